@@ -1,0 +1,76 @@
+# The commands of the project. Needs Python >= 3.11 with its venv, and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+REPORT := consilience-report
+DATA ?=
+FEATURES ?=
+
+export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
+
+.PHONY: help setup demo test test-all lint format docs bench papers clean
+
+help:
+	@echo "make setup     virtual environment in $(VENV) with everything"
+	@echo "make demo      cluster digits from a simulated crowd, or DATA=file.csv [FEATURES=file.csv]; writes $(REPORT)/report.html"
+	@echo "make test      the test suite"
+	@echo "make test-all  the slow tests too"
+	@echo "make lint      format, style and types"
+	@echo "make docs      the documentation, in docs/_build/html"
+	@echo "make bench     speed against peers and against the machine"
+	@echo "make papers    the tables and figures of the papers"
+	@echo "make clean     remove what these targets made"
+
+# a second environment file would be a second truth: the stamp depends on pyproject.toml alone
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Consilience needs Python 3.11 or later; set PYTHON=…")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(VENV)/bin/python pyproject.toml
+	@test -e $(VENV)/.full || $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.full: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all,dev]'
+	@touch $@
+
+setup: $(VENV)/.full
+
+demo: $(VENV)/.core
+ifeq ($(DATA),)
+	$(BIN)/consilience simulate crowd --dataset digits --annotators 20 --items-each 400 --seed 0 \
+	    --out $(REPORT)/annotations.csv --features-out $(REPORT)/features.csv
+	$(BIN)/consilience fit $(REPORT)/annotations.csv --features $(REPORT)/features.csv --seed 0 --out $(REPORT)
+else
+	$(BIN)/consilience fit "$(DATA)" $(if $(FEATURES),--features "$(FEATURES)") --seed 0 --out $(REPORT)
+endif
+
+test: setup
+	$(BIN)/python -m pytest -n 2
+
+test-all: setup
+	$(BIN)/python -m pytest -n 2 -m ''
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: setup
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: setup
+	$(BIN)/python benchmarks/speed/annotations.py
+	$(BIN)/python benchmarks/speed/partition_labels.py
+
+papers: setup
+	$(BIN)/python benchmarks/papers/partition_labels.py
+
+clean:
+	rm -rf $(VENV) $(REPORT) docs/_build docs/gallery dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,71 @@
+"""
+How many people does a card sort need?
+======================================
+
+A card sort has cards, people and piles, and no features. Before you ask anybody, simulate: make people as careful and
+as coarse as you expect them to be, and see how many it takes until the true groups come back.
+"""
+
+# %%
+# Forty cards that belong to six groups. A person misplaces one card in five and merges about a third of the groups.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from consilience.inspection import annotator_agreement, plot_agreement, plot_clusters
+from consilience.metrics import ari
+from consilience.semisupervised import PartitionLabelModel
+from consilience.simulation import simulate_crowd
+
+truth = np.arange(40) % 6
+sort = simulate_crowd(truth, n_annotators=20, accuracy=0.8, merge=0.3, random_state=0)
+print(sort.summary())
+
+# %%
+# The model is fitted without features: ``None`` takes their place.
+
+model = PartitionLabelModel(max_clusters=12, prior_variance=3.0, random_state=0).fit(None, sort)
+print(f"{model.n_clusters_} clusters; adjusted Rand index with the truth {ari(truth, model.labels_):.2f}")
+
+# %%
+# Cards that the same people put together lie close.
+
+_, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+plot_clusters(model, groupings=sort, ax=ax)
+plt.show()
+
+# %%
+# How far two people agree (adjusted Rand index; 0 is chance). Agreement is low between people who merged different
+# groups, though none of them is wrong: the model explains all by one clustering.
+
+_, ax = plt.subplots(figsize=(7, 6), layout="constrained")
+plot_agreement(annotator_agreement(sort), ax=ax)
+plt.show()
+
+# %%
+# Now the question. Five simulated studies for each number of people; the line is their mean.
+
+people = [3, 5, 10, 20, 30]
+scores = np.array(
+    [
+        [
+            ari(
+                truth,
+                PartitionLabelModel(prior_variance=3.0, max_clusters=12, n_init=4, random_state=0)
+                .fit(None, simulate_crowd(truth, n_annotators=n, accuracy=0.8, merge=0.3, random_state=study))
+                .labels_,
+            )
+            for study in range(5)
+        ]
+        for n in people
+    ]
+)
+_, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+ax.plot(np.repeat(people, 5), scores.ravel(), "o", ms=4, mfc="none", color="0.6", label="one study")
+ax.plot(people, scores.mean(1), "o-", label="mean")
+ax.set(xlabel="people", ylabel="adjusted Rand index", ylim=(0, 1.05))
+ax.legend(frameon=False)
+plt.show()
+
+# %%
+# Real people are not drawn from a simulator: take the answer as a lower limit.

@@ -1,0 +1,10 @@
+"""What people said: groupings, same/different judgements and labels."""
+
+from consilience.annotations.base import Annotations, Summary
+from consilience.annotations.concatenate import concat
+from consilience.annotations.formats import read_annotations, write_annotations
+from consilience.annotations.groupings import Groupings
+from consilience.annotations.labels import Labels
+from consilience.annotations.pairs import Pairs
+
+__all__ = ["Annotations", "Groupings", "Labels", "Pairs", "Summary", "concat", "read_annotations", "write_annotations"]

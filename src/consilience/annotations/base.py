@@ -1,0 +1,329 @@
+"""What the three kinds of annotations share: names, restriction to items and annotators, a summary."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Int
+from scipy.sparse import csr_array
+
+from consilience.annotations.names import MISSING, inverse, plain, unique_names
+from consilience.errors import AnnotationError
+
+Kind = TypeVar("Kind", bound="Annotations")
+"""A class of annotations."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """How much was said, by whom, about what.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the class of annotations.
+    n_items, n_annotators : int
+    n_rows : int
+        Memberships, judgements or labels.
+    coverage : float
+        Share of all (item, annotator) cells about which the annotator said something, 0 if there are none.
+    items_per_annotator : Series, shape (n_annotators,)
+        Items that each annotator said something about, indexed by annotator.
+    annotators_per_item : Series, shape (n_items,)
+        Annotators who said something about each item, indexed by item.
+    n_unannotated_items : int
+        Items that nobody said anything about.
+    groups_per_grouping : Series, shape (n_groupings,), or None
+        Groups of each grouping, indexed by (annotator, grouping); None but for `Groupings`.
+    """
+
+    kind: str
+    n_items: int
+    n_annotators: int
+    n_rows: int
+    coverage: float
+    items_per_annotator: pd.Series
+    annotators_per_item: pd.Series
+    n_unannotated_items: int
+    groups_per_grouping: pd.Series | None = None
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.kind}: {self.n_rows} rows on {self.n_items} items by {self.n_annotators} annotators",
+            f"  coverage             {self.coverage:.1%} of the item x annotator cells",
+            f"  items per annotator  {_spread(self.items_per_annotator)}",
+            f"  annotators per item  {_spread(self.annotators_per_item)}",
+            f"  items without any    {self.n_unannotated_items}",
+        ]
+        if self.groups_per_grouping is not None:
+            lines.append(f"  groups per grouping  {_spread(self.groups_per_grouping)}")
+        return "\n".join(lines)
+
+
+def _spread(counts: pd.Series) -> str:
+    return f"{counts.min()} to {counts.max()}, mean {counts.mean():.1f}" if len(counts) else "none"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Annotations(ABC):
+    """What annotators said about items: the base of `Groupings`, `Pairs` and `Labels`.
+
+    Immutable. Seen as scikit-learn's `y`, annotations are a list of items: ``len(a)`` is the number of items, and
+    ``a[positions]`` restricts them to some items while it keeps annotators, groupings, groups and classes whole.
+
+    Two annotations are equal if they have the same items in the same order and the same was said of them by
+    annotators of the same names; the order of annotators, and names that nothing uses, make no difference.
+
+    Attributes
+    ----------
+    items : Index, shape (n_items,)
+        Unique names of the items, in order.
+    annotators : Index, shape (n_annotators,)
+        Unique names of the annotators.
+    positional : bool
+        Whether the user gave the order of the items, so that arrays may be aligned with them by position. False if
+        the order is that of first appearance in a long table.
+    """
+
+    items: pd.Index
+    annotators: pd.Index
+    positional: bool
+
+    _row: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        _freeze(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        _freeze(self)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        """Number of annotators."""
+        return len(self.annotators)
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows of the long table: memberships, judgements or labels."""
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_items,)``."""
+        return (self.n_items,)
+
+    def __len__(self) -> int:
+        return self.n_items
+
+    def __getitem__(self: Kind, key: Any) -> Kind:
+        """Restrict to the items at some positions: an integer array, a slice or a boolean mask, also in a tuple."""
+        if isinstance(key, tuple):
+            if len(key) > 2 or (len(key) == 2 and key[1] is not Ellipsis):
+                raise AnnotationError(f"Annotations have one axis, the items. Got the index {key!r} instead.")
+            key = key[0]
+        positions = np.atleast_1d(np.arange(self.n_items)[_array_key(key)])
+        repeated = pd.Series(positions).duplicated().to_numpy()
+        if repeated.any():
+            name = plain(self.items[positions[np.argmax(repeated)]])
+            raise AnnotationError(
+                f"Annotations cannot hold an item twice, but the index repeats the item {name!r}; "
+                "resample without replacement."
+            )
+        return self._take_items(positions, self.positional)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """Refuse to become an array, as which an estimator that knows nothing of annotations would take them."""
+        raise TypeError(
+            f"{type(self).__name__} are not an array; use to_frame, or an estimator that takes annotations."
+        )
+
+    def restrict(self: Kind, items: Iterable[Any] | None = None, annotators: Iterable[Any] | None = None) -> Kind:
+        """Keep some items, some annotators, or both, in the order given.
+
+        Parameters
+        ----------
+        items, annotators : iterable of names, optional
+            All are kept by default. Annotators not kept are forgotten with all that they said; of the items not kept
+            only the annotations are forgotten, so that groupings, groups and classes stay whole. A list of items makes
+            the result ``positional``.
+
+        Returns
+        -------
+        Annotations
+            Of the same kind.
+
+        Raises
+        ------
+        AnnotationError
+            A name is not known, or is given twice.
+
+        Examples
+        --------
+        >>> from consilience import Groupings
+        >>> groupings = Groupings.from_matrix([["p", "q"], ["p", None]], items=["ant", "bee"], annotators=["Ann", "Bo"])
+        >>> groupings.restrict(items=["bee"])
+        Groupings(1 items, 2 annotators, 2 groupings, 2 groups, 1 memberships)
+        >>> groupings.restrict(annotators=["Bo"])
+        Groupings(2 items, 1 annotators, 1 groupings, 1 groups, 1 memberships)
+        """
+        restricted = self
+        if annotators is not None:
+            restricted = restricted._take_annotators(_positions(self.annotators, annotators, "annotators"))
+        if items is not None:
+            restricted = restricted._take_items(_positions(self.items, items, "items"), True)
+        return restricted
+
+    def reindex(self: Kind, items: Iterable[Any]) -> Kind:
+        """Return the same annotations over another list of items, in that order.
+
+        Parameters
+        ----------
+        items : iterable of names
+            Names that are new simply carry no annotations.
+
+        Returns
+        -------
+        Annotations
+            Of the same kind, with ``positional`` True.
+
+        Raises
+        ------
+        AnnotationError
+            An item that has annotations is not in the list, or a name is given twice.
+
+        Examples
+        --------
+        >>> from consilience import Groupings
+        >>> Groupings.from_matrix([["p"], ["q"]], items=["ant", "bee"]).reindex(["bee", "cow", "ant"]).to_matrix()
+                0
+        bee     q
+        cow  None
+        ant     p
+        """
+        names = unique_names(items, "items")
+        place = names.get_indexer(self.items)
+        left_out = (place == MISSING) & (np.diff(self._item_annotator().indptr) > 0)
+        if left_out.any():
+            name = plain(self.items[int(np.argmax(left_out))])
+            raise AnnotationError(
+                f"The item {name!r} has annotations but is not in the list of {len(names)} items "
+                f"({int(left_out.sum())} such items); use restrict to leave items out."
+            )
+        return self._renumber_items(place, names, True)
+
+    def summary(self) -> Summary:
+        """Return counts of what was said.
+
+        Returns
+        -------
+        Summary
+
+        Examples
+        --------
+        >>> from consilience import Groupings
+        >>> print(Groupings.from_matrix([["p", "q"], ["p", None]]).summary())
+        Groupings: 3 rows on 2 items by 2 annotators
+          coverage             75.0% of the item x annotator cells
+          items per annotator  1 to 2, mean 1.5
+          annotators per item  1 to 2, mean 1.5
+          items without any    0
+          groups per grouping  1 to 1, mean 1.0
+        """
+        cells = self._item_annotator()
+        per_item = np.diff(cells.indptr)
+        per_annotator = np.bincount(cells.indices, minlength=self.n_annotators)
+        return Summary(
+            kind=type(self).__name__,
+            n_items=self.n_items,
+            n_annotators=self.n_annotators,
+            n_rows=self.n_rows,
+            coverage=cells.nnz / max(self.n_items * self.n_annotators, 1),
+            items_per_annotator=pd.Series(per_annotator, index=self.annotators),
+            annotators_per_item=pd.Series(per_item, index=self.items),
+            n_unannotated_items=int((per_item == 0).sum()),
+            groups_per_grouping=self._groups_per_grouping(),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        if self.n_rows != other.n_rows or not self.items.equals(other.items):
+            return False
+        return self._same_rows(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {what}" for what, count in self._counts().items())
+        return f"{type(self).__name__}({counts})"
+
+    def _counts(self) -> dict[str, int]:
+        return {"items": self.n_items, "annotators": self.n_annotators, self._row: self.n_rows}
+
+    def _take_items(self: Kind, positions: np.ndarray, positional: bool) -> Kind:
+        place = inverse(positions, self.n_items)
+        return self._renumber_items(place, self.items.take(positions), positional)
+
+    def _groups_per_grouping(self) -> pd.Series | None:
+        return None
+
+    @abstractmethod
+    def to_frame(self) -> pd.DataFrame:
+        """Return the long table."""
+
+    @abstractmethod
+    def _renumber_items(self: Kind, place: Int[np.ndarray, " items"], names: pd.Index, positional: bool) -> Kind:
+        """Move item i to position ``place[i]`` of `names`, or forget what was said of it if that is -1."""
+
+    @abstractmethod
+    def _take_annotators(self: Kind, positions: Int[np.ndarray, " kept"]) -> Kind:
+        """Keep the annotators at some positions, in that order."""
+
+    @abstractmethod
+    def _item_annotator(self) -> csr_array:
+        """Return which annotator said something about which item, (n_items, n_annotators), one entry a cell."""
+
+    @abstractmethod
+    def _same_rows(self, other: Any) -> bool:
+        """Compare with other annotations of the same kind, items and number of rows."""
+
+
+def _freeze(instance: Any) -> None:
+    for field in fields(instance):
+        value = getattr(instance, field.name)
+        for array in (value.data, value.indices, value.indptr) if isinstance(value, csr_array) else (value,):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+
+
+def _array_key(key: Any) -> Any:
+    if isinstance(key, slice | int | np.integer):
+        return key
+    array = np.asarray(key)
+    return array.astype(np.intp) if array.size == 0 else array
+
+
+def _positions(known: pd.Index, names: Iterable[Any], what: str) -> np.ndarray:
+    wanted = unique_names(names, what)
+    positions = known.get_indexer(wanted)
+    if (positions == MISSING).any():
+        name = plain(wanted[int(np.argmax(positions == MISSING))])
+        raise AnnotationError(f"{name!r} is not among the {len(known)} {what} of these annotations.")
+    return positions
+
+
+def distinct_cells(item: np.ndarray, annotator: np.ndarray, shape: tuple[int, int]) -> csr_array:
+    """Return an (n_items, n_annotators) matrix with a True for each distinct (item, annotator)."""
+    matrix = csr_array((np.ones(len(item), dtype=np.int64), (item, annotator)), shape=shape)
+    return matrix.astype(bool)

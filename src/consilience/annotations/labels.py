@@ -1,0 +1,342 @@
+"""Labels: each annotator named the class of items, and the names mean the same to all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Int
+from scipy.sparse import csr_array
+
+from consilience.annotations.base import Annotations, distinct_cells
+from consilience.annotations.groupings import Groupings
+from consilience.annotations.memberships import vocabulary_of
+from consilience.annotations.names import (
+    MISSING,
+    Coded,
+    Where,
+    first_repeat,
+    frame_row,
+    inverse,
+    plain,
+    sort_rows,
+    unique_names,
+)
+from consilience.annotations.pairs import Pairs
+from consilience.annotations.tables import coded_columns, place_items, recode, wide_cells, wide_rows
+from consilience.errors import AnnotationError
+
+CROWD_KIT = {"task": "item", "worker": "annotator"}
+PARALLEL = ("item", "annotator", "label")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Labels(Annotations):
+    """Labels of items by annotators, of one set of classes.
+
+    Make them with `from_frame`, `from_matrix` or `consilience.read_annotations`; the constructor takes codes that are
+    already consistent.
+
+    Attributes
+    ----------
+    items : Index, shape (n_items,)
+    annotators : Index, shape (n_annotators,)
+    positional : bool
+        Whether the user gave the order of the items.
+    classes : Index, shape (n_classes,)
+        Unique names of the classes; sorted where they can be compared and were not given.
+    item, annotator, label : int arrays, shape (n_rows,)
+        Sorted by item, then by annotator; at most one label for each item and annotator.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from consilience import Labels
+    >>> labels = Labels.from_frame(pd.DataFrame({"task": [1, 1, 2], "worker": ["u", "v", "u"], "label": [0, 1, 1]}))
+    >>> labels
+    Labels(2 items, 2 annotators, 2 classes, 3 labels)
+    >>> labels.indptr
+    array([0, 2, 3])
+    """
+
+    classes: pd.Index
+    item: Int[np.ndarray, " rows"]
+    annotator: Int[np.ndarray, " rows"]
+    label: Int[np.ndarray, " rows"]
+
+    _row: ClassVar[str] = "labels"
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, *, items: Iterable[Any] | None = None, classes: Iterable[Any] | None = None
+    ) -> Labels:
+        """Make labels of a long table with a row for each label.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars or another library that narwhals reads
+            Columns ``item``, ``annotator``, ``label``, or crowd-kit's ``task``, ``worker``, ``label``. A row with
+            nothing but ``item`` adds an item without labels.
+        items : iterable of names, optional
+            All items in order, also those without labels. By default in order of first appearance.
+        classes : iterable of names, optional
+            All classes in order, also those that nobody gave.
+
+        Returns
+        -------
+        Labels
+
+        Raises
+        ------
+        AnnotationError
+            A column is missing or unknown, a name is missing, an annotator labels an item twice, or a name is not
+            among `items` or `classes`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from consilience import Labels
+        >>> frame = pd.DataFrame({"item": ["ant", "cow"], "annotator": "Ann", "label": ["small", "large"]})
+        >>> Labels.from_frame(frame, classes=["small", "medium", "large"]).label
+        array([0, 2])
+        """
+        columns = coded_columns(frame, ("item", "annotator", "label"), (), "Labels.from_frame", also=CROWD_KIT)
+        return cls._from_columns(columns, items, frame_row, classes)
+
+    @classmethod
+    def _from_columns(
+        cls,
+        columns: dict[str, Coded],
+        items: Iterable[Any] | None,
+        where: Where,
+        classes: Iterable[Any] | None = None,
+    ) -> Labels:
+        columns, where = place_items(columns, ("item",), items, where)
+        return _assemble(columns["item"], columns["annotator"], columns["label"], classes, items is not None, where)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: Any,
+        *,
+        items: Iterable[Any] | None = None,
+        annotators: Iterable[Any] | None = None,
+        missing: Any = None,
+        classes: Iterable[Any] | None = None,
+    ) -> Labels:
+        """Make labels of a wide table: the class that each annotator gave each item.
+
+        Parameters
+        ----------
+        matrix : array or DataFrame, shape (n_items, n_annotators) or (n_items,)
+            Names of classes. NaN, None, NA and blank text mean that the annotator did not label the item.
+        items, annotators : iterables of names, optional
+            By default the index and columns of a DataFrame, else 0, 1, 2, …
+        missing : optional
+            A further value that means the same, such as -1.
+        classes : iterable of names, optional
+            All classes in order, also those that nobody gave.
+
+        Returns
+        -------
+        Labels
+
+        Raises
+        ------
+        AnnotationError
+            Wrong shape, a number of names that does not fit it, or a class that is not among `classes`.
+
+        Examples
+        --------
+        >>> from consilience import Labels
+        >>> Labels.from_matrix([[0, 1], [0, -1]], missing=-1).to_matrix()
+           0     1
+        0  0     1
+        1  0  None
+        """
+        return cls._from_cells(*wide_cells(matrix, items, annotators, missing, "Labels.from_matrix"), classes)
+
+    @classmethod
+    def _from_cells(
+        cls, cell: Coded, items: pd.Index, annotators: pd.Index, classes: Iterable[Any] | None = None
+    ) -> Labels:
+        item, annotator, label = wide_rows(cell, annotators)
+        return _assemble(Coded(item, items), annotator, label, classes, True, frame_row)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of labels."""
+        return len(self.label)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def indptr(self) -> Int[np.ndarray, " items_and_one"]:
+        """Where each item's labels start: those of item i are rows ``indptr[i]`` to ``indptr[i + 1]``."""
+        return np.searchsorted(self.item, np.arange(self.n_items + 1))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the long table.
+
+        Returns
+        -------
+        DataFrame, shape (n_rows, 3)
+            Columns item, annotator, label; rows in the order of `items`, then of annotators.
+
+        Examples
+        --------
+        >>> from consilience import Labels
+        >>> Labels.from_matrix([["p", None], ["q", "p"]], annotators=["Ann", "Bo"]).to_frame()
+           item annotator label
+        0     0       Ann     p
+        1     1       Ann     q
+        2     1        Bo     p
+        """
+        return pd.DataFrame(
+            {
+                "item": self.items.take(self.item),
+                "annotator": self.annotators.take(self.annotator),
+                "label": self.classes.take(self.label),
+            }
+        )
+
+    def to_matrix(self) -> pd.DataFrame:
+        """Return the wide table of class names.
+
+        Returns
+        -------
+        DataFrame, shape (n_items, n_annotators)
+            Indexed by item, a column an annotator; None where the annotator did not label the item.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from consilience import Labels
+        >>> frame = pd.DataFrame({"item": ["ant", "bee"], "annotator": ["Ann", "Bo"], "label": ["small", "large"]})
+        >>> Labels.from_frame(frame).to_matrix()
+               Ann     Bo
+        ant  small   None
+        bee   None  large
+        """
+        names = np.full((self.n_items, self.n_annotators), None, dtype=object)
+        names[self.item, self.annotator] = self.classes.to_numpy(object)[self.label]
+        return pd.DataFrame(names, index=self.items, columns=self.annotators, dtype=object)
+
+    def to_groupings(self) -> Groupings:
+        """Forget that annotators share the names: items with one label of an annotator are a group of theirs.
+
+        Returns
+        -------
+        Groupings
+            One grouping an annotator, with a group for each class that the annotator used.
+
+        Examples
+        --------
+        >>> from consilience import Labels
+        >>> Labels.from_matrix([["p", "p"], ["q", "p"]]).to_groupings()
+        Groupings(2 items, 2 annotators, 2 groupings, 3 groups, 4 memberships)
+        """
+        annotator = Coded(self.annotator, self.annotators)
+        vocabulary, group = vocabulary_of(annotator, annotator, Coded(self.label, self.classes))
+        return Groupings._of(Coded(self.item, self.items), group, vocabulary, self.positional, frame_row)
+
+    def to_pairs(self, *, max_pairs: int = 10_000_000) -> Pairs:
+        """Return a same/different judgement for every two items that an annotator labelled.
+
+        Parameters
+        ----------
+        max_pairs : int, default=10_000_000
+            Refuse to make more: a pair takes 33 bytes, and while they are made some 140.
+
+        Returns
+        -------
+        Pairs
+
+        Raises
+        ------
+        AnnotationError
+            There would be more than `max_pairs`.
+
+        Examples
+        --------
+        >>> from consilience import Labels
+        >>> Labels.from_matrix([["p", "p"], ["q", "p"]]).to_pairs().same
+        array([False,  True])
+        """
+        return self.to_groupings().to_pairs(max_pairs=max_pairs)
+
+    def _counts(self) -> dict[str, int]:
+        counts = super()._counts()
+        return counts | {"classes": self.n_classes, self._row: counts.pop(self._row)}
+
+    def _rows(self, rows: np.ndarray) -> Labels:
+        return replace(self, **{name: getattr(self, name)[rows] for name in PARALLEL})
+
+    def in_order(self, where: Where = frame_row) -> Labels:
+        """Put the rows in order, and demand that nobody labels an item twice."""
+        sizes = [self.n_items, self.n_annotators, self.n_classes]
+        item, annotator, label = sort_rows([self.item, self.annotator, self.label], sizes)
+        if ((item[1:] == item[:-1]) & (annotator[1:] == annotator[:-1])).any():
+            self._raise_labelled_twice(where)
+        return replace(self, item=item, annotator=annotator, label=label)
+
+    def _raise_labelled_twice(self, where: Where) -> None:
+        first, again = first_repeat(self.item * self.n_annotators + self.annotator)
+        raise AnnotationError(
+            f"The annotator {plain(self.annotators[self.annotator[again]])!r} labels the item "
+            f"{plain(self.items[self.item[again]])!r} twice: {where(first)} "
+            f"({plain(self.classes[self.label[first]])!r}) and {where(again)} "
+            f"({plain(self.classes[self.label[again]])!r}); keep one."
+        )
+
+    def _renumber_items(self, place: np.ndarray, names: pd.Index, positional: bool) -> Labels:
+        item = place[self.item]
+        moved = replace(self, items=names, positional=positional, item=item)
+        return moved._rows(item != MISSING).in_order()
+
+    def _take_annotators(self, positions: np.ndarray) -> Labels:
+        annotator = inverse(positions, self.n_annotators)[self.annotator]
+        moved = replace(self, annotators=self.annotators.take(positions), annotator=annotator)
+        return moved._rows(annotator != MISSING).in_order()
+
+    def _item_annotator(self) -> csr_array:
+        return distinct_cells(self.item, self.annotator, (self.n_items, self.n_annotators))
+
+    def _same_rows(self, other: Labels) -> bool:
+        annotator = self.annotators.get_indexer(other.annotators)[other.annotator]
+        label = self.classes.get_indexer(other.classes)[other.label]
+        if (annotator == MISSING).any() or (label == MISSING).any():
+            return False
+        theirs = replace(
+            other, annotators=self.annotators, annotator=annotator, classes=self.classes, label=label
+        ).in_order()
+        return all(np.array_equal(getattr(self, name), getattr(theirs, name)) for name in PARALLEL)
+
+
+def _assemble(
+    item: Coded, annotator: Coded, label: Coded, classes: Iterable[Any] | None, positional: bool, where: Where
+) -> Labels:
+    names = sorted_names(label.names) if classes is None else unique_names(classes, "classes")
+    return Labels(
+        items=item.names,
+        annotators=annotator.names,
+        positional=positional,
+        classes=names,
+        item=item.codes,
+        annotator=annotator.codes,
+        label=recode(label, names, "label", "classes", where).codes,
+    ).in_order(where)
+
+
+def sorted_names(names: pd.Index) -> pd.Index:
+    """Return names in rising order where they can be compared, else as they are."""
+    try:
+        return names.sort_values()
+    except TypeError:
+        return names

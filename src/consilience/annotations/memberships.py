@@ -1,0 +1,146 @@
+"""Which groups there are, and which items are in them: the parts of `Groupings`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Int, Shaped
+from scipy.sparse import csr_array
+
+from consilience.annotations.names import (
+    MISSING,
+    Coded,
+    Where,
+    code,
+    compress,
+    first_repeat,
+    name_index,
+    plain,
+    sort_rows,
+)
+from consilience.annotations.tables import require_names
+from consilience.errors import AnnotationError
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The names of annotators, groupings and groups, and which belongs to which.
+
+    The groups of a grouping stand together.
+    """
+
+    annotators: pd.Index
+    annotator_of_grouping: Int[np.ndarray, " groupings"]
+    grouping_names: Shaped[np.ndarray, " groupings"]
+    grouping_of_group: Int[np.ndarray, " groups"]
+    group_names: Shaped[np.ndarray, " groups"]
+
+    @property
+    def grouping_index(self) -> pd.MultiIndex:
+        """Names (annotator, grouping) of each grouping, as an index."""
+        annotators = self.annotators.take(self.annotator_of_grouping)
+        return pd.MultiIndex.from_arrays([annotators, name_index(self.grouping_names)], names=["annotator", "grouping"])
+
+    def grouping_keys(self) -> list[tuple[Any, Any]]:
+        """Return the names (annotator, grouping) of each grouping."""
+        return list(zip(self.annotators.to_numpy(object)[self.annotator_of_grouping], self.grouping_names))
+
+    def group_keys(self) -> list[tuple[Any, Any, Any]]:
+        """Return the names (annotator, grouping, group) of each group."""
+        keys = self.grouping_keys()
+        return [(*keys[grouping], name) for grouping, name in zip(self.grouping_of_group, self.group_names)]
+
+    def place_in(self, keys: list[tuple[Any, Any, Any]]) -> Int[np.ndarray, " groups"]:
+        """Return the place of each group in a list of (annotator, grouping, group), -1 if it is not there."""
+        place = {key: group for group, key in enumerate(keys)}
+        return np.array([place.get(key, MISSING) for key in self.group_keys()], dtype=np.intp)
+
+
+def vocabulary_of(annotator: Coded, grouping: Coded, group: Coded) -> tuple[Vocabulary, np.ndarray]:
+    """Number groupings within annotators and groups within groupings; return the group of each row, too.
+
+    If `grouping` is `annotator` itself, each annotator has one grouping, also one who put no item in a group.
+    """
+    if grouping is annotator:
+        grouping_of_row, annotator_of_grouping = annotator.codes, np.arange(len(annotator.names))
+        grouping_names = annotator.names.to_numpy(object)
+    else:
+        n = max(len(grouping.names), 1)
+        distinct, grouping_of_row = compress(annotator.codes * n + grouping.codes, n * len(annotator.names))
+        annotator_of_grouping, named = np.divmod(distinct, n)
+        grouping_names = grouping.names.to_numpy(object)[named]
+    n = max(len(group.names), 1)
+    distinct, group_of_row = compress(grouping_of_row * n + group.codes, n * len(grouping_names))
+    grouping_of_group, named = np.divmod(distinct, n)
+    vocabulary = Vocabulary(
+        annotators=annotator.names,
+        annotator_of_grouping=annotator_of_grouping,
+        grouping_names=grouping_names,
+        grouping_of_group=grouping_of_group,
+        group_names=group.names.to_numpy(object)[named],
+    )
+    return vocabulary, group_of_row
+
+
+def vocabulary_of_lists(
+    groupings: list[list[list[Any]]], annotators: Iterable[Any] | None
+) -> tuple[Vocabulary, np.ndarray]:
+    """Name groupings that are lists of groups, which are lists of items; return the group of each item, too."""
+    n = len(groupings)
+    by = Coded(np.arange(n), pd.RangeIndex(n)) if annotators is None else code(list(annotators))
+    if len(by) != n:
+        raise AnnotationError(f"There must be one annotator name for each of {n} groupings. Got {len(by)}.")
+    require_names({"annotator": by}, lambda grouping: f"place {grouping}")
+    once = len(by.names) == n
+    number = [group for grouping in groupings for group in range(len(grouping))]
+    vocabulary = Vocabulary(
+        annotators=by.names,
+        annotator_of_grouping=by.codes,
+        grouping_names=by.names.to_numpy(object) if once else np.arange(n).astype(object),
+        grouping_of_group=np.repeat(np.arange(n), [len(grouping) for grouping in groupings]),
+        group_names=np.array(number, dtype=object),
+    )
+    sizes = [len(group) for grouping in groupings for group in grouping]
+    return vocabulary, np.repeat(np.arange(len(sizes)), sizes)
+
+
+def incidence_of(
+    item: Int[np.ndarray, " rows"], group: Int[np.ndarray, " rows"], n_items: int, n_groups: int
+) -> csr_array:
+    """Return the (n_items, n_groups) matrix with a 1 for each membership, groups of an item in rising order."""
+    item, group = sort_rows([item, group], [n_items, n_groups])
+    indptr = np.searchsorted(item, np.arange(n_items + 1))
+    return csr_array((np.ones(len(group)), group, indptr), shape=(n_items, n_groups))
+
+
+def checked_incidence(item: Coded, group: Int[np.ndarray, " rows"], vocabulary: Vocabulary, where: Where) -> csr_array:
+    """Return `incidence_of` the memberships.
+
+    Raises
+    ------
+    AnnotationError
+        An item is twice in one grouping.
+    """
+    incidence = incidence_of(item.codes, group, len(item.names), len(vocabulary.group_names))
+    grouping = vocabulary.grouping_of_group[incidence.indices]
+    same_as_next = grouping[1:] == grouping[:-1]
+    starts = incidence.indptr[1:-1]
+    same_as_next[starts[(starts > 0) & (starts < len(grouping))] - 1] = False  # the next row is another item's
+    if same_as_next.any():
+        _raise_item_twice(item, group, vocabulary, where)
+    return incidence
+
+
+def _raise_item_twice(item: Coded, group: np.ndarray, vocabulary: Vocabulary, where: Where) -> None:
+    grouping = vocabulary.grouping_of_group[group]
+    first, again = first_repeat(grouping * len(item.names) + item.codes)
+    annotator = plain(vocabulary.annotators[vocabulary.annotator_of_grouping[grouping[again]]])
+    raise AnnotationError(
+        f"The item {item.name(again)!r} is twice in the grouping {vocabulary.grouping_names[grouping[again]]!r} of the "
+        f"annotator {annotator!r}: {where(first)} (group {vocabulary.group_names[group[first]]!r}) and {where(again)} "
+        f"(group {vocabulary.group_names[group[again]]!r}); keep one, or tell the groupings apart by their names."
+    )

@@ -1,0 +1,200 @@
+"""Names as integer codes: what every table of annotations is turned into first.
+
+A name is any hashable value but a missing one (NaN, None, NA) and a blank text. Names keep the type the user gave
+them; whole floats become integers, since that is how pandas stores an integer column with missing cells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Int
+
+from consilience.errors import AnnotationError
+
+MISSING = -1
+
+Where = Callable[[int], str]
+"""Says in words where a row of a table stands, such as "row 5" of a frame or "line 7" of a file."""
+
+
+def frame_row(row: int) -> str:
+    """Where a row of a frame stands: its 0-based number."""
+    return f"row {row}"
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of names: ``names[codes]``, with code -1 where the name is missing."""
+
+    codes: Int[np.ndarray, " rows"]
+    names: pd.Index
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def missing(self) -> Bool[np.ndarray, " rows"]:
+        """Rows without a name."""
+        return self.codes == MISSING
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a row has no name."""
+        return bool(self.codes.min(initial=0) == MISSING)
+
+    def name(self, row: int) -> Any:
+        """Return the name in one row, as a plain Python value."""
+        return plain(self.names[self.codes[row]])
+
+    def take(self, rows: Int[np.ndarray, " taken"]) -> Coded:
+        """Return some rows; the names stay whole."""
+        return Coded(self.codes[rows], self.names)
+
+    def renamed(self, place: Int[np.ndarray, " names"], names: pd.Index) -> Coded:
+        """Return the column over other names: name i becomes ``names[place[i]]``, or missing if that is -1."""
+        return Coded(np.append(place, MISSING)[self.codes], names)
+
+
+def plain(name: Any) -> Any:
+    """Return a NumPy scalar as the Python value it stands for, so that messages show 3 and not np.int64(3)."""
+    return name.item() if isinstance(name, np.generic) else name
+
+
+def name_index(names: Any) -> pd.Index:
+    """Return names as an index, tuples as single names."""
+    return pd.Index(names, tupleize_cols=False).infer_objects()
+
+
+def code(values: Any) -> Coded:
+    """Number the names of one column in order of first appearance.
+
+    Raises
+    ------
+    AnnotationError
+        A name is not hashable, or not text that UTF-8 can hold.
+    """
+    if isinstance(values, pd.Series | pd.Index):
+        values = values.array
+    if isinstance(values, pd.Categorical):
+        return _without_blanks(by_appearance(Coded(values.codes.astype(np.intp), values.categories)))
+    if not isinstance(values, np.ndarray | pd.api.extensions.ExtensionArray):
+        values = np.fromiter(values, dtype=object, count=len(values))
+    try:
+        codes, names = pd.factorize(values)
+        return _without_blanks(Coded(codes, name_index(names)))
+    except TypeError as error:
+        raise AnnotationError("Names must be text, numbers or other hashable values, not lists or tables.") from error
+    except UnicodeEncodeError as error:
+        raise AnnotationError(f"The name {error.object!r} is text that UTF-8 cannot hold.") from error
+
+
+def by_appearance(column: Coded) -> Coded:
+    """Renumber names in order of first appearance, and drop those that do not appear."""
+    first = np.full(len(column.names) + 1, len(column))
+    first[column.codes[::-1]] = np.arange(len(column))[::-1]  # of several writes to one place the last, the first row
+    order = np.argsort(first[:-1], kind="stable")
+    order = order[first[order] < len(column)]
+    return column.renamed(inverse(order, len(column.names)), column.names.take(order))
+
+
+def inverse(order: np.ndarray, n: int) -> np.ndarray:
+    """Return the place of each of n numbers in `order`, -1 for those that are not in it."""
+    place = np.full(n, MISSING)
+    place[order] = np.arange(len(order))
+    return place
+
+
+def without(column: Coded, unwanted: Bool[np.ndarray, " names"]) -> Coded:
+    """Declare some names missing."""
+    if not unwanted.any():
+        return column
+    kept = np.flatnonzero(~unwanted)
+    return column.renamed(inverse(kept, len(column.names)), column.names.take(kept))
+
+
+def _without_blanks(column: Coded) -> Coded:
+    names = _whole_floats_as_integers(column.names)
+    if pd.api.types.is_object_dtype(names.dtype) or pd.api.types.is_string_dtype(names.dtype):
+        blank = np.array([isinstance(name, str) and not name.strip() for name in names.to_numpy(object)], dtype=bool)
+        return without(Coded(column.codes, names), blank)
+    return Coded(column.codes, names)
+
+
+def _whole_floats_as_integers(names: pd.Index) -> pd.Index:
+    if pd.api.types.is_float_dtype(names.dtype):
+        values = names.to_numpy(float)
+        whole = np.isfinite(values).all() and (values == np.rint(values)).all() and (np.abs(values) < 2**53).all()
+        return pd.Index(values.astype(np.int64)) if whole else names
+    if pd.api.types.is_object_dtype(names.dtype):
+        whole_as_int = [int(n) if isinstance(n, float) and n.is_integer() else plain(n) for n in names]
+        return name_index(np.fromiter(whole_as_int, dtype=object, count=len(names)))
+    return names
+
+
+def union(indexes: Iterable[pd.Index]) -> pd.Index:
+    """Return all names in order of first appearance."""
+    first, *others = indexes
+    for names in others:
+        first = first.append(names[~names.isin(first)])
+    return first
+
+
+def unique_names(names: Iterable[Any] | Coded, what: str, where: Where | None = None) -> pd.Index:
+    """Return a list of names (`what` of them, such as "items") as an index.
+
+    Raises
+    ------
+    AnnotationError
+        A name is missing or occurs twice.
+    """
+    column = names if isinstance(names, Coded) else code(names if hasattr(names, "dtype") else list(names))
+    where = where or (lambda place: f"position {place}")
+    if column.has_missing:
+        raise AnnotationError(f"One of the {what}, in {where(int(np.argmax(column.missing)))}, has no name.")
+    if len(column.names) < len(column):
+        first, again = first_repeat(column.codes)
+        raise AnnotationError(
+            f"The names of {what} must differ. Got {column.name(again)!r} in {where(first)} and in {where(again)}."
+        )
+    return column.names
+
+
+def sort_rows(columns: Sequence[Int[np.ndarray, " rows"]], sizes: Sequence[int]) -> list[Int[np.ndarray, " rows"]]:
+    """Sort rows of codes by their first column, then by the second, and so on; column c lies in ``range(sizes[c])``."""
+    if math.prod(sizes) >= 2**63:
+        order = np.lexsort(columns[::-1])
+        return [column[order] for column in columns]
+    key = columns[0].astype(np.int64)  # one number a row: sorting numbers is many times faster than ordering rows
+    for column, size in zip(columns[1:], sizes[1:]):
+        key = key * size + column
+    key.sort()
+    rising = []
+    for size in sizes[:0:-1]:
+        key, whole = key // max(size, 1), key
+        rising.append(whole - key * size)
+    return [key, *reversed(rising)]
+
+
+def compress(keys: Int[np.ndarray, " rows"], n_keys: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct keys in rising order and, for each row, the number of its key among them.
+
+    Keys lie in ``range(n_keys)``.
+    """
+    if n_keys > 8 * len(keys) + 1024:
+        distinct, codes = np.unique(keys, return_inverse=True)
+        return distinct, codes
+    seen = np.zeros(n_keys, dtype=bool)
+    seen[keys] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
+
+
+def first_repeat(keys: Int[np.ndarray, " rows"]) -> tuple[int, int]:
+    """Return the first row whose key has occurred before, and where it did: (earlier, later)."""
+    later = int(np.argmax(pd.Series(keys).duplicated().to_numpy()))
+    return int(np.argmax(keys == keys[later])), later

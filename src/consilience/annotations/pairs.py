@@ -1,0 +1,229 @@
+"""Pairs: each annotator judged whether two items belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Int
+from scipy.sparse import csr_array
+
+from consilience.annotations.base import Annotations, distinct_cells
+from consilience.annotations.names import MISSING, Coded, Where, first_repeat, frame_row, inverse, plain, sort_rows
+from consilience.annotations.tables import coded_columns, place_items
+from consilience.errors import AnnotationError
+
+JUDGEMENTS = dict.fromkeys([1, "1", "true", "t", "yes"], True) | dict.fromkeys([0, "0", "false", "f", "no"], False)
+PARALLEL = ("item_a", "item_b", "annotator", "same", "grouping")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pairs(Annotations):
+    """Same/different judgements of pairs of items.
+
+    Make them with `from_frame`, `Groupings.to_pairs`, `Labels.to_pairs` or `consilience.read_annotations`; the
+    constructor takes codes that are already consistent.
+
+    An annotator judges a pair once in a grouping. Where there is only one grouping an annotator (a long table without
+    a column ``grouping``), it bears the annotator's name.
+
+    Attributes
+    ----------
+    items : Index, shape (n_items,)
+    annotators : Index, shape (n_annotators,)
+    positional : bool
+        Whether the user gave the order of the items.
+    item_a, item_b : int arrays, shape (n_rows,)
+        ``item_a < item_b``; rows are sorted by both, then by annotator and grouping.
+    annotator : int array, shape (n_rows,)
+    same : bool array, shape (n_rows,)
+    grouping : int array, shape (n_rows,)
+        The occasion of the judgement, which tells several judgements of a pair by one annotator apart.
+    groupings : Index
+        Names of the groupings. Under the same name, two annotators have two groupings.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from consilience import Pairs
+    >>> frame = pd.DataFrame({"item_a": ["ant", "ant"], "item_b": ["bee", "cow"], "annotator": "Ann", "same": [1, 0]})
+    >>> pairs = Pairs.from_frame(frame)
+    >>> pairs
+    Pairs(3 items, 1 annotators, 2 judgements)
+    >>> pairs.same
+    array([ True, False])
+    """
+
+    item_a: Int[np.ndarray, " rows"]
+    item_b: Int[np.ndarray, " rows"]
+    annotator: Int[np.ndarray, " rows"]
+    same: Bool[np.ndarray, " rows"]
+    grouping: Int[np.ndarray, " rows"]
+    groupings: pd.Index
+
+    _row: ClassVar[str] = "judgements"
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, items: Iterable[Any] | None = None) -> Pairs:
+        """Make pairs of a long table with a row for each judgement.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars or another library that narwhals reads
+            Columns ``item_a``, ``item_b``, ``annotator``, ``same`` (booleans, 1/0, or true/false, t/f, yes/no in any
+            case) and optionally ``grouping``. A row with nothing but ``item_a`` adds an item without judgements.
+        items : iterable of names, optional
+            All items in order, also those without judgements. By default in order of first appearance.
+
+        Returns
+        -------
+        Pairs
+
+        Raises
+        ------
+        AnnotationError
+            A column is missing or unknown, a name is missing, ``same`` is none of the values above, an item is paired
+            with itself, an annotator judges a pair twice in one grouping, or an item is not in `items`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from consilience import Pairs
+        >>> frame = pd.DataFrame({"item_a": [3, 1], "item_b": [1, 2], "annotator": "Ann", "same": ["yes", "no"]})
+        >>> Pairs.from_frame(frame, items=[1, 2, 3]).to_frame()
+           item_a  item_b annotator   same
+        0       1       2       Ann  False
+        1       1       3       Ann   True
+        """
+        required = ("item_a", "item_b", "annotator", "same")
+        columns = coded_columns(frame, required, ("grouping",), "Pairs.from_frame")
+        return cls._from_columns(columns, items, frame_row)
+
+    @classmethod
+    def _from_columns(cls, columns: dict[str, Coded], items: Iterable[Any] | None, where: Where) -> Pairs:
+        columns, where = place_items(columns, ("item_a", "item_b"), items, where)
+        item_a, item_b, annotator = columns["item_a"], columns["item_b"], columns["annotator"]
+        grouping = columns.get("grouping", annotator)
+        itself = item_a.codes == item_b.codes
+        if itself.any():
+            row = int(np.argmax(itself))
+            raise AnnotationError(f"The item {item_a.name(row)!r} is paired with itself in {where(row)}.")
+        return cls(
+            items=item_a.names,
+            annotators=annotator.names,
+            positional=items is not None,
+            item_a=item_a.codes,
+            item_b=item_b.codes,
+            annotator=annotator.codes,
+            same=_judgements(columns["same"], where),
+            grouping=grouping.codes,
+            groupings=grouping.names,
+        ).in_order(where)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of judgements."""
+        return len(self.same)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the long table.
+
+        Returns
+        -------
+        DataFrame, shape (n_rows, 4 or 5)
+            Columns item_a, item_b, annotator, grouping, same; without grouping where it bears the annotator's name in
+            every row.
+
+        Examples
+        --------
+        >>> from consilience import Groupings
+        >>> twice = Groupings.from_lists([[["ant", "bee"]], [["ant"], ["bee"]]], annotators=["Ann", "Ann"])
+        >>> twice.to_pairs().to_frame()
+          item_a item_b annotator  grouping   same
+        0    ant    bee       Ann         0   True
+        1    ant    bee       Ann         1  False
+        """
+        columns = {
+            "item_a": self.items.take(self.item_a),
+            "item_b": self.items.take(self.item_b),
+            "annotator": self.annotators.take(self.annotator),
+            "grouping": self.groupings.take(self.grouping),
+            "same": self.same,
+        }
+        if (self.annotators.get_indexer(self.groupings)[self.grouping] == self.annotator).all():
+            del columns["grouping"]
+        return pd.DataFrame(columns)
+
+    def in_order(self, where: Where = frame_row) -> Pairs:
+        """Put the smaller item first and the rows in order, and demand that no judgement is repeated."""
+        low, high = np.minimum(self.item_a, self.item_b), np.maximum(self.item_a, self.item_b)
+        columns = [low, high, self.annotator, self.grouping, self.same.astype(np.int64)]
+        sizes = [self.n_items, self.n_items, self.n_annotators, len(self.groupings), 2]
+        *keys, same = sort_rows(columns, sizes)
+        if np.logical_and.reduce([key[1:] == key[:-1] for key in keys]).any():
+            self._raise_judged_twice(where)
+        item_a, item_b, annotator, grouping = keys
+        same = same.astype(bool)
+        return replace(self, item_a=item_a, item_b=item_b, annotator=annotator, grouping=grouping, same=same)
+
+    def _raise_judged_twice(self, where: Where) -> None:
+        low, high = np.minimum(self.item_a, self.item_b), np.maximum(self.item_a, self.item_b)
+        rows = pd.DataFrame({"low": low, "high": high, "annotator": self.annotator, "grouping": self.grouping})
+        first, again = first_repeat(rows.groupby(list(rows.columns), sort=False).ngroup().to_numpy())
+        contradict = "repeats" if self.same[first] == self.same[again] else "contradicts"
+        raise AnnotationError(
+            f"The annotator {plain(self.annotators[self.annotator[again]])!r} {contradict} a judgement of the items "
+            f"{plain(self.items[low[again]])!r} and {plain(self.items[high[again]])!r}: {where(first)} and "
+            f"{where(again)}; keep one, or tell the occasions apart in a column 'grouping'."
+        )
+
+    def _rows(self, rows: np.ndarray) -> Pairs:
+        return replace(self, **{name: getattr(self, name)[rows] for name in PARALLEL})
+
+    def _renumber_items(self, place: np.ndarray, names: pd.Index, positional: bool) -> Pairs:
+        item_a, item_b = place[self.item_a], place[self.item_b]
+        moved = replace(self, items=names, positional=positional, item_a=item_a, item_b=item_b)
+        return moved._rows((item_a != MISSING) & (item_b != MISSING)).in_order()
+
+    def _take_annotators(self, positions: np.ndarray) -> Pairs:
+        annotator = inverse(positions, self.n_annotators)[self.annotator]
+        moved = replace(self, annotators=self.annotators.take(positions), annotator=annotator)
+        return moved._rows(annotator != MISSING).in_order()
+
+    def _item_annotator(self) -> csr_array:
+        item = np.concatenate([self.item_a, self.item_b])
+        return distinct_cells(item, np.tile(self.annotator, 2), (self.n_items, self.n_annotators))
+
+    def _same_rows(self, other: Pairs) -> bool:
+        annotator = self.annotators.get_indexer(other.annotators)[other.annotator]
+        grouping = self.groupings.get_indexer(other.groupings)[other.grouping]
+        if (annotator == MISSING).any() or (grouping == MISSING).any():
+            return False
+        theirs = replace(
+            other, annotators=self.annotators, annotator=annotator, groupings=self.groupings, grouping=grouping
+        ).in_order()
+        return all(np.array_equal(getattr(self, name), getattr(theirs, name)) for name in PARALLEL)
+
+
+def _judgements(same: Coded, where: Where) -> np.ndarray:
+    meaning = [JUDGEMENTS.get(name.strip().casefold() if isinstance(name, str) else name) for name in same.names]
+    unknown = np.array([value is None for value in meaning], dtype=bool)
+    if unknown.any():
+        row = int(np.argmax(unknown[same.codes]))
+        raise AnnotationError(
+            f"'same' must be true or false (or yes/no, t/f, 1/0). Got {same.name(row)!r} in {where(row)} instead."
+        )
+    return np.array(meaning, dtype=bool)[same.codes]
+
+
+def pairs_within(sizes: Int[np.ndarray, " blocks"]) -> tuple[np.ndarray, np.ndarray]:
+    """Return every two rows of one block, the earlier first, where blocks of rows of these sizes stand in a row."""
+    n_rows = int(sizes.sum())
+    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    before = np.arange(n_rows) - start
+    later = np.repeat(np.arange(n_rows), before)
+    first_of_row = np.cumsum(before) - before
+    return start[later] + np.arange(len(later)) - first_of_row[later], later

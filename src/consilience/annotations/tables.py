@@ -1,0 +1,211 @@
+"""Tables of annotations taken apart: which columns there must be, which items, and where a mistake stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pandas as pd
+
+from consilience.annotations.names import (
+    MISSING,
+    Coded,
+    Where,
+    by_appearance,
+    code,
+    plain,
+    union,
+    unique_names,
+    without,
+)
+from consilience.errors import AnnotationError
+
+
+def coded_columns(
+    frame: Any,
+    required: tuple[str, ...],
+    optional: tuple[str, ...],
+    caller: str,
+    also: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Coded]:
+    """Take the columns of a long table of any library that narwhals knows, each coded.
+
+    `also` maps other names of columns to those they stand for, if the table has them all.
+
+    Raises
+    ------
+    AnnotationError
+        `frame` is no table, lacks a required column, has one that is not known, or the same twice.
+    """
+    try:
+        table = nw.from_native(frame, eager_only=True)
+        columns = list(table.columns)
+    except (TypeError, ValueError) as error:
+        raise AnnotationError(
+            f"{caller} takes a table with differing columns, of pandas, polars or another library that narwhals "
+            f"reads. Got {type(frame).__name__} instead."
+        ) from error
+    standard = standard_names(columns, also)
+    check_columns(standard, required, optional, caller)
+    native = nw.to_native(table)
+    take = native.__getitem__ if isinstance(native, pd.DataFrame) else lambda name: table[name].to_list()
+    return {name: code(take(column)) for name, column in zip(standard, columns)}
+
+
+def standard_names(columns: list[str], also: Mapping[str, str]) -> list[str]:
+    """Return the names that columns stand for: those that `also` maps to others, if all of them are there.
+
+    Raises
+    ------
+    AnnotationError
+        Two columns stand for the same.
+    """
+    if set(also) <= set(columns):
+        columns = [also.get(name, name) for name in columns]
+    repeated = [name for i, name in enumerate(columns) if name in columns[:i]]
+    if repeated:
+        raise AnnotationError(f"Two columns are called {repeated[0]!r}, or mean it; drop or rename one.")
+    return columns
+
+
+def check_columns(found: list[Any], required: tuple[str, ...], optional: tuple[str, ...], caller: str) -> None:
+    """Raise an AnnotationError that names the column that is missing or unknown, if one is."""
+    known = (*required, *optional)
+    unknown = [str(name) for name in found if name not in known]
+    lacking = [name for name in required if name not in found]
+    expected = ", ".join(required) + (f" (optional: {', '.join(optional)})" if optional else "")
+    if lacking:
+        near = get_close_matches(lacking[0], unknown, n=1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}? Rename it." if near else ""
+        raise AnnotationError(
+            f"{caller} needs the column {lacking[0]!r}; it takes {expected}. "
+            f"Found {', '.join(map(str, found)) or 'no columns'}.{hint}"
+        )
+    if unknown:
+        near = get_close_matches(unknown[0], [name for name in optional if name not in found], n=1, cutoff=0.5)
+        remedy = f"Rename it to {near[0]!r}." if near else "Drop or rename it."
+        raise AnnotationError(f"{caller} does not know the column {unknown[0]!r}; it takes {expected}. {remedy}")
+
+
+def require_names(columns: dict[str, Coded], where: Where) -> None:
+    """Raise an AnnotationError that says where a name is missing, if one is."""
+    for what, column in columns.items():
+        if column.has_missing:
+            row = int(np.argmax(column.missing))
+            raise AnnotationError(f"The {what} in {where(row)} is missing or blank; every row needs one.")
+
+
+def place_items(
+    columns: dict[str, Coded], keys: tuple[str, ...], items: Iterable[Any] | None, where: Where
+) -> tuple[dict[str, Coded], Where]:
+    """Number items in one order for all columns that hold them, and demand that every row is whole.
+
+    A row in which only the first of the `keys` is filled says that there is such an item, and goes.
+
+    Raises
+    ------
+    AnnotationError
+        An item is not among `items`, a name is missing, or the table has no rows and `items` is not given.
+    """
+    n_rows = len(columns[keys[0]])
+    if items is None and not n_rows:
+        raise AnnotationError("The table has no rows; give items=[...] if there are items without annotations.")
+    names = all_names([columns[key] for key in keys]) if items is None else unique_names(items, "items")
+    columns = columns | {key: recode(columns[key], names, key, "items", where) for key in keys}
+    if not any(column.has_missing for column in columns.values()):
+        return columns, where
+    others = [column.missing for what, column in columns.items() if what != keys[0]]
+    rows = np.flatnonzero(columns[keys[0]].missing | ~np.logical_and.reduce(others))
+    columns = {what: column.take(rows) for what, column in columns.items()}
+    where = _among(rows, where)
+    require_names(columns, where)
+    return columns, where
+
+
+def _among(rows: np.ndarray, where: Where) -> Where:
+    return lambda row: where(int(rows[row]))
+
+
+def all_names(columns: list[Coded]) -> pd.Index:
+    """Return the names of parallel columns in order of first appearance, row by row."""
+    names = union(column.names for column in columns)
+    if len(columns) == 1:
+        return names
+    numbered = [column.renamed(names.get_indexer(column.names), names).codes for column in columns]
+    return by_appearance(Coded(np.column_stack(numbered).ravel(), names)).names
+
+
+def recode(column: Coded, names: pd.Index, what: str, whole: str, where: Where) -> Coded:
+    """Number a column of names of one kind (`what`, such as "label") by their places in a whole list ("classes").
+
+    Raises
+    ------
+    AnnotationError
+        A name is not in the list.
+    """
+    if column.names is names:
+        return column
+    place = names.get_indexer(column.names)
+    if (place == MISSING).any():
+        row = int(np.argmax(np.isin(column.codes, np.flatnonzero(place == MISSING))))
+        raise AnnotationError(f"The {what} {column.name(row)!r} in {where(row)} is not among the {len(names)} {whole}.")
+    return column.renamed(place, names)
+
+
+def wide_cells(
+    matrix: Any, items: Iterable[Any] | None, annotators: Iterable[Any] | None, missing: Any, caller: str
+) -> tuple[Coded, pd.Index, pd.Index]:
+    """Take a wide table apart: its cells row by row, the names of its rows (items) and columns (annotators).
+
+    Raises
+    ------
+    AnnotationError
+        The table is not one- or two-dimensional, or the names do not fit its shape.
+    """
+    frame = _as_frame(matrix, caller)
+    rows = unique_names(frame.index if items is None else items, "items")
+    columns = unique_names(frame.columns if annotators is None else annotators, "annotators")
+    for what, names, expected in (("items", rows, frame.shape[0]), ("annotators", columns, frame.shape[1])):
+        if len(names) != expected:
+            raise AnnotationError(f"{caller} got {len(names)} names of {what} for a table with {expected} {what}.")
+    cell = code(frame.to_numpy().ravel())
+    if missing is not None:
+        cell = without(cell, np.array([plain(name) == missing for name in cell.names], dtype=bool))
+    return cell, rows, columns
+
+
+def _as_frame(matrix: Any, caller: str) -> pd.DataFrame:
+    if isinstance(matrix, pd.DataFrame):
+        return matrix
+    if isinstance(matrix, pd.Series):
+        return matrix.to_frame(0 if matrix.name is None else matrix.name)
+    try:
+        table = nw.from_native(matrix, eager_only=True)
+    except TypeError:
+        return _array_as_frame(matrix, caller)
+    return pd.DataFrame({name: table[name].to_list() for name in table.columns}, dtype=object)
+
+
+def _array_as_frame(matrix: Any, caller: str) -> pd.DataFrame:
+    try:
+        array = np.asarray(matrix)
+    except ValueError as error:
+        raise AnnotationError(f"{caller} takes rows of equal length. Got rows that differ.") from error
+    if array.dtype.kind in "US" and not isinstance(matrix, np.ndarray):
+        array = np.asarray(matrix, dtype=object)  # else None and NaN in lists of text would become text
+    if array.ndim not in (1, 2):
+        raise AnnotationError(
+            f"{caller} takes an array of shape (n_items, n_annotators) or (n_items,). Got shape {array.shape} instead."
+        )
+    return pd.DataFrame(array)
+
+
+def wide_rows(cell: Coded, annotators: pd.Index) -> tuple[np.ndarray, Coded, Coded]:
+    """Return item, annotator and content of each cell that is filled."""
+    rows = np.flatnonzero(~cell.missing)
+    item, annotator = np.divmod(rows, max(len(annotators), 1))
+    return item, Coded(annotator, annotators), cell.take(rows)

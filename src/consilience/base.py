@@ -1,0 +1,179 @@
+"""The base of all estimators: items and features brought together, clusters read off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from consilience.annotations import Groupings, Labels, Pairs
+from consilience.errors import InputError
+from consilience.profiles import association, cluster_profile
+
+
+class CrowdEstimator(BaseEstimator):
+    """What every estimator of the package shares.
+
+    A subclass sets ``items_`` (Index) and ``labels_`` in `fit`, and the features are read by `_features`.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "clusterer"
+        tags.target_tags.required = True
+        return tags
+
+    def fit_predict(self, X: Any, annotations: Any = None) -> np.ndarray:
+        """Fit, and give the clusters of the items.
+
+        Parameters
+        ----------
+        X, annotations : as for `fit`.
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+        """
+        return self.fit(X, annotations).labels_  # type: ignore[attr-defined]
+
+    def cluster_profile(self, X: Any) -> pd.DataFrame:
+        """Size of every cluster, and mean and standard deviation of every feature in it.
+
+        See `consilience.profiles.cluster_profile`.
+
+        Parameters
+        ----------
+        X : array or DataFrame, shape (n_items, n_features)
+            The items that were fitted, in that order or indexed by name. Raw features read best.
+
+        Returns
+        -------
+        DataFrame
+        """
+        return cluster_profile(self._of_items(X), self.labels_)
+
+    def association(self, scores: Any) -> pd.DataFrame:
+        """Whether outside scores differ between the clusters: Kruskal-Wallis, corrected for their number.
+
+        See `consilience.profiles.association`.
+
+        Parameters
+        ----------
+        scores : array or DataFrame, shape (n_items, n_scores)
+            The items that were fitted, in that order or indexed by name. NaN where a score is missing.
+
+        Returns
+        -------
+        DataFrame
+        """
+        return association(self._of_items(scores), self.labels_)
+
+    def _of_items(self, table: Any) -> pd.DataFrame:
+        """Rows of the table for the fitted items, in their order."""
+        check_is_fitted(self)
+        if isinstance(table, pd.DataFrame) and not table.index.equals(self.items_):
+            absent = self.items_.difference(table.index, sort=False)
+            if len(absent):
+                raise InputError(f"The table has no row for item {absent[0]!r}, one of {len(absent)} that it lacks.")
+            return table.loc[self.items_]
+        frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(np.asarray(table))
+        if len(frame) != len(self.items_):
+            raise InputError(f"The table has {len(frame)} rows. Expected one for each of {len(self.items_)} items.")
+        return frame
+
+    def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
+        """Features as a float array, every one finite."""
+        _require_numeric(X)
+        values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        finite = np.isfinite(values)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            item = X.index[row] if isinstance(X, pd.DataFrame) else row
+            feature = self.feature_names_in_[column] if hasattr(self, "feature_names_in_") else column
+            what = "missing (NaN)" if np.isnan(values[row, column]) else "an infinity (inf)"
+            raise InputError(
+                f"Feature {feature!r} of item {item!r} is {what}, one of {int((~finite).sum())} such values. "
+                f"{type(self).__name__} needs finite features: impute them or leave the items out."
+            )
+        return values
+
+    def _groupings(self, X: Any, annotations: Any) -> Groupings:
+        """Annotations as groupings of the items of X, in their order."""
+        groupings = as_groupings(annotations, X, type(self).__name__)
+        if X is None:
+            return groupings
+        n_items = X.shape[0]
+        if isinstance(X, pd.DataFrame):
+            if X.index.has_duplicates:
+                twice = X.index[X.index.duplicated()][0]
+                raise InputError(f"Item {twice!r} has more than one row in X. Expected unique names in its index.")
+            return groupings if groupings.items.equals(X.index) else _by_name(groupings, X.index)
+        if not groupings.positional:
+            raise InputError(
+                "X has no names of items, and the items of the annotations stand in the order in which a table happened to "
+                "name them. Give X as a DataFrame indexed by item, or annotations.reindex(items)."
+            )
+        if len(groupings) != n_items:
+            raise InputError(
+                f"X has {n_items} rows and the annotations {len(groupings)} items, so they cannot be matched by "
+                "position. Give X as a DataFrame indexed by item, or annotations.reindex(items)."
+            )
+        return groupings
+
+
+def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
+    """Groupings of what a user gave for them.
+
+    Parameters
+    ----------
+    annotations : Groupings, Labels, DataFrame or array of shape (n_items, n_annotators) or (n_items,)
+    X : features, whose index names the items of an array; or None
+    model : name of the estimator, for messages
+
+    Raises
+    ------
+    InputError
+        Pairs, or nothing.
+    """
+    if annotations is None:
+        raise InputError(
+            f"{model} requires y to be passed, but the target y is None. Give the annotations: Groupings, Labels, or "
+            "an array (n_items, n_annotators)."
+        )
+    if isinstance(annotations, Groupings):
+        return annotations
+    if isinstance(annotations, Labels):
+        return annotations.to_groupings()
+    if isinstance(annotations, Pairs):
+        raise InputError(f"{model} reads partition labels, and Pairs hold none. Give Groupings or Labels.")
+    named = isinstance(annotations, pd.DataFrame | pd.Series)
+    items = X.index if isinstance(X, pd.DataFrame) and not named and len(X) == len(annotations) else None
+    return Groupings.from_matrix(annotations, items=items)
+
+
+def _by_name(groupings: Groupings, names: pd.Index) -> Groupings:
+    absent = groupings.items.difference(names, sort=False)
+    if len(absent) == len(groupings.items):
+        raise InputError(
+            f"No item of the annotations (such as {absent[0]!r}) is in the index of X (such as {names[0]!r}). "
+            "Set the items' names as index of X."
+        )
+    return groupings.reindex(names)
+
+
+def _require_numeric(X: Any) -> None:
+    if not isinstance(X, pd.DataFrame):
+        return
+    for name, kind in X.dtypes.items():
+        if not pd.api.types.is_numeric_dtype(kind):
+            bad = pd.to_numeric(X[name], errors="coerce").isna() & X[name].notna()
+            if bad.any():
+                item = bad.idxmax()
+                raise InputError(
+                    f"Feature {name!r} of item {item!r} is {X.loc[item, name]!r}. Expected a number: encode or drop "
+                    "the column."
+                )

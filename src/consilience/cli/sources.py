@@ -1,0 +1,143 @@
+"""``consilience simulate``, ``convert`` and ``datasets``: annotations from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+
+from consilience import read_annotations, write_annotations
+from consilience.annotations import Annotations, Groupings, Labels
+from consilience.annotations.names import plain
+from consilience.cli.tables import item_names, numbers, read_table, require_folder, write_table
+from consilience.datasets import list_datasets, load_dataset
+from consilience.errors import InputError
+
+
+def simulate(
+    generator: Callable[..., Groupings],
+    source: str,
+    *,
+    class_column: str,
+    out: Path,
+    features_out: Path | None,
+    **settings: Any,
+) -> None:
+    """Write annotations of items whose classes are known, made by a generator of `consilience.simulation`."""
+    require_folder(out)
+    classes, features = _classes(source, class_column, with_features=features_out is not None)
+    said = generator(classes, **settings)
+    write_annotations(said, out)
+    click.echo(f"{out}: {said}")
+    if features_out is not None and features is not None:
+        write_table(features.rename_axis("item").reset_index(), features_out)
+        click.echo(f"{features_out}: {features.shape[1]} features of {len(features)} items")
+
+
+def _classes(source: str, class_column: str, *, with_features: bool) -> tuple[pd.Series, pd.DataFrame | None]:
+    """Class of every item, and the features if they are wanted, of a data set or a file."""
+    if source in set(list_datasets()["name"]):
+        return _classes_of_dataset(source, with_features=with_features)
+    path = Path(source)
+    if not path.exists():
+        raise InputError(f"{source!r} is neither a file nor a data set; 'consilience datasets' lists the data sets.")
+    table = read_table(path)
+    if class_column not in table.columns:
+        raise InputError(
+            f"{path}: There is no column {class_column!r} of classes. Found {', '.join(map(str, table.columns))}; "
+            "--class-column names another."
+        )
+    items, column = item_names(table, path), table.column(class_column)
+    if column.missing.any():
+        row = int(np.argmax(column.missing))
+        raise InputError(f"{path}: The item {plain(items[row])!r} in {table.where(row)} has no {class_column!r}.")
+    classes = pd.Series(column.names.take(column.codes), index=items)
+    return classes, numbers(table, path, besides=(class_column,)) if with_features else None
+
+
+def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, pd.DataFrame | None]:
+    data_set = load_dataset(name)
+    if data_set.target is None:
+        raise InputError(f"The data set {name!r} has no classes, so nothing can be simulated from it.")
+    if with_features and data_set.data is None:
+        raise InputError(f"The data set {name!r} has no features to write.")
+    return pd.Series(data_set.target_names[data_set.target], index=data_set.item_names), data_set.data
+
+
+def convert(source: Path, out: Path, *, to: str | None, kind: str | None, column: str | None) -> None:
+    """Read annotations in any format and write their long table, as another kind if `to` says so."""
+    require_folder(out)
+    said = convert_to(read_annotations(source, kind=kind, item_column=column), to)
+    write_annotations(said, out)
+    click.echo(f"{out}: {said}")
+
+
+def convert_to(said: Annotations, kind: str | None) -> Annotations:
+    """Turn annotations into those of another kind.
+
+    Raises
+    ------
+    InputError
+        They do not hold what the other kind needs.
+    """
+    found = type(said).__name__.lower()
+    if kind in (None, found):
+        return said
+    if kind == "pairs" and isinstance(said, Groupings | Labels):
+        return said.to_pairs()
+    if kind == "groupings" and isinstance(said, Labels):
+        return said.to_groupings()
+    if isinstance(said, Groupings):
+        raise InputError(
+            "Groupings cannot become labels, since names of groups mean nothing outside their grouping; if all "
+            "annotators share the names, read the file with --kind labels."
+        )
+    raise InputError(f"Pairs cannot become {kind}, since two judgements may contradict each other.")
+
+
+def datasets(name: str | None, *, what: str | None, out: Path | None, as_json: bool) -> None:
+    """List the data sets, describe one, or write a part of one to a file."""
+    if name is None:
+        click.echo(_listing(as_json=as_json))
+        return
+    data_set = load_dataset(name)
+    if out is None:
+        click.echo(_described(name, data_set.DESCR) if as_json else data_set.DESCR)
+        return
+    require_folder(out)
+    part = what or ("annotations" if data_set.annotations is not None else "features")
+    held: Any = {"annotations": data_set.annotations, "features": data_set.data, "classes": data_set.target}[part]
+    if held is None:
+        raise InputError(f"The data set {name!r} has no {part}.")
+    if part == "annotations":
+        write_annotations(held, out)
+    elif part == "features":
+        write_table(held.rename_axis("item").reset_index(), out)
+    else:
+        write_table(pd.DataFrame({"item": data_set.item_names, "class": data_set.target_names[held]}), out)
+    click.echo(json.dumps({"name": name, "what": part, "file": str(out)}) if as_json else f"{out}: {part} of {name}")
+
+
+def _listing(*, as_json: bool) -> str:
+    table = list_datasets()
+    if as_json:
+        return table.to_json(orient="records", indent=2, force_ascii=False)
+    counts = ["n_items", "n_features", "n_classes", "n_annotators"]
+    head = ["name", *(name.removeprefix("n_") for name in counts), "available", "description"]
+    rows = []
+    for row in table.to_dict("records"):
+        sizes = ["-" if pd.isna(row[count]) else str(row[count]) for count in counts]
+        rows.append([row["name"], *sizes, "yes" if row["available"] else "no", row["description"]])
+    widths = [max(map(len, column)) for column in zip(head, *rows)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [head, *rows])
+
+
+def _described(name: str, description: str) -> str:
+    table = list_datasets()
+    row = json.loads(table[table["name"] == name].to_json(orient="records"))[0]
+    return json.dumps(row | {"details": description}, indent=2, ensure_ascii=False)

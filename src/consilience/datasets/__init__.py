@@ -1,0 +1,28 @@
+"""Data sets with features, with real annotations, or both, as scikit-learn Bunches.
+
+What scikit-learn bundles loads anywhere. Everything else is read from the folder named by the environment variable
+CONSILIENCE_DATA; where a file is absent, a `MissingDataError` says which, and where the data come from.
+"""
+
+from consilience.datasets.cardsorts import load_cardsort_animals, load_cardsort_greek_sites
+from consilience.datasets.catalogue import list_datasets, load_dataset
+from consilience.datasets.crowds import load_crowd_labels, load_dogs_birds, load_mnist_crowd, load_orchestra
+from consilience.datasets.features import load_digits, load_faces, load_iris, load_uci, load_wine
+from consilience.datasets.freesorts import load_free_sort
+
+__all__ = [
+    "list_datasets",
+    "load_cardsort_animals",
+    "load_cardsort_greek_sites",
+    "load_crowd_labels",
+    "load_dataset",
+    "load_digits",
+    "load_dogs_birds",
+    "load_faces",
+    "load_free_sort",
+    "load_iris",
+    "load_mnist_crowd",
+    "load_orchestra",
+    "load_uci",
+    "load_wine",
+]

@@ -1,0 +1,179 @@
+"""What is known of a data set before it is read, where its files lie, and the Bunch that every loader returns.
+
+The package ships no data. Loaders read the folder named by the environment variable CONSILIENCE_DATA; the files of a
+data set lie there in subfolders of fixed names (`DataSet.files`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import Bunch
+
+from consilience.errors import InputError, MissingDataError
+
+VARIABLE = "CONSILIENCE_DATA"
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What is known of a data set without reading it.
+
+    Attributes
+    ----------
+    name : str
+        Unique among all data sets.
+    title : str
+        One line that says what it is.
+    source : str
+        Where the files come from.
+    citation : str
+    n_items : int
+    n_features, n_classes, n_annotators : int or None
+        None where there is no such thing.
+    files : tuple of str
+        What the loader reads, relative to the data folder; empty for what scikit-learn bundles.
+    notes : str
+        What a user should know about the content.
+    """
+
+    name: str
+    title: str
+    source: str
+    citation: str
+    n_items: int
+    n_features: int | None = None
+    n_classes: int | None = None
+    n_annotators: int | None = None
+    files: tuple[str, ...] = ()
+    notes: str = ""
+
+    @property
+    def available(self) -> bool:
+        """Whether the loader would find its files now."""
+        folder = data_folder()
+        return not self.files or (folder is not None and all((folder / file).is_file() for file in self.files))
+
+    def paths(self) -> list[Path]:
+        """Return the paths of `files`.
+
+        Raises
+        ------
+        MissingDataError
+            If the variable is not set, names no folder, or the folder lacks a file.
+        """
+        folder = data_folder()
+        if folder is None:
+            self._missing(self.files[0], "which is not set")
+        if not folder.is_dir():
+            self._missing(self.files[0], f"but '{folder}' is no folder")
+        for file in self.files:
+            if not (folder / file).is_file():
+                self._missing(file, f"but '{folder}' has no such file")
+        return [folder / file for file in self.files]
+
+    def describe(self) -> str:
+        """Return the text for `DESCR`."""
+        sizes = [
+            f"{count} {what}"
+            for count, what in [
+                (self.n_items, "items"),
+                (self.n_features, "features"),
+                (self.n_classes, "classes"),
+                (self.n_annotators, "annotators"),
+            ]
+            if count is not None
+        ]
+        lines = [
+            self.title,
+            "",
+            f"Size: {', '.join(sizes)}.",
+            f"Source: {self.source}.",
+            f"Reference: {self.citation}.",
+        ]
+        return "\n".join(lines + (["", self.notes] if self.notes else []))
+
+    def _missing(self, file: str, why: str) -> NoReturn:
+        raise MissingDataError(
+            f"The data set '{self.name}' needs the file '{file}' in the folder named by the environment variable "
+            f"{VARIABLE}, {why}; the data come from {self.source} ({self.citation})."
+        )
+
+
+def data_folder() -> Path | None:
+    """Return the folder named by the environment variable CONSILIENCE_DATA, None if it is not set."""
+    value = os.environ.get(VARIABLE)
+    return Path(value).expanduser() if value else None
+
+
+def choose(name: str, data_sets: Mapping[str, Any], loader: str) -> Any:
+    """Return the entry `name`, or raise an InputError that lists the names there are."""
+    if name not in data_sets:
+        raise InputError(f"{loader} knows no data set {name!r}; choose one of {', '.join(data_sets)}.")
+    return data_sets[name]
+
+
+def bundle(
+    data_set: DataSet,
+    *,
+    items: Any,
+    data: pd.DataFrame | None = None,
+    classes: Any = None,
+    class_names: Any = None,
+    **others: Any,
+) -> Bunch:
+    """Return the Bunch that every loader gives, with `others` added to the fields that all have.
+
+    Parameters
+    ----------
+    data_set : DataSet
+    items : array-like of shape (n_items,)
+        Names of the items; they become the index of `data`.
+    data : DataFrame of shape (n_items, n_features), optional
+    classes : array-like of shape (n_items,), optional
+        Name of the true class of each item.
+    class_names : array-like of shape (n_classes,), optional
+        The order of the classes; sorted by default.
+
+    Raises
+    ------
+    InputError
+        If an item has a class that is not among `class_names`.
+    """
+    index = pd.Index(items, name="item")
+    target, target_names = (None, None) if classes is None else _codes(data_set, index, classes, class_names)
+    fields = {
+        "data": None if data is None else data.set_axis(index, axis=0),
+        "feature_names": None if data is None else list(data.columns),
+        "target": target,
+        "target_names": target_names,
+        "item_names": index,
+        "annotations": None,
+        "DESCR": data_set.describe(),
+    }
+    return Bunch(**(fields | others))
+
+
+def _codes(data_set: DataSet, items: pd.Index, classes: Any, class_names: Any) -> tuple[np.ndarray, np.ndarray]:
+    names = np.unique(classes) if class_names is None else np.asarray(class_names)
+    codes = pd.Index(names).get_indexer(pd.Index(classes))
+    if (codes < 0).any():
+        position = int(np.argmax(codes < 0))
+        raise InputError(
+            f"The class {pd.Index(classes).tolist()[position]!r} of the item {items.tolist()[position]!r} of the data "
+            f"set '{data_set.name}' is not among {', '.join(map(str, names))}."
+        )
+    return codes, names
+
+
+def pixels(images: np.ndarray) -> pd.DataFrame:
+    """Return pictures (n_items, height, width[, channels]) as a table of float pixels, row by row."""
+    shape = images.shape[1:]
+    names = ["pixel_" + "_".join(map(str, place)) for place in np.ndindex(*shape)]
+    return pd.DataFrame(images.reshape(len(images), -1).astype(float), columns=names)

@@ -1,0 +1,126 @@
+"""Open card sorts: each person put every card into groups of their own making, and named some or all of them."""
+
+from __future__ import annotations
+
+import pandas as pd
+from sklearn.utils import Bunch
+
+from consilience.annotations import Groupings
+from consilience.datasets._folder import DataSet, bundle, choose
+
+__all__ = ["load_cardsort_animals", "load_cardsort_greek_sites"]
+
+ANIMALS = DataSet(
+    name="cardsort_animals",
+    title="Open card sort of 20 animals and creatures",
+    source="the GitHub repository UXRozum/cardsort-en",
+    citation="test data of its script for card sorts",
+    n_items=20,
+    n_annotators=107,
+    files=("cardsort-animals/cardsort.csv",),
+    notes="The principle by which each person sorted was coded by the source's author. How the sorts were collected "
+    "is not stated. Less than a fifth of the groups were named; the others are called 'unnamed 1', 'unnamed 2', ...",
+)
+
+_GREEK_SOURCE = "the GitHub repository pexlechris/optimal_number_of_participants_in_a_cardsorting"
+_GREEK_CITATION = "Pechlevanoudis & Zilidis, Aristotle University of Thessaloniki"
+
+GREEK_SITES = {
+    "celestino": DataSet(
+        name="cardsort_celestino",
+        title="Open card sort of 59 categories of a Greek shop for clothes",
+        source=_GREEK_SOURCE,
+        citation=_GREEK_CITATION,
+        n_items=59,
+        n_annotators=210,
+        files=("cardsort-greek-sites/celestino.csv.gz", "cardsort-greek-sites/celestino_cards.csv"),
+    ),
+    "skroutz": DataSet(
+        name="cardsort_skroutz",
+        title="Open card sort of 54 categories of a Greek shop for everything",
+        source=_GREEK_SOURCE,
+        citation=_GREEK_CITATION,
+        n_items=54,
+        n_annotators=203,
+        files=("cardsort-greek-sites/skroutz.csv.gz", "cardsort-greek-sites/skroutz_cards.csv"),
+    ),
+}
+
+
+def load_cardsort_animals() -> Bunch:
+    """Load an open card sort of 20 animals and creatures, real and mythical, by 107 persons.
+
+    Returns
+    -------
+    Bunch
+        `annotations` (Groupings of all items by each person), `annotator_info` (DataFrame indexed by annotator with
+        the column "principle": biological, habitat, real and mythical, ...), `item_names` (the animals), `DESCR`.
+        There is no truth and there are no features.
+
+    Raises
+    ------
+    MissingDataError
+        If its file is not in the folder named by CONSILIENCE_DATA.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_cardsort_animals
+    >>> animals = load_cardsort_animals()  # doctest: +SKIP
+    >>> animals.annotations.n_items, animals.annotations.n_annotators  # doctest: +SKIP
+    (20, 107)
+    >>> animals.annotator_info["principle"].value_counts().head(2).to_dict()  # doctest: +SKIP
+    {'Mixed division': 36, 'Biological': 35}
+    """
+    raw = pd.read_csv(*ANIMALS.paths())
+    annotator = _person(raw["user"])
+    unnamed = raw["group_name"].isna()
+    # the source numbers groups through all persons
+    number = raw["group_id"].where(unnamed).groupby(annotator).rank(method="dense")
+    group = raw["group_name"].where(~unnamed, "unnamed " + number.astype("Int64").astype(str))
+    info = raw.groupby(annotator, sort=False)[["tag"]].first().rename(columns={"tag": "principle"})
+    return _card_sort(ANIMALS, raw["card"], annotator, group, annotator_info=info)
+
+
+def load_cardsort_greek_sites(site: str) -> Bunch:
+    """Load an open card sort of the categories of a Greek shop on the web.
+
+    Parameters
+    ----------
+    site : {"celestino", "skroutz"}
+        59 cards by 210 persons, or 54 cards by 203 persons.
+
+    Returns
+    -------
+    Bunch
+        `annotations` (Groupings of all cards by each person, with the names they gave the groups), `item_names` (the
+        cards' texts, Greek), `DESCR`. There is no truth and there are no features.
+
+    Raises
+    ------
+    InputError
+        If there is no such site.
+    MissingDataError
+        If its files are not in the folder named by CONSILIENCE_DATA.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_cardsort_greek_sites
+    >>> load_cardsort_greek_sites("skroutz").annotations.n_rows  # 54 cards x 203 persons  # doctest: +SKIP
+    10962
+    """
+    data_set = choose(site, GREEK_SITES, "load_cardsort_greek_sites")
+    sorts, cards = (pd.read_csv(path) for path in data_set.paths())
+    card = sorts["card_id"].map(cards.set_index("card_id")["card"])
+    return _card_sort(data_set, card, _person(sorts["user"]), sorts["group_name"])
+
+
+def _person(number: pd.Series) -> pd.Series:
+    return ("person " + number.astype(str)).rename("annotator")
+
+
+def _card_sort(
+    data_set: DataSet, item: pd.Series, annotator: pd.Series, group: pd.Series, **others: pd.DataFrame
+) -> Bunch:
+    items = item.drop_duplicates().tolist()
+    frame = pd.DataFrame({"item": item, "annotator": annotator, "group": group})
+    return bundle(data_set, items=items, annotations=Groupings.from_frame(frame, items=items), **others)

@@ -1,0 +1,355 @@
+"""What paid workers said about pictures and texts: partial groupings and labels, with the truth."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.utils import Bunch
+
+from consilience.annotations import Groupings, Labels
+from consilience.datasets._folder import DataSet, bundle, choose, pixels
+
+__all__ = ["load_crowd_labels", "load_dogs_birds", "load_mnist_crowd", "load_orchestra"]
+
+_ORCHESTRA_CITATION = "Jain, Seo, Goel, Kuznetsov, Parameswaran & Sundaram 2016, arXiv 1601.02034"
+
+ORCHESTRA = {
+    "scenes": DataSet(
+        name="orchestra_scenes",
+        title="Groupings of 35 of 1025 pictures of scenes",
+        source="the GitHub repositories ayushjain91/orchestra and jaaumeadrover/Landscape-Image-Classification",
+        citation=_ORCHESTRA_CITATION,
+        n_items=1025,
+        n_features=48 * 48,
+        n_classes=13,
+        n_annotators=485,
+        files=("orchestra/answers.csv.gz", "orchestra/scenes_thumbs48.npz"),
+        notes="Workers are not identified: each answer is an annotator of its own. Two answers leave pictures out. "
+        "That the pictures of the two repositories agree follows from their common numbering alone.",
+    ),
+    "imagenet": DataSet(
+        name="orchestra_imagenet",
+        title="Groupings of 35 of 1025 pictures of ImageNet",
+        source="the GitHub repository ayushjain91/orchestra",
+        citation=_ORCHESTRA_CITATION,
+        n_items=1025,
+        n_classes=20,
+        n_annotators=485,
+        files=("orchestra/answers.csv.gz",),
+        notes="Workers are not identified: each answer is an annotator of its own. Two answers leave pictures out.",
+    ),
+}
+
+_DOGS_SOURCE = "the GitHub repository kitkatdafu/cognitive-overload-contextual-bias"
+_DOGS_NOTES = (
+    "Each worker answered 12 to 30 questions of one kind: 'radio' chooses among fixed options, 'drag' "
+    "drags and drops pictures. The source numbers workers anew for each kind; whether some took part in several is "
+    "not known."
+)
+
+DOGS_BIRDS = {
+    "dogs3": DataSet(
+        name="dogs3",
+        title="Groupings of 2 to 4 of 473 pictures of dogs",
+        source=_DOGS_SOURCE,
+        citation="Chen & Korlakai Vinayak 2025, doi 10.1145/3696410.3714587",
+        n_items=473,
+        n_features=32 * 32 * 3,
+        n_classes=3,
+        n_annotators=920,
+        files=("dogs3-birds5/queries.csv.gz", "dogs3-birds5/truth.csv", "dogs3-birds5/dogs3_thumbs32.npz"),
+        notes=_DOGS_NOTES,
+    ),
+    "birds5": DataSet(
+        name="birds5",
+        title="Groupings of 2 to 5 of 342 pictures of birds",
+        source=_DOGS_SOURCE,
+        citation="Chen & Korlakai Vinayak 2025, doi 10.1145/3696410.3714587",
+        n_items=342,
+        n_features=32 * 32 * 3,
+        n_classes=6,
+        n_annotators=2120,
+        files=("dogs3-birds5/queries.csv.gz", "dogs3-birds5/truth.csv", "dogs3-birds5/birds5_thumbs32.npz"),
+        notes=f"{_DOGS_NOTES} Class 5 mixes birds of other species.",
+    ),
+}
+
+MNIST_CROWD = DataSet(
+    name="mnist_crowd",
+    title="Groupings of 36 of 2759 handwritten digits",
+    source="the GitHub repositories xinmei9322/semicrowd (annotations) and rasbt/mnist-pngs (images)",
+    citation="Luo, Tian, Shi, Zhu & Zhang 2018, NeurIPS; LeCun, Bottou, Bengio & Haffner 1998",
+    n_items=2759,
+    n_features=28 * 28,
+    n_classes=10,
+    n_annotators=48,
+    files=(
+        "mnist-crowd/crowd_annotations_mnist.npy",
+        "mnist/train-images-idx3-ubyte.gz",
+        "mnist/train-labels-idx1-ubyte.gz",
+    ),
+    notes="The source stores 57 330 judged pairs; they are exactly 91 complete groupings of 36 images.",
+)
+
+
+def _crowd_labels(name: str, title: str, n_items: int, n_classes: int, n_annotators: int, citation: str) -> DataSet:
+    return DataSet(
+        name=name,
+        title=title,
+        source="the GitHub repository zhangyuc/SpectralMethodsMeetEM",
+        citation=f"{citation}; Zhang, Chen, Zhou & Jordan 2016",
+        n_items=n_items,
+        n_classes=n_classes,
+        n_annotators=n_annotators,
+        files=(f"crowd-labels/{name}_crowd.txt", f"crowd-labels/{name}_truth.txt"),
+    )
+
+
+CROWD_LABELS = {
+    "bluebird": _crowd_labels(
+        "bluebird", "Labels of pictures of birds of two species", 108, 2, 39, "Welinder et al. 2010"
+    ),
+    "dog": _crowd_labels("dog", "Labels of pictures of four breeds of dogs", 807, 4, 109, "Zhou et al. 2012"),
+    "rte": _crowd_labels(
+        "rte", "Labels of pairs of sentences: does one entail the other", 800, 2, 164, "Snow et al. 2008"
+    ),
+}
+
+
+def load_orchestra(name: str) -> Bunch:
+    """Load groupings of 35 pictures each, of 1025 scenes or of 1025 pictures of ImageNet.
+
+    Parameters
+    ----------
+    name : {"scenes", "imagenet"}
+
+    Returns
+    -------
+    Bunch
+        `annotations` (485 Groupings, each answer an annotator of its own), `annotator_info` (DataFrame indexed by
+        annotator: "sample", how the pictures were chosen; "hit", the task; "answer", the running number within it),
+        `target`, `target_names`, `item_names` (class and file of the pictures), `DESCR`; of the scenes `data`
+        (1025, 2304), grey values, and `images` (1025, 48, 48) uint8, else None.
+
+    Raises
+    ------
+    InputError
+        If there is no such set of pictures.
+    MissingDataError
+        If its files are not in the folder named by CONSILIENCE_DATA.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_orchestra
+    >>> scenes = load_orchestra("scenes")  # doctest: +SKIP
+    >>> scenes.annotations.n_groupings, scenes.images.shape, scenes.item_names[0]  # doctest: +SKIP
+    (485, (1025, 48, 48), 'bedroom/image_0004.jpg')
+    """
+    data_set = choose(name, ORCHESTRA, "load_orchestra")
+    path, *thumbnails = data_set.paths()
+    raw = pd.read_csv(path).query("set == @name")
+    annotator = (raw["sample"] + ", task " + raw["hit"].astype(str) + ", answer " + raw["answer"].astype(str)).rename(
+        "annotator"
+    )
+    frame = _memberships(raw.assign(annotator=annotator), ["annotator"])
+    items, images = np.unique(frame["item"]), None
+    if thumbnails:
+        with np.load(thumbnails[0]) as archive:
+            items, images = archive["name"], archive["X"]
+    return bundle(
+        data_set,
+        items=items,
+        data=None if images is None else pixels(images),
+        classes=[item.partition("/")[0] for item in items],
+        images=images,
+        annotations=Groupings.from_frame(frame, items=items),
+        annotator_info=raw[["sample", "hit", "answer"]].set_index(annotator),
+    )
+
+
+def load_dogs_birds(name: str) -> Bunch:
+    """Load groupings of 2 to 5 pictures each, of dogs of three breeds or of birds of five species and others.
+
+    Parameters
+    ----------
+    name : {"dogs3", "birds5"}
+
+    Returns
+    -------
+    Bunch
+        `annotations` (Groupings, one a question), `annotator_info` (DataFrame indexed by annotator with the column
+        "query": radio-2, radio-3, radio-4, radio-2-pilot, of the birds also drag-2 to drag-5), `grouping_info`
+        (DataFrame indexed by annotator and grouping with the column "time_ms", how long the answer took, as the source
+        has it: one time is negative), `target`, `target_names` (numbers), `data` (n_items, 3072) colour values of
+        thumbnails, `images` (n_items, 32, 32, 3) uint8, `item_names` (picture numbers of the source), `DESCR`.
+
+    Raises
+    ------
+    InputError
+        If there is no such set of pictures.
+    MissingDataError
+        If its files are not in the folder named by CONSILIENCE_DATA.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_dogs_birds
+    >>> birds = load_dogs_birds("birds5")  # doctest: +SKIP
+    >>> info = birds.annotator_info  # doctest: +SKIP
+    >>> fives = birds.annotations.restrict(annotators=info.index[info["query"] == "drag-5"])  # doctest: +SKIP
+    >>> fives.n_groupings, fives.n_annotators  # doctest: +SKIP
+    (3600, 300)
+    """
+    data_set = choose(name, DOGS_BIRDS, "load_dogs_birds")
+    queries, truth, thumbnails = data_set.paths()
+    raw = pd.read_csv(queries)
+    raw = raw[raw["file"].str.contains(name, regex=False)]
+    kind = raw["file"].map({file: _query_kind(file) for file in raw["file"].unique()}).rename("query")
+    raw = raw.assign(query=kind, annotator=kind + " worker " + raw["worker"].astype(str)).rename(
+        columns={"question": "grouping"}
+    )
+    frame = _memberships(raw, ["annotator", "grouping"]).astype({"item": int})
+    classes = pd.read_csv(truth).query("set == @name").set_index("image")["class"].astype(int).sort_index()
+    with np.load(thumbnails) as archive:
+        images = archive["X"]
+    return bundle(
+        data_set,
+        items=classes.index,
+        data=pixels(images),
+        classes=classes,
+        images=images,
+        annotations=Groupings.from_frame(frame, items=classes.index),
+        annotator_info=raw.groupby("annotator", sort=False)[["query"]].first(),
+        grouping_info=raw.set_index(["annotator", "grouping"])[["time_ms"]],
+    )
+
+
+def load_mnist_crowd(*, all_images: bool = False) -> Bunch:
+    """Load 91 groupings of 36 handwritten digits each, by 48 workers.
+
+    Parameters
+    ----------
+    all_images : bool, default=False
+        Whether to give all 60 000 training images of MNIST, annotated or not (376 MB), and not only the 2759
+        annotated ones.
+
+    Returns
+    -------
+    Bunch
+        `annotations` (91 Groupings of 36 images, 1 to 8 by a worker), `target`, `target_names`, `data`
+        (n_items, 784) grey values, `images` (n_items, 28, 28) uint8, `item_names` (positions in MNIST's training
+        file), `DESCR`.
+
+    Raises
+    ------
+    MissingDataError
+        If its files are not in the folder named by CONSILIENCE_DATA.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_mnist_crowd
+    >>> crowd = load_mnist_crowd()  # doctest: +SKIP
+    >>> crowd.annotations.n_groupings, crowd.annotations.n_annotators, crowd.data.shape  # doctest: +SKIP
+    (91, 48, (2759, 784))
+    """
+    annotations, images, digits = MNIST_CROWD.paths()
+    pairs = np.load(annotations)
+    pictures, classes = _read_idx(images), _read_idx(digits)
+    items = np.arange(len(classes)) if all_images else np.unique(pairs[:, :2])
+    return bundle(
+        MNIST_CROWD,
+        items=items,
+        data=pixels(pictures[items]),
+        classes=classes[items].astype(int),
+        images=pictures[items],
+        annotations=Groupings.from_frame(_blocks_to_memberships(pairs), items=items),
+    )
+
+
+def load_crowd_labels(name: str) -> Bunch:
+    """Load labels that workers gave, with the true labels.
+
+    Parameters
+    ----------
+    name : {"bluebird", "dog", "rte"}
+        Pictures of birds of two species, pictures of dogs of four breeds, pairs of sentences.
+
+    Returns
+    -------
+    Bunch
+        `annotations` (Labels; their classes are `target_names`), `target`, `target_names` (numbers, from 1),
+        `item_names` (numbers of the source, from 1), `DESCR`. There are no features.
+
+    Raises
+    ------
+    InputError
+        If there is no such data set.
+    MissingDataError
+        If its files are not in the folder named by CONSILIENCE_DATA.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_crowd_labels
+    >>> dogs = load_crowd_labels("dog")  # doctest: +SKIP
+    >>> dogs.annotations.n_rows, dogs.target_names.tolist()  # doctest: +SKIP
+    (8070, [1, 2, 3, 4])
+    """
+    data_set = choose(name, CROWD_LABELS, "load_crowd_labels")
+    crowd, truth = data_set.paths()
+    labels = pd.read_csv(crowd, sep=r"\s+", header=None, names=["item", "annotator", "label"])
+    truths = pd.read_csv(truth, sep=r"\s+", header=None, names=["item", "label"], index_col="item")["label"]
+    classes = np.union1d(truths, labels["label"])
+    labels["annotator"] = "worker " + labels["annotator"].astype(str)
+    annotations = Labels.from_frame(labels, items=truths.index, classes=classes)
+    return bundle(data_set, items=truths.index, classes=truths, class_names=classes, annotations=annotations)
+
+
+def _memberships(answers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """One row for each item named in the column "groups" ("|" between groups, blanks between items)."""
+    groups = answers[by].assign(item=answers["groups"].str.split("|")).explode("item", ignore_index=True)
+    groups["group"] = groups.groupby(by, sort=False).cumcount() + 1
+    return groups.assign(item=groups["item"].str.split()).explode("item", ignore_index=True)
+
+
+def _query_kind(file: str) -> str:
+    """Kind of question of a file: "radio-2", "radio-2-pilot", "drag-3"."""
+    words = file.split("-")
+    if file.startswith("sd-rq-wp-"):
+        return f"drag-{words[3]}"
+    return f"{words[0]}-{words[1]}" + ("-pilot" if "pilot" in words else "")
+
+
+def _blocks_to_memberships(pairs: np.ndarray) -> pd.DataFrame:
+    """Groupings from the judged pairs (first, second, worker, same) of consecutive blocks, each all pairs of 36 images.
+
+    Items joined by "same" form a group; the source's blocks are transitive, so nothing is added or lost.
+    """
+    block = np.repeat(np.arange(len(pairs) // _PAIRS_A_BLOCK), _PAIRS_A_BLOCK)
+    keys = np.concatenate([np.column_stack([block, pairs[:, side]]) for side in (0, 1)])
+    nodes, node = np.unique(keys, axis=0, return_inverse=True)
+    first, second = node.reshape(2, -1)[:, pairs[:, 3] == 1]
+    joined = coo_array((np.ones(len(first)), (first, second)), shape=(len(nodes), len(nodes)))
+    frame = pd.DataFrame(
+        {
+            "item": nodes[:, 1],
+            "annotator": np.char.add("worker ", pairs[::_PAIRS_A_BLOCK, 2].astype(str))[nodes[:, 0]],
+            "grouping": nodes[:, 0] + 1,
+            "group": connected_components(joined, directed=False)[1] + 1,
+        }
+    )
+    frame["group"] -= frame.groupby("grouping")["group"].transform("min") - 1
+    return frame
+
+
+def _read_idx(path: Path) -> np.ndarray:
+    """Read an array of bytes in the idx format of MNIST: 0, 0, 8 for uint8, number of axes, their lengths, data."""
+    content = gzip.decompress(path.read_bytes())
+    shape = np.frombuffer(content, ">i4", count=content[3], offset=4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * content[3]).reshape(shape)
+
+
+_PAIRS_A_BLOCK = 36 * 35 // 2

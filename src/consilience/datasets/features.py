@@ -1,0 +1,350 @@
+"""Items with features and true classes, to simulate annotators of: UCI tables, faces, scikit-learn's own sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.io import loadmat
+from sklearn import datasets as sklearn_datasets
+from sklearn.utils import Bunch
+
+from consilience.datasets._folder import DataSet, bundle, choose, pixels
+
+__all__ = ["load_digits", "load_faces", "load_iris", "load_uci", "load_wine"]
+
+BUNDLED = {
+    "digits": DataSet(
+        name="digits",
+        title="Handwritten digits, 8 x 8 pixels of 0 to 16",
+        source="scikit-learn, which bundles them",
+        citation="Alpaydin & Kaynak 1998, UCI Machine Learning Repository",
+        n_items=1797,
+        n_features=64,
+        n_classes=10,
+    ),
+    "iris": DataSet(
+        name="iris",
+        title="Sepals and petals of three species of iris",
+        source="scikit-learn, which bundles them",
+        citation="Fisher 1936",
+        n_items=150,
+        n_features=4,
+        n_classes=3,
+    ),
+    "wine": DataSet(
+        name="wine",
+        title="Chemical analysis of wines of three cultivars",
+        source="scikit-learn, which bundles them",
+        citation="Forina et al., UCI Machine Learning Repository",
+        n_items=178,
+        n_features=13,
+        n_classes=3,
+    ),
+}
+
+UCI = {
+    "seeds": DataSet(
+        name="seeds",
+        title="Geometry of wheat kernels of three varieties",
+        source="the GitHub repository zcebeci/adana",
+        citation="Charytanowicz et al. 2010, UCI Machine Learning Repository",
+        n_items=210,
+        n_features=7,
+        n_classes=3,
+        files=("uci/seeds.csv",),
+    ),
+    "breast_tissue": DataSet(
+        name="breast_tissue",
+        title="Electrical impedance of breast tissue of six kinds",
+        source="the GitHub repository Shihab-Shahriar/UCI_Dataset",
+        citation="Estrela da Silva et al. 2000, UCI Machine Learning Repository",
+        n_items=106,
+        n_features=9,
+        n_classes=6,
+        files=("uci/breast_tissue.csv",),
+        notes="The copy codes the classes by number; their names were inferred from the class sizes.",
+    ),
+    "glass": DataSet(
+        name="glass",
+        title="Oxides and refraction of glass of six kinds",
+        source="the GitHub repository Shihab-Shahriar/UCI_Dataset",
+        citation="German 1987, UCI Machine Learning Repository",
+        n_items=214,
+        n_features=9,
+        n_classes=6,
+        files=("uci/glass.csv",),
+        notes="The repository's fourth kind (windows of vehicles, not float processed) has no items.",
+    ),
+    "steel_plates_faults": DataSet(
+        name="steel_plates_faults",
+        title="Geometry and luminosity of seven kinds of faults of steel plates",
+        source="the GitHub repository Shihab-Shahriar/UCI_Dataset",
+        citation="Semeion, Buscema 2010, UCI Machine Learning Repository",
+        n_items=1941,
+        n_features=27,
+        n_classes=7,
+        files=("uci/steel_plates_faults.csv",),
+    ),
+}
+
+CLASS_NAMES: dict[str, dict[Any, str]] = {
+    "seeds": {1: "Kama", 2: "Rosa", 3: "Canadian"},
+    "breast_tissue": {
+        0: "carcinoma",
+        1: "fibro-adenoma",
+        2: "mastopathy",
+        3: "glandular",
+        4: "connective",
+        5: "adipose",
+    },
+    "glass": {
+        1: "building windows, float processed",
+        2: "building windows, not float processed",
+        3: "vehicle windows, float processed",
+        5: "containers",
+        6: "tableware",
+        7: "headlamps",
+    },
+    "steel_plates_faults": {
+        "Pastry": "pastry",
+        "Z_Scratch": "Z scratch",
+        "K_Scatch": "K scratch",
+        "Stains": "stains",
+        "Dirtiness": "dirtiness",
+        "Bumps": "bumps",
+        "Other_Faults": "other faults",
+    },
+}
+
+STEEL_FEATURES = [
+    "X_Minimum",
+    "X_Maximum",
+    "Y_Minimum",
+    "Y_Maximum",
+    "Pixels_Areas",
+    "X_Perimeter",
+    "Y_Perimeter",
+    "Sum_of_Luminosity",
+    "Minimum_of_Luminosity",
+    "Maximum_of_Luminosity",
+    "Length_of_Conveyer",
+    "TypeOfSteel_A300",
+    "TypeOfSteel_A400",
+    "Steel_Plate_Thickness",
+    "Edges_Index",
+    "Empty_Index",
+    "Square_Index",
+    "Outside_X_Index",
+    "Edges_X_Index",
+    "Edges_Y_Index",
+    "Outside_Global_Index",
+    "LogOfAreas",
+    "Log_X_Index",
+    "Log_Y_Index",
+    "Orientation_Index",
+    "Luminosity_Index",
+    "SigmoidOfAreas",
+]
+
+_FACES_SOURCE = "the GitHub repository jundongl/scikit-feature"
+
+FACES = {
+    "Yale": DataSet(
+        name="Yale",
+        title="Faces of 15 persons, 32 x 32 pixels",
+        source=_FACES_SOURCE,
+        citation="Belhumeur et al. 1997; Li et al. 2017",
+        n_items=165,
+        n_features=1024,
+        n_classes=15,
+        files=("scikit-feature-faces/Yale.mat",),
+    ),
+    "ORL": DataSet(
+        name="ORL",
+        title="Faces of 40 persons, 32 x 32 pixels",
+        source=_FACES_SOURCE,
+        citation="Samaria & Harter 1994; Li et al. 2017",
+        n_items=400,
+        n_features=1024,
+        n_classes=40,
+        files=("scikit-feature-faces/ORL.mat",),
+    ),
+    "warpAR10P": DataSet(
+        name="warpAR10P",
+        title="Faces of 10 persons, 60 x 40 pixels",
+        source=_FACES_SOURCE,
+        citation="Martinez & Benavente 1998; Li et al. 2017",
+        n_items=130,
+        n_features=2400,
+        n_classes=10,
+        files=("scikit-feature-faces/warpAR10P.mat",),
+    ),
+    "warpPIE10P": DataSet(
+        name="warpPIE10P",
+        title="Faces of 10 persons, 55 x 44 pixels",
+        source=_FACES_SOURCE,
+        citation="Sim et al. 2003; Li et al. 2017",
+        n_items=210,
+        n_features=2420,
+        n_classes=10,
+        files=("scikit-feature-faces/warpPIE10P.mat",),
+    ),
+}
+
+IMAGE_SHAPES = {"Yale": (32, 32), "ORL": (32, 32), "warpAR10P": (60, 40), "warpPIE10P": (55, 44)}
+
+
+def load_digits() -> Bunch:
+    """Load scikit-learn's handwritten digits.
+
+    Returns
+    -------
+    Bunch
+        `data` (1797, 64) DataFrame, `target`, `target_names`, `feature_names`, `item_names` (0 to 1796), `DESCR`, and
+        `images` (1797, 8, 8).
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_digits
+    >>> digits = load_digits()
+    >>> digits.data.shape, digits.images.shape, digits.target_names.tolist()
+    ((1797, 64), (1797, 8, 8), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    """
+    raw = sklearn_datasets.load_digits(as_frame=True)
+    return _bundled("digits", raw, images=raw.images)
+
+
+def load_iris() -> Bunch:
+    """Load scikit-learn's irises.
+
+    Returns
+    -------
+    Bunch
+        `data` (150, 4) DataFrame, `target`, `target_names`, `feature_names`, `item_names` (0 to 149), `DESCR`.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_iris
+    >>> iris = load_iris()
+    >>> iris.data.shape, iris.target_names.tolist()
+    ((150, 4), ['setosa', 'versicolor', 'virginica'])
+    """
+    return _bundled("iris", sklearn_datasets.load_iris(as_frame=True))
+
+
+def load_wine() -> Bunch:
+    """Load scikit-learn's wines.
+
+    Returns
+    -------
+    Bunch
+        `data` (178, 13) DataFrame, `target`, `target_names`, `feature_names`, `item_names` (0 to 177), `DESCR`.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_wine
+    >>> load_wine().data.shape
+    (178, 13)
+    """
+    return _bundled("wine", sklearn_datasets.load_wine(as_frame=True))
+
+
+def load_uci(name: str) -> Bunch:
+    """Load a table of the UCI Machine Learning Repository.
+
+    Parameters
+    ----------
+    name : {"iris", "seeds", "breast_tissue", "glass", "steel_plates_faults"}
+        "iris" is scikit-learn's copy and needs no files; the others are read from the data folder.
+
+    Returns
+    -------
+    Bunch
+        `data` (n_items, n_features) DataFrame, `target` (n_items,) codes, `target_names`, `feature_names`,
+        `item_names` (row numbers from 0), `DESCR`.
+
+    Raises
+    ------
+    InputError
+        If there is no such data set.
+    MissingDataError
+        If its file is not in the folder named by CONSILIENCE_DATA.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_uci
+    >>> load_uci("iris").data.shape
+    (150, 4)
+    >>> load_uci("seeds").target_names.tolist()  # doctest: +SKIP
+    ['Kama', 'Rosa', 'Canadian']
+    """
+    data_set = choose(name, {"iris": BUNDLED["iris"]} | UCI, "load_uci")
+    if name == "iris":
+        return load_iris()
+    frame = pd.read_csv(*data_set.paths())
+    names = CLASS_NAMES[name]
+    data = frame.drop(columns="class")
+    if name == "steel_plates_faults":
+        data = data.set_axis(STEEL_FEATURES, axis=1)
+    classes = frame["class"].map(lambda code: names.get(code, code))
+    return bundle(data_set, items=np.arange(len(frame)), data=data, classes=classes, class_names=list(names.values()))
+
+
+def load_faces(name: str) -> Bunch:
+    """Load pictures of faces; the classes are the persons.
+
+    Parameters
+    ----------
+    name : {"Yale", "ORL", "warpAR10P", "warpPIE10P"}
+
+    Returns
+    -------
+    Bunch
+        `data` (n_items, n_pixels) DataFrame of grey values, `target` (n_items,) codes, `target_names`,
+        `feature_names`, `item_names` such as "person 1, picture 1", `DESCR`, and `images` (n_items, height, width)
+        uint8.
+
+    Raises
+    ------
+    InputError
+        If there is no such data set.
+    MissingDataError
+        If its file is not in the folder named by CONSILIENCE_DATA.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_faces
+    >>> faces = load_faces("warpAR10P")  # doctest: +SKIP
+    >>> faces.data.shape, faces.images.shape, faces.item_names[0]  # doctest: +SKIP
+    ((130, 2400), (130, 60, 40), 'person 1, picture 1')
+    """
+    data_set = choose(name, FACES, "load_faces")
+    raw = loadmat(*data_set.paths())
+    height, width = IMAGE_SHAPES[name]
+    images = raw["X"].reshape(-1, width, height).transpose(0, 2, 1)  # Matlab's arrays run down the columns
+    person = pd.Series(raw["Y"].ravel())
+    picture = person.groupby(person).cumcount() + 1
+    items = [f"person {p}, picture {k}" for p, k in zip(person, picture, strict=True)]
+    persons = [f"person {p}" for p in person.unique()]
+    return bundle(
+        data_set,
+        items=items,
+        data=pixels(images),
+        classes="person " + person.astype(str),
+        class_names=persons,
+        images=images,
+    )
+
+
+def _bundled(name: str, raw: Bunch, **others: Any) -> Bunch:
+    result = bundle(
+        BUNDLED[name],
+        items=np.arange(len(raw.data)),
+        data=raw.data,
+        classes=raw.target_names[raw.target],
+        class_names=raw.target_names,
+        **others,
+    )
+    return Bunch(**(result | {"DESCR": f"{result.DESCR}\n\n{raw.DESCR}"}))

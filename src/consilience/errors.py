@@ -1,0 +1,23 @@
+"""Every error and warning of the package, one tree."""
+
+__all__ = ["AnnotationError", "AnnotationWarning", "InputError", "MissingDataError", "SavedModelError"]
+
+
+class InputError(ValueError):
+    """What the user gave cannot be used; the message says what, where, and what is expected."""
+
+
+class AnnotationError(InputError):
+    """A table, array or file that does not hold annotations, or contradicts itself."""
+
+
+class SavedModelError(InputError):
+    """A file that is no saved model, is damaged, or comes from a version that this one does not know."""
+
+
+class MissingDataError(InputError):
+    """A data set that is not on this machine."""
+
+
+class AnnotationWarning(UserWarning):
+    """Annotations that are legal but carry no information, or are left out."""

@@ -1,0 +1,69 @@
+"""Expectations, entropies and divergences of Dirichlet, Beta and categorical distributions, all constants kept.
+
+Distributions lie in rows: the last axis holds the parameters of one distribution. `…_segments` does the same for
+distributions of different sizes laid end to end, each from its start to the next one's. A Beta distribution is a
+Dirichlet distribution with two parameters.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import digamma, entr, gammaln
+
+Starts = Int[np.ndarray, " segments"]
+Batch = Float[np.ndarray, "*batch"] | np.floating  # a number for one distribution
+
+
+def expected_log_dirichlet(
+    concentration: Float[np.ndarray, "*batch categories"],
+) -> Float[np.ndarray, "*batch categories"]:
+    """E[ln p] under p ~ Dirichlet(concentration); Bishop (2006), eq. B.21."""
+    return digamma(concentration) - digamma(concentration.sum(-1, keepdims=True))
+
+
+def kl_dirichlet(q: Float[np.ndarray, "*batch categories"], p: Float[np.ndarray, "*batch categories"]) -> Batch:
+    """KL(Dirichlet(q) ‖ Dirichlet(p)), nats."""
+    return ((q - p) * expected_log_dirichlet(q)).sum(-1) + log_normalizer_dirichlet(q) - log_normalizer_dirichlet(p)
+
+
+def log_normalizer_dirichlet(concentration: Float[np.ndarray, "*batch categories"]) -> Batch:
+    """Log of the density's normalising constant: ln Γ(Σ c) − Σ ln Γ(c)."""
+    return gammaln(concentration.sum(-1)) - gammaln(concentration).sum(-1)
+
+
+def entropy_categorical(probability: Float[np.ndarray, "*batch categories"]) -> Batch:
+    """−Σ p ln p, nats; 0 ln 0 = 0."""
+    return entr(probability).sum(-1)
+
+
+def expected_log_dirichlet_segments(
+    concentration: Float[np.ndarray, " entries"], starts: Starts
+) -> Float[np.ndarray, " entries"]:
+    """`expected_log_dirichlet` of distributions laid end to end."""
+    totals = np.add.reduceat(concentration, starts)
+    return digamma(concentration) - np.repeat(digamma(totals), segment_sizes(starts, len(concentration)))
+
+
+def kl_dirichlet_segments(q: Float[np.ndarray, " entries"], p: Float[np.ndarray, " entries"], starts: Starts) -> float:
+    """Σ KL(Dirichlet(q) ‖ Dirichlet(p)) over distributions laid end to end, nats."""
+
+    def log_normalizer(concentration: np.ndarray) -> float:
+        return float(gammaln(np.add.reduceat(concentration, starts)).sum() - gammaln(concentration).sum())
+
+    expected = expected_log_dirichlet_segments(q, starts)
+    return float((q - p) @ expected) + log_normalizer(q) - log_normalizer(p)
+
+
+def softmax_segments(
+    score: Float[np.ndarray, "entries columns"], starts: Starts
+) -> Float[np.ndarray, "entries columns"]:
+    """Softmax down each column within each segment of rows."""
+    sizes = segment_sizes(starts, len(score))
+    weight = np.exp(score - np.repeat(np.maximum.reduceat(score, starts), sizes, axis=0))
+    return weight / np.repeat(np.add.reduceat(weight, starts), sizes, axis=0)
+
+
+def segment_sizes(starts: Starts, n_entries: int) -> Int[np.ndarray, " segments"]:
+    """Entries in each segment."""
+    return np.diff(starts, append=n_entries)

@@ -1,0 +1,126 @@
+"""The one loop of the package: sweep until the bound stands still, restart, keep the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+State = TypeVar("State")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Trace(Generic[State]):
+    """What a run of the loop leaves behind.
+
+    Attributes
+    ----------
+    state : the last state.
+    lower_bounds : tuple of float
+        The bound after each sweep, nats.
+    converged : bool
+    reason : str
+        Why the loop stopped, a sentence.
+    """
+
+    state: State
+    lower_bounds: tuple[float, ...]
+    converged: bool
+    reason: str
+
+    @property
+    def lower_bound(self) -> float:
+        """The bound after the last sweep, nats."""
+        return self.lower_bounds[-1]
+
+    @property
+    def n_iter(self) -> int:
+        """Number of sweeps."""
+        return len(self.lower_bounds)
+
+
+def iterate(
+    init: State,
+    step: Callable[[State], State],
+    lower_bound: Callable[[State], float],
+    *,
+    max_iter: int,
+    tol: float,
+) -> Trace[State]:
+    """Sweep until the bound gains less than `tol` times its size, at most `max_iter` times.
+
+    Parameters
+    ----------
+    init : state before the first sweep.
+    step : state → state, pure.
+    lower_bound : state → float, nats.
+    max_iter : int
+    tol : float
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    FloatingPointError
+        The bound is not finite.
+
+    Examples
+    --------
+    >>> newton = iterate(1.0, lambda x: (x + 2 / x) / 2, lambda x: -abs(x * x - 2), max_iter=50, tol=1e-12)
+    >>> round(newton.state, 6), newton.converged
+    (1.414214, True)
+    """
+    state = init
+    bounds: list[float] = []
+    while len(bounds) < max_iter:
+        state = step(state)
+        bounds.append(lower_bound(state))
+        if not math.isfinite(bounds[-1]):
+            raise FloatingPointError(f"The lower bound is {bounds[-1]} after sweep {len(bounds)}.")
+        if len(bounds) > 1 and bounds[-1] - bounds[-2] <= tol * abs(bounds[-1]):
+            gain = f"The bound gained at most {tol:g} of its size in sweep {len(bounds)}."
+            return Trace(state, tuple(bounds), True, gain)
+    return Trace(state, tuple(bounds), False, f"The bound still rose after max_iter={max_iter} sweeps.")
+
+
+def restarts(
+    run: Callable[..., Result],
+    arguments: Iterable[tuple],
+    *,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> list[Result]:
+    """Call ``run(*arguments[i])`` for every i, side by side where `n_jobs` says so.
+
+    Parameters
+    ----------
+    run : what to call; a state comes back, nothing is shared.
+    arguments : a tuple for each call.
+    n_jobs : int, optional
+        As in joblib. Threads are used: the work is in BLAS and ufuncs, which release the interpreter.
+    progress : str, optional
+        Name of a progress bar on standard error, shown only in a terminal.
+
+    Returns
+    -------
+    list
+        Results in the order of `arguments`.
+    """
+    calls = list(arguments)
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    results = parallel(delayed(run)(*call) for call in calls)
+    hidden = None if progress else True  # None: hidden unless standard error is a terminal
+    return list(tqdm(results, total=len(calls), desc=progress, disable=hidden, leave=False))
+
+
+def spawn_seeds(rng: np.random.RandomState, n: int) -> list[int]:
+    """Draw `n` seeds, so that runs side by side depend on `rng` alone and not on their order."""
+    return [int(seed) for seed in rng.randint(np.iinfo(np.int32).max, size=n)]

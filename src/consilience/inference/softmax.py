@@ -1,0 +1,173 @@
+"""The softmax of linear scores: its moments over items in one pass, and the fit of its weights.
+
+    π_nk ∝ exp(w_k·φ_n + λ ‖w_k‖²),   w_k ~ N(0, σ² I)                         (Chen et al. 2018, eq. 2 and 3)
+
+λ = 0 is multinomial logistic regression. The offset λ ‖w_k‖² rides in the last row of the matrix that multiplies the
+design, whose last column is therefore 1. Items are met in chunks that fit the processor's cache, so that memory does
+not grow with items × clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+
+CHUNK_ENTRIES = 1 << 16  # scores held at a time: half a megabyte, a share of the second-level cache
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What the softmax says of all items together, additive over items.
+
+    log_normalizer : Σ_n ln Σ_k exp(score_nk).
+    design : (columns, clusters) Σ_n x_n p_nk, with the items' share of each cluster in the last row.
+    labels : (groups, clusters) Σ_n 1[item n in group] p_nk, or None where no labels were given.
+    """
+
+    log_normalizer: float
+    design: Float[np.ndarray, "columns clusters"]
+    labels: Float[np.ndarray, "groups clusters"] | None = None
+
+    def __add__(self, other: Moments) -> Moments:
+        labels = None if self.labels is None or other.labels is None else self.labels + other.labels
+        return Moments(self.log_normalizer + other.log_normalizer, self.design + other.design, labels)
+
+
+@dataclass(frozen=True)
+class Items:
+    """A chunk of items: rows of the design and of the label matrix.
+
+    design : (items, columns), the last column 1.
+    labels : (items, groups) sparse 0/1, or None.
+    """
+
+    design: Float[np.ndarray, "items columns"]
+    labels: csr_array | None = None
+
+
+def in_chunks(items: Items, n_clusters: int) -> list[Items]:
+    """Cut items into chunks whose scores fit the cache."""
+    size = max(CHUNK_ENTRIES // n_clusters, 1)
+    return [_rows(items, start, start + size) for start in range(0, len(items.design), size)]
+
+
+def _rows(items: Items, start: int, stop: int) -> Items:
+    return Items(items.design[start:stop], None if items.labels is None else items.labels[start:stop])
+
+
+def scores(
+    items: Items,
+    coefficients: Float[np.ndarray, "columns clusters"],
+    evidence: Float[np.ndarray, "groups clusters"] | None = None,
+) -> Float[np.ndarray, "items clusters"]:
+    """x_n·c_k, plus the evidence of the item's labels where it is given."""
+    score = items.design @ coefficients
+    if evidence is not None:
+        score += items.labels @ evidence
+    return score
+
+
+def moments(
+    chunks: list[Items],
+    coefficients: Float[np.ndarray, "columns clusters"],
+    evidence: Float[np.ndarray, "groups clusters"] | None = None,
+) -> Moments:
+    """Moments of p_nk ∝ exp(scores), summed over chunks."""
+    parts = (_chunk_moments(chunk, coefficients, evidence) for chunk in chunks)
+    total = next(parts)
+    for part in parts:
+        total = total + part
+    return total
+
+
+def _chunk_moments(chunk: Items, coefficients: np.ndarray, evidence: np.ndarray | None) -> Moments:
+    weight = scores(chunk, coefficients, evidence)
+    largest = weight.max(1)
+    weight -= largest[:, None]
+    np.exp(weight, out=weight)
+    total = weight @ np.ones(weight.shape[1])
+    log_normalizer = float(largest.sum() + np.log(total).sum())
+    if evidence is None:
+        # the rows of the design are fewer than the clusters' weights: normalise there
+        return Moments(log_normalizer, (chunk.design / total[:, None]).T @ weight)
+    weight /= total[:, None]
+    return Moments(log_normalizer, chunk.design.T @ weight, chunk.labels.T @ weight)
+
+
+def posteriors(
+    chunks: list[Items],
+    coefficients: Float[np.ndarray, "columns clusters"],
+    evidence: Float[np.ndarray, "groups clusters"] | None = None,
+) -> Iterator[Float[np.ndarray, "items clusters"]]:
+    """p_nk of each chunk in turn."""
+    for chunk in chunks:
+        score = scores(chunk, coefficients, evidence)
+        score -= score.max(1, keepdims=True)
+        np.exp(score, out=score)
+        yield score / score.sum(1, keepdims=True)
+
+
+def with_offset(
+    weights: Float[np.ndarray, "features clusters"], richness: float
+) -> Float[np.ndarray, "columns clusters"]:
+    """Weights with the offset λ ‖w_k‖² below them: what multiplies the design."""
+    return np.vstack([weights, richness * (weights**2).sum(0)])
+
+
+def log_posterior(
+    weights: Float[np.ndarray, "features clusters"],
+    chunks: list[Items],
+    target: Float[np.ndarray, "columns clusters"],
+    richness: float,
+    prior_variance: float,
+) -> tuple[float, Float[np.ndarray, "features clusters"]]:
+    """What the M-step maximises (Chen et al. 2018, eq. 4), without ln N's constants, and its gradient.
+
+    Parameters
+    ----------
+    weights : W, a column for each cluster.
+    chunks : the items.
+    target : Σ_n x_n ρ_nk, the moments under the responsibilities.
+    richness : λ.
+    prior_variance : σ².
+
+    Returns
+    -------
+    value : Σ_nk ρ_nk ln π_nk − ‖W‖² / (2σ²), nats.
+    gradient : Φᵀ(ρ − π) + 2λ W diag(Σ_n ρ_nk − Σ_n π_nk) − W / σ².
+    """
+    coefficients = with_offset(weights, richness)
+    model = moments(chunks, coefficients)
+    surplus = target - model.design
+    value = (target * coefficients).sum() - model.log_normalizer - (weights**2).sum() / (2 * prior_variance)
+    gradient = surplus[:-1] + weights * (2 * richness * surplus[-1] - 1 / prior_variance)
+    return float(value), gradient
+
+
+def fit_weights(
+    weights: Float[np.ndarray, "features clusters"],
+    chunks: list[Items],
+    target: Float[np.ndarray, "columns clusters"],
+    richness: float,
+    prior_variance: float,
+    *,
+    max_iter: int,
+) -> tuple[Float[np.ndarray, "features clusters"], float]:
+    """Raise `log_posterior` by at most `max_iter` steps of L-BFGS from `weights`; it never falls.
+
+    Returns
+    -------
+    weights, value of `log_posterior` there
+    """
+
+    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = log_posterior(flat.reshape(weights.shape), chunks, target, richness, prior_variance)
+        return -value, -gradient.ravel()
+
+    found = minimize(objective, weights.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": max_iter})
+    return found.x.reshape(weights.shape), -float(found.fun)

@@ -1,0 +1,301 @@
+"""Tables of a report about the items: what was given, the clusters, how sure they are, what tells them apart."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from consilience.annotations import Groupings
+from consilience.inspection.projection import column_names
+from consilience.inspection.svg import swatch
+from consilience.inspection.tables import (
+    Cell,
+    Column,
+    Table,
+    download,
+    name_cell,
+    name_text,
+    names_cell,
+    number,
+    percent,
+    row,
+    significant,
+)
+from consilience.profiles import association
+
+SURE = 0.9
+CERTAINTIES = ((0.99, 1.0), (0.9, 0.99), (0.7, 0.9), (0.5, 0.7), (0.0, 0.5))
+UNCERTAIN_ITEMS = 15
+FEW_ITEMS, SOME_ITEMS = 200, 8  # up to 200 items every cluster lists all of its, else 8
+FEATURES = 20
+SCORES = 40
+NAMES_OF_CLUSTER = 3
+
+
+def given_table(groupings: Groupings, features: pd.DataFrame | None) -> Table:
+    """How much was said, and about how many features."""
+    summary = groupings.summary()
+    several = groupings.n_groupings != groupings.n_annotators
+    rows = [
+        ("Items", f"{summary.n_items:,}"),
+        ("Annotators", f"{summary.n_annotators:,}"),
+        ("Groupings", f"{groupings.n_groupings:,}" if several else "one by each annotator"),
+        ("Groups", f"{groupings.n_groups:,}"),
+        ("Labels (an item in a group)", f"{summary.n_rows:,}"),
+        ("Coverage: share of items that an annotator labelled, on average", percent(summary.coverage)),
+        ("Labels of an annotator", _spread(summary.items_per_annotator)),
+        ("Annotators of an item", _spread(summary.annotators_per_item)),
+        ("Groups of a grouping", _spread(summary.groups_per_grouping)),
+        ("Items without annotations", f"{summary.n_unannotated_items:,}"),
+        ("Features of an item", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
+    ]
+    return Table(
+        "given",
+        "The annotations",
+        [Column("", "text"), Column("", "text")],
+        [row(*pair) for pair in rows],
+        reading="Clusters can be trusted as far as annotators overlap: the more annotators an item has, the better.",
+    )
+
+
+def item_frame(estimator: Any, groupings: Groupings) -> pd.DataFrame:
+    """Every item with its cluster, how sure that is, and the next best; a row an item."""
+    frame = pd.DataFrame({"item": estimator.items_, "cluster": estimator.labels_})
+    if hasattr(estimator, "responsibilities_"):
+        probability = estimator.responsibilities_
+        frame["probability"] = probability.max(1)
+        if probability.shape[1] > 1:
+            rest = probability.copy()
+            rest[np.arange(len(rest)), estimator.labels_] = -1
+            frame["next_cluster"] = rest.argmax(1)
+            frame["next_probability"] = rest.max(1)
+    frame["n_annotators"] = groupings.summary().annotators_per_item.to_numpy()
+    return frame
+
+
+def clusters_table(items: pd.DataFrame, groupings: Groupings) -> Table:
+    """Size, certainty and items of every cluster, and what annotators call it."""
+    sure = "probability" in items
+    called = common_names(groupings, items["cluster"].to_numpy())
+    named = any(called)
+    columns = [Column("Cluster"), Column("Size"), *([Column("Annotators call it", "names")] if named else [])]
+    columns += [Column("Items, the surest first" if sure else "Items", "wide"), Column("Share")]
+    columns += [Column("Mean probability"), Column(f"Probability ≥ {SURE:g}")] if sure else []
+    most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
+    rows = []
+    for cluster, names in enumerate(called):
+        mine = items[items["cluster"] == cluster]
+        cells = [Cell(str(cluster), mark=swatch(cluster)), f"{len(mine):,}"]
+        cells += [names_cell(names or ["–"], NAMES_OF_CLUSTER)] if named else []
+        ordered = mine.sort_values("probability", ascending=False, kind="stable") if sure else mine
+        cells += [names_cell(ordered["item"].tolist(), most, " (in clusters.csv)"), percent(len(mine) / len(items))]
+        cells += [number(mine["probability"].mean()), percent((mine["probability"] >= SURE).mean())] if sure else []
+        rows.append(row(*cells))
+    reading = "Each row is a group of items that belong together by all that was said."
+    if named:
+        reading += (
+            " A name is listed, with the number of annotators who use it, if at least two do and most of the items "
+            "that they give it are in this cluster."
+        )
+    return Table(
+        "clusters", "Clusters", columns, rows, reading=reading, download=download("clusters.csv", items.round(4))
+    )
+
+
+def common_names(groupings: Groupings, labels: Int[np.ndarray, " items"]) -> list[list[str]]:
+    """Names of groups that at least two annotators give, mostly to items of one cluster; for each cluster a few.
+
+    Small and capital letters and accents make no difference. Names that end in a digit are taken for numbers.
+    """
+    spelled = np.array([name_text(name) for name in groupings.group_names], dtype=object)
+    code, _ = pd.factorize(np.array([_folded(name) for name in spelled], dtype=object))
+    n_clusters = labels.max() + 1
+    items, groups = groupings.incidence.tocoo().coords
+    uses = pd.crosstab(code[groups], labels[items]).reindex(columns=range(n_clusters), fill_value=0)
+    spelling = pd.Series(spelled).groupby(code).agg(lambda names: names.mode().iloc[0]).loc[uses.index]
+    given = pd.Series(groupings.annotator_of_group[groups]).groupby(code[groups]).nunique()
+    share = uses.to_numpy() / uses.to_numpy().sum(1, keepdims=True)
+    usual = np.bincount(labels[items], minlength=n_clusters) / len(items)
+    numbered = spelling.map(lambda name: name[-1:].isdigit()).to_numpy(dtype=bool)
+    telling = (share > 0.5) & (share >= 1.5 * usual) & ((given.to_numpy() > 1) & ~numbered)[:, None]
+    called = []
+    for cluster in range(n_clusters):
+        found = given[telling[:, cluster]].sort_values(ascending=False, kind="stable")[:NAMES_OF_CLUSTER]
+        called.append([f"{spelling[place]} ({count})" for place, count in found.items()])
+    return called
+
+
+def _folded(name: str) -> str:
+    """Fold case, and drop accents."""
+    apart = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(character for character in apart if not unicodedata.combining(character))
+
+
+def certainty_table(items: pd.DataFrame) -> Table:
+    """How many items are how sure."""
+    probability = items["probability"].to_numpy()
+    rows = []
+    for low, high in CERTAINTIES:
+        inside = (probability >= low) & ((probability < high) | (high == 1.0))
+        text = f"{low:g} to 1" if high == 1 else f"{low:g} to {high:g}" if low else f"below {high:g}"
+        rows.append(row(text, f"{inside.sum():,}", percent(inside.mean())))
+    return Table(
+        "certainty",
+        "How sure the items' clusters are",
+        [Column("Probability of its cluster", "text"), Column("Items"), Column("Share")],
+        rows,
+        reading="The probability is the model's own, given the features and everything that was said.",
+    )
+
+
+def uncertain_items_table(items: pd.DataFrame) -> Table | None:
+    """The items whose cluster is least certain."""
+    if "next_cluster" not in items:
+        return None
+    worst = items[items["probability"] < 0.995].sort_values("probability", kind="stable")
+    if worst.empty:
+        return None
+    shown = worst.head(UNCERTAIN_ITEMS)
+    rows = [
+        row(
+            name_cell(name),
+            Cell(str(cluster), mark=swatch(cluster)),
+            number(probability),
+            Cell(str(other), mark=swatch(other)),
+            number(its_probability),
+            f"{n_annotators:,}",
+        )
+        for name, cluster, probability, other, its_probability, n_annotators in shown.itertuples(index=False, name=None)
+    ]
+    left = len(worst) - len(rows)
+    return Table(
+        "uncertain",
+        "The least certain items",
+        [Column(head, kind) for head, kind in UNCERTAIN_COLUMNS],
+        rows,
+        reading="These items are worth another look, or another annotator.",
+        more=f"{left:,} more below a probability of 0.995 (in clusters.csv)" if left > 0 else "",
+    )
+
+
+UNCERTAIN_COLUMNS = (
+    ("Item", "text"),
+    ("Cluster", "number"),
+    ("Probability", "number"),
+    ("Next best", "number"),
+    ("Its probability", "number"),
+    ("Annotators", "number"),
+)
+
+
+def profile_table(frame: pd.DataFrame, labels: Int[np.ndarray, " items"], thing: str, most: int) -> Table:
+    """Mean and standard deviation of every feature in every cluster, the most telling features first; Table 3."""
+    numeric = frame.select_dtypes(["number", "bool"]).astype(float)
+    explained = variance_explained(numeric.to_numpy(), labels)
+    order = np.argsort(-np.nan_to_num(explained, nan=-1), kind="stable")
+    by_cluster = numeric.set_axis(range(numeric.shape[1]), axis=1).groupby(labels)
+    means, deviations = by_cluster.mean().to_numpy(), by_cluster.std().to_numpy()
+    overall, spread = numeric.mean().to_numpy(), numeric.std().to_numpy()
+    names = column_names(numeric, thing)
+    rows = []
+    for feature in order[:most]:
+        scale = spread[feature] if spread[feature] > 0 else 1.0
+        digits = int(np.clip(1 - np.floor(np.log10(scale)), 0, 6))
+        cells = [
+            Cell(f"{number(mean, digits)} ({number(deviation, digits)})", tone=_tone((mean - overall[feature]) / scale))
+            for mean, deviation in zip(means[:, feature], deviations[:, feature], strict=True)
+        ]
+        rows.append(row(name_cell(names[feature]), number(explained[feature]), *cells))
+    clusters = [Column(str(cluster), mark=swatch(cluster)) for cluster in range(len(means))]
+    whole = _profile_frame(names, explained, means, deviations)
+    left = len(order) - len(rows)
+    omitted = [name_text(name) for name in frame.columns.difference(numeric.columns, sort=False)]
+    reading = (
+        "Mean of each cluster, standard deviation in brackets; blue cells lie below the mean of all items and orange "
+        "cells above it, the darker by more than a standard deviation. η² is the share of the variance that lies "
+        "between the clusters (of at least 1% of the items): near 1 the feature tells them apart, near 0 it does not."
+    )
+    if omitted:
+        reading += f" Left out, since they hold no numbers: {', '.join(omitted[:10])}"
+        reading += f" and {len(omitted) - 10} more." if len(omitted) > 10 else "."
+    return Table(
+        f"{thing}s",
+        f"{thing.title()}s of the clusters",
+        [Column(thing.title(), "text"), Column("η²"), *clusters],
+        rows,
+        reading=reading,
+        more=f"{left:,} more that differ less between the clusters" if left > 0 else "",
+        download=download(f"{thing}s.csv", whole),
+    )
+
+
+def variance_explained(
+    values: Float[np.ndarray, "items features"], labels: Int[np.ndarray, " items"]
+) -> Float[np.ndarray, " features"]:
+    """η² of every feature: the variance between the clusters as a share of all; NaN for a constant.
+
+    Items of clusters with less than 1 % of the items are left out, as long as two clusters remain: what only a single
+    item has tells nothing about clusters.
+    """
+    large = np.bincount(labels) >= 0.01 * len(labels)
+    counted_items = large[labels] if large.sum() > 1 else np.ones(len(labels), dtype=bool)
+    known = np.isfinite(values) & counted_items[:, None]
+    centre = np.where(known, values, 0).sum(0) / np.maximum(known.sum(0), 1)
+    deviation = np.where(known, values - centre, 0)
+    member = np.arange(labels.max() + 1)[:, None] == labels
+    sums, counts = member @ deviation, member @ known.astype(float)
+    between = np.divide(sums**2, counts, where=counts > 0, out=np.zeros_like(sums)).sum(0)
+    total = (deviation**2).sum(0)
+    floor = 1e-12 * known.sum(0) * centre**2
+    return np.divide(between, total, where=total > floor, out=np.full(len(total), np.nan))
+
+
+def association_table(scores: pd.DataFrame, labels: Int[np.ndarray, " items"]) -> Table:
+    """Whether outside scores differ between the clusters; Table 2."""
+    numeric = scores.select_dtypes(["number", "bool"])
+    tests = association(numeric.set_axis(column_names(numeric, "score"), axis=1), labels)
+    ordered = tests.sort_values("p_value", kind="stable")
+    rows = []
+    for name, n_items, *figures in ordered.head(SCORES).itertuples(name=None):
+        differs = "–" if np.isnan(figures[-1]) else "yes" if figures[-1] < 0.05 else "no"
+        rows.append(row(name_cell(name), f"{n_items:,}", *map(significant, figures), differs))
+    left = len(ordered) - len(rows)
+    heads = ("Items", "Kruskal-Wallis H", "p", "adjusted p")
+    return Table(
+        "association",
+        "Outside scores against the clusters",
+        [Column("Score", "text"), *map(Column, heads), Column("Differs", "text")],
+        rows,
+        reading=(
+            "The model did not see these scores: a small adjusted p says that they differ between the clusters, so "
+            "that the clusters mean something beyond the annotations; p is adjusted for the number of scores "
+            "(Benjamini-Hochberg) and called different below 0.05."
+        ),
+        more=f"{left:,} more with larger p" if left > 0 else "",
+        download=download("association.csv", ordered.rename_axis("score").reset_index()),
+    )
+
+
+def _spread(counts: pd.Series | None) -> str:
+    if counts is None or not len(counts):
+        return "none"
+    if counts.min() == counts.max():
+        return f"{counts.min():,} each"
+    return f"{counts.min():,} to {counts.max():,}, mean {counts.mean():,.1f}"
+
+
+def _tone(deviation: float) -> str:
+    if not np.isfinite(deviation) or abs(deviation) < 0.25:
+        return ""
+    return ("high" if deviation > 0 else "low") + ("er" if abs(deviation) > 1 else "")
+
+
+def _profile_frame(names: list[str], explained: np.ndarray, means: np.ndarray, deviations: np.ndarray) -> pd.DataFrame:
+    frame = pd.DataFrame({"feature": names, "eta_squared": explained.round(4)})
+    for cluster, (mean, deviation) in enumerate(zip(means, deviations, strict=True)):
+        frame[f"mean_{cluster}"], frame[f"sd_{cluster}"] = mean, deviation
+    return frame

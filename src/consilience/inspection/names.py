@@ -1,0 +1,85 @@
+"""Names of items, annotators and groups as text: any characters, any length, from anywhere."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+_SPACE = re.compile(r"\s+")
+
+
+def as_text(name: Any) -> str:
+    r"""Return a name as one line of characters that HTML and XML allow; others become U+FFFD.
+
+    Parameters
+    ----------
+    name : any name
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> as_text("two\nlines"), as_text(3)
+    ('two lines', '3')
+    """
+    text = " / ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+    return _UNPRINTABLE.sub("\ufffd", _SPACE.sub(" ", text)).strip()
+
+
+def width(text: str) -> int:
+    """Columns that a text takes: two for wide characters such as Chinese, none for combining marks."""
+    return sum(_columns(character) for character in text)
+
+
+def shortened(text: str, most: int) -> str:
+    """Cut a text that is wider than `most` columns, with an ellipsis for the rest.
+
+    Parameters
+    ----------
+    text : str
+    most : int
+        Columns, the ellipsis included.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shortened("annotator", 6)
+    'annot…'
+    """
+    if width(text) <= most:
+        return text
+    kept, used = 0, 0
+    for character in text:
+        used += _columns(character)
+        if used > most - 1:
+            break
+        kept += 1
+    return text[:kept].rstrip() + "…"
+
+
+def plot_text(name: Any, most: int) -> str:
+    """Return a name for matplotlib: one short line, its dollar signs meant as such and not as mathematics."""
+    return shortened(as_text(name), most).replace("$", r"\$")
+
+
+def listed(names: list[str]) -> str:
+    """Join names as in a sentence: "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """Return "1 item", "2 items", "1,797 items"."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,314 @@
+"""Plots of a fitted model: its clusters in the plane, how the bound rose, how the prior variance was chosen.
+
+Every function draws on the axes given, or on a figure of its own that pyplot does not know and need not close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, cast
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from consilience.errors import InputError
+from consilience.inspection.names import plot_text, width
+from consilience.inspection.projection import View, own_groupings, project, unwrap
+from consilience.inspection.style import FAINT, INK, axes_of, colour, marker, tidy
+
+__all__ = ["plot_clusters", "plot_lower_bound", "plot_prior_variance"]
+
+GRID = 240  # points a side at which regions are computed
+LEGEND_ROWS = 18
+SMALL = 8  # points
+SIDES: tuple[tuple[tuple[int, int], Literal["left", "right", "center"]], ...] = (
+    ((1, 0), "left"),
+    ((-1, 0), "right"),
+    ((0, 1), "center"),
+    ((0, -1), "center"),
+)
+NAMED_ITEMS = 60  # up to so many items bear their names, as far as there is room
+
+
+def plot_clusters(
+    model: Any, X: Any = None, groupings: Any = None, *, max_items: int = 5000, ax: Axes | None = None
+) -> Axes:
+    """Draw the items in the plane, a colour and a shape for each cluster.
+
+    Two features are drawn as they are, with the regions of the clusters and the lines between them where the model
+    predicts from the features. More features are projected onto their first two principal components, as the model
+    sees them (after the steps of a pipeline). Without features, items lie close that the same annotators put together.
+    Up to 60 items bear their names, those left out that would cover others.
+
+    Parameters
+    ----------
+    model : fitted estimator, or a Pipeline that ends in one
+    X : DataFrame or array, shape (n_items, n_features), optional
+        The features that were given to `fit`, in the order of the items or indexed by name.
+    groupings : Groupings, Labels or array, optional
+        The annotations that were given to `fit`. Items without any are then drawn hollow.
+    max_items : int, default=5000
+        Of more, so many are drawn, chosen at random; the title then says so.
+    ax : matplotlib Axes, optional
+        By default a figure of its own, which is ``ax.figure``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        Neither X nor groupings, or such as do not fit the items.
+
+    Examples
+    --------
+    >>> from consilience import Groupings
+    >>> from consilience.inspection import plot_clusters
+    >>> from consilience.semisupervised import PartitionLabelModel
+    >>> X = [[0.0, 1.0], [0.1, 1.2], [2.0, 0.0], [2.1, 0.3]]
+    >>> groupings = Groupings.from_matrix([["p"], ["p"], ["q"], [None]])
+    >>> model = PartitionLabelModel(prior_variance=1.0, random_state=0).fit(X, groupings)
+    >>> ax = plot_clusters(model, X, groupings)
+    >>> ax.get_xlabel()
+    'feature 0'
+    """
+    estimator = unwrap(model)
+    if groupings is not None:
+        groupings = own_groupings(model, groupings)
+    view = project(model, X, groupings)
+    annotated = np.ones(len(estimator.items_), dtype=bool) if groupings is None else _annotated(groupings)
+    shown = np.arange(len(annotated))
+    ax = axes_of(ax, (8.2, 5.2))
+    if len(shown) > max_items:
+        shown = np.sort(np.random.default_rng(0).choice(len(shown), max_items, replace=False))
+        ax.set_title(f"{max_items:,} of {len(annotated):,} items, chosen at random", loc="left", fontsize=9, color=INK)
+    _frame(ax, view)
+    if view.log_odds is not None:
+        _draw_regions(ax, view.log_odds)
+    size = float(np.clip(7.5 - 0.8 * np.log2(max(len(shown), 50) / 50), 3.6, 7))
+    for cluster in range(estimator.n_clusters_):
+        mine = shown[estimator.labels_[shown] == cluster]
+        given, silent = mine[annotated[mine]], mine[~annotated[mine]]
+        rare = len(mine) * 100 < len(shown)  # would not be found among the others
+        style: dict[str, Any] = {"ls": "", "marker": marker(cluster), "ms": 1.9 * size if rare else size, "zorder": 3}
+        edge: dict[str, Any] = {"mec": INK, "mew": 0.9} if rare else {"mec": "white", "mew": 0.4}
+        ax.plot(*view.points[given].T, **style, **edge, mfc=colour(cluster), label=f"cluster {cluster}")
+        if len(silent):
+            label = f"cluster {cluster}, no annotations"
+            ax.plot(*view.points[silent].T, **style, mfc="white", mec=colour(cluster), mew=1.1, label=label)
+    _legend(ax, np.bincount(estimator.labels_, minlength=estimator.n_clusters_), int((~annotated).sum()))
+    if len(shown) <= NAMED_ITEMS and all(isinstance(name, str) for name in estimator.items_):
+        _name_items(ax, view.points, estimator.items_)
+    return ax
+
+
+def plot_lower_bound(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the lower bound after each sweep of the restart that was kept, and where the other restarts ended.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``lower_bounds_``, or a Pipeline that ends in one
+    ax : matplotlib Axes, optional
+        By default a figure of its own, which is ``ax.figure``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        The model has no bounds.
+
+    Examples
+    --------
+    >>> from consilience.inspection import plot_lower_bound
+    >>> from consilience.semisupervised import PartitionLabelModel
+    >>> model = PartitionLabelModel(random_state=0).fit(None, [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]])
+    >>> ax = plot_lower_bound(model)
+    >>> len(ax.lines[0].get_xdata()) == model.n_iter_
+    True
+    """
+    estimator = _require(model, "lower_bounds_", "no lower bound to draw")
+    bounds = np.asarray(estimator.lower_bounds_)
+    ax = axes_of(ax, (5.2, 3.4))
+    sweeps = np.arange(1, len(bounds) + 1)
+    points: dict[str, Any] = {"marker": "o", "ms": 3} if len(bounds) <= 60 else {}
+    ax.plot(sweeps, bounds, color=colour(0), lw=1.6, label="kept restart", **points)
+    reached = np.sort(getattr(estimator, "restart_bounds_", np.empty(0)))[:-1]
+    if len(reached):
+        ends = np.full(len(reached), 1.03 * len(bounds) + 0.5)
+        label = f"where the other {len(reached)} ended" if len(reached) > 1 else "where the other ended"
+        ax.plot(ends, reached, ls="", marker="<", ms=5, mfc="none", mec=colour(3), label=label)
+    ax.set_xlabel("sweep", color=INK)
+    ax.set_ylabel("lower bound (nats)", color=INK)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.legend(frameon=False, fontsize=9, loc="lower right")
+    tidy(ax)
+    return ax
+
+
+def plot_prior_variance(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw how probable annotations left out were under each prior variance that was tried.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``prior_variance="auto"``, or a Pipeline that ends in one
+    ax : matplotlib Axes, optional
+        By default a figure of its own, which is ``ax.figure``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Mean log probability of a label against σ², with one standard error on either side; the value in use is marked.
+
+    Raises
+    ------
+    InputError
+        The prior variance was given and not searched.
+
+    Examples
+    --------
+    >>> from consilience.inspection import plot_prior_variance
+    >>> from consilience.semisupervised import PartitionLabelModel
+    >>> model = PartitionLabelModel(random_state=0).fit(None, [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]])
+    >>> plot_prior_variance(model).get_xscale()
+    'log'
+    """
+    estimator = _require(model, "prior_variance_search_", "no search of the prior variance to draw: it was given")
+    search = estimator.prior_variance_search_
+    ax = axes_of(ax, (5.2, 3.4))
+    variance, gain = search["prior_variance"].to_numpy(), search["log_probability"].to_numpy()
+    ax.errorbar(
+        variance,
+        gain,
+        yerr=search["standard_error"].to_numpy(),
+        color=colour(0),
+        marker="o",
+        ms=4,
+        lw=1.4,
+        elinewidth=1,
+        capsize=3,
+        label="tried, ± 1 standard error",
+    )
+    chosen = int(np.argmin(np.abs(variance - estimator.prior_variance_)))
+    ax.plot(
+        variance[chosen],
+        gain[chosen],
+        ls="",
+        marker="o",
+        ms=11,
+        mfc="none",
+        mec=colour(3),
+        mew=2,
+        label=f"chosen: {estimator.prior_variance_:.3g}",
+    )
+    ax.set_xscale("log")
+    ax.set_xlabel("prior variance σ²", color=INK)
+    ax.set_ylabel("log probability of a label\nleft out (nats)", color=INK)
+    ax.margins(y=0.12)
+    ax.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, 1.2), ncols=2)
+    tidy(ax)
+    return ax
+
+
+def _require(model: Any, attribute: str, what: str) -> Any:
+    estimator = unwrap(model)
+    if getattr(estimator, attribute, None) is None:
+        raise InputError(f"{type(estimator).__name__} has {what}.")
+    return estimator
+
+
+def _annotated(groupings: Any) -> np.ndarray:
+    return np.diff(groupings.incidence.indptr) > 0
+
+
+def _frame(ax: Axes, view: View) -> None:
+    low, high = view.points.min(0), view.points.max(0)
+    room = np.where(high > low, 0.05 * (high - low), 0.5)
+    ax.set_xlim(low[0] - room[0], high[0] + room[0])
+    ax.set_ylim(low[1] - room[1], high[1] + room[1])
+    ax.set_xlabel(view.axes[0].replace("$", r"\$"), color=INK)
+    ax.set_ylabel(view.axes[1].replace("$", r"\$"), color=INK)
+    if view.axes[1] == "cluster":
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    tidy(ax)
+
+
+def _draw_regions(ax: Axes, log_odds: Callable[[np.ndarray], np.ndarray]) -> None:
+    """Where each cluster is the most probable by its features, and the lines between the clusters."""
+    x, y = np.linspace(*ax.get_xlim(), GRID), np.linspace(*ax.get_ylim(), GRID)
+    grid = np.stack(np.meshgrid(x, y), axis=-1)
+    odds = log_odds(grid.reshape(-1, 2)).reshape(GRID, GRID, -1)
+    if odds.shape[2] == 1:
+        return
+    best_two = np.sort(odds, axis=2)[..., -2:]
+    for cluster in range(odds.shape[2]):
+        mine = odds[..., cluster]
+        lead = mine - np.where(mine == best_two[..., 1], best_two[..., 0], best_two[..., 1])
+        if lead.max() <= 0:
+            continue
+        ax.contourf(x, y, lead, levels=[0, lead.max() * 1.01], colors=[colour(cluster)], alpha=0.13, zorder=1)
+        if lead.min() < 0:
+            ax.contour(x, y, lead, levels=[0], colors=[FAINT], linewidths=0.9, zorder=2)
+
+
+def _name_items(ax: Axes, points: np.ndarray, names: Any) -> None:
+    """Write each name beside its point, on the first side where it covers no point and no other name."""
+    figure = cast(Figure, ax.get_figure(root=True))
+    figure.draw_without_rendering()  # fixes the layout, and so where the points are
+    scale = 72 / figure.dpi
+    places = ax.transData.transform(points) * scale
+    frame = np.array(ax.get_window_extent().extents) * scale
+    taken = np.hstack([places - 5, places + 5])
+    for number, (place, name) in enumerate(zip(places, names, strict=True)):
+        text = plot_text(name, 24)
+        size = np.array([0.62 * SMALL * width(text), 1.25 * SMALL])
+        for side, align in SIDES:
+            low = place + 7 * np.array(side) - size * (1 - np.array(side)) / 2
+            box = np.concatenate([low, low + size])
+            if _is_free(box, frame, np.delete(taken, number, axis=0)):
+                offset = (7 * side[0], 7 * side[1])
+                ax.annotate(
+                    text, points[number], offset, textcoords="offset points", ha=align, va="center", fontsize=SMALL
+                )
+                taken = np.vstack([taken, box])
+                break
+
+
+def _is_free(box: np.ndarray, frame: np.ndarray, taken: np.ndarray) -> bool:
+    """Whether a box (left, bottom, right, top) lies within the frame and covers nothing taken."""
+    inside = (box[:2] >= frame[:2]).all() and (box[2:] <= frame[2:]).all()
+    apart = (taken[:, :2] >= box[2:]) | (taken[:, 2:] <= box[:2])
+    return bool(inside and apart.any(1).all())
+
+
+def _legend(ax: Axes, sizes: np.ndarray, n_silent: int) -> None:
+    """Beside the axes, so that it covers no item."""
+    handles = [
+        Line2D([], [], ls="", marker=marker(cluster), ms=7, mfc=colour(cluster), mec="white", mew=0.4)
+        for cluster in range(len(sizes))
+    ]
+    labels = [f"{cluster}  ({size:,})" for cluster, size in enumerate(sizes)]
+    if n_silent:
+        handles.append(Line2D([], [], ls="", marker="o", ms=6, mfc="white", mec=FAINT, mew=1.1))
+        labels.append(f"no annotations\n({n_silent:,})")
+    legend = ax.legend(
+        handles,
+        labels,
+        title="cluster (items)",
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0,
+        frameon=False,
+        fontsize=9,
+        title_fontsize=9,
+        ncols=-(-len(labels) // LEGEND_ROWS),
+        handletextpad=0.3,
+        columnspacing=1.0,
+    )
+    legend.set_alignment("left")

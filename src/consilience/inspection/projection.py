@@ -1,0 +1,209 @@
+"""Where items stand in the plane: by two features, by many, or by what was said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy.sparse import csr_array
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations import Groupings
+from consilience.base import as_groupings
+from consilience.errors import InputError
+from consilience.inspection.names import as_text
+
+
+@dataclass(frozen=True)
+class View:
+    """Items in the plane.
+
+    Attributes
+    ----------
+    points : ndarray, shape (n_items, 2)
+    axes : what the two coordinates are.
+    log_odds : log-odds of the clusters at points of the plane, up to a constant for each; None where the plane shows
+        a part of the features only.
+    """
+
+    points: Float[np.ndarray, "items 2"]
+    axes: tuple[str, str]
+    log_odds: Callable[[np.ndarray], np.ndarray] | None = None
+
+
+def unwrap(model: Any) -> Any:
+    """Return the fitted estimator itself, out of a pipeline if it stands in one.
+
+    Raises
+    ------
+    InputError
+        It is no clustering model of this package.
+    sklearn.exceptions.NotFittedError
+    """
+    estimator = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not hasattr(estimator, "get_params"):
+        raise InputError(f"A fitted clustering model is needed, or a Pipeline that ends in one. Got {estimator!r}.")
+    check_is_fitted(estimator)
+    missing = [name for name in ("items_", "labels_", "n_clusters_") if not hasattr(estimator, name)]
+    if missing:
+        raise InputError(
+            f"A clustering model of this package is needed. {type(estimator).__name__} has no attribute {missing[0]!r}."
+        )
+    return estimator
+
+
+def raw_features(model: Any, X: Any) -> pd.DataFrame:
+    """Rows of X for the fitted items, in their order, with the names of the features where they are known.
+
+    Raises
+    ------
+    InputError
+        X does not fit the items.
+    """
+    return rows_of_items(model, X, "X", getattr(model, "feature_names_in_", None))
+
+
+def rows_of_items(model: Any, table: Any, what: str, names: Any = None) -> pd.DataFrame:
+    """Rows of a table for the fitted items, in their order; `names` are those of an array's columns, if it has as many.
+
+    Raises
+    ------
+    InputError
+        The table has not two dimensions, or does not fit the items.
+    """
+    if not isinstance(table, pd.DataFrame):
+        values = np.asarray(table)
+        if values.ndim != 2:
+            raise InputError(f"{what} must have two dimensions, items and columns. Got shape {values.shape}.")
+        names = getattr(table, "columns", names)
+        known = names is not None and len(names) == values.shape[1]
+        items = unwrap(model).items_
+        if len(values) != len(items):
+            raise InputError(f"{what} has {len(values)} rows. Expected one for each of {len(items)} items.")
+        return pd.DataFrame(values, index=items, columns=list(names) if known else None).infer_objects()
+    return unwrap(model)._of_items(table)
+
+
+def column_names(table: pd.DataFrame, thing: str) -> list[str]:
+    """Names of the columns as text; "feature 0" where they are numbers."""
+    return [f"{thing} {name}" if isinstance(name, int | np.integer) else as_text(name) for name in table.columns]
+
+
+def own_groupings(model: Any, groupings: Any) -> Groupings:
+    """Annotations as groupings of the fitted items, in their order.
+
+    Raises
+    ------
+    InputError
+        They are of other items, or of annotators who were not fitted.
+    """
+    estimator = unwrap(model)
+    if isinstance(groupings, np.ndarray | list) and len(groupings) == len(estimator.items_):
+        groupings = Groupings.from_matrix(groupings, items=estimator.items_)
+    groupings = as_groupings(groupings, None, "The report")
+    if hasattr(estimator, "annotators_"):
+        _require_same(groupings.annotators, estimator.annotators_.index)
+    return groupings if groupings.items.equals(estimator.items_) else groupings.reindex(estimator.items_)
+
+
+def _require_same(given: pd.Index, fitted: pd.Index) -> None:
+    for names, others, what in ((given, fitted, "was not fitted"), (fitted, given, "is not in the annotations")):
+        odd = names.difference(others, sort=False)
+        if len(odd):
+            raise InputError(f"Annotator {odd[0]!r} {what}, one of {len(odd)} such. Give the annotations of the fit.")
+
+
+def project(model: Any, X: Any, groupings: Groupings | None) -> View:
+    """Place the fitted items in the plane.
+
+    Parameters
+    ----------
+    model : fitted estimator, or a pipeline that ends in one
+    X : features as given to the model, or None
+    groupings : of the fitted items, read if X is None
+
+    Returns
+    -------
+    View
+        Two features as they are, one against the clusters; the first two principal components of more; without
+        features, of what was said.
+    """
+    if X is None:
+        if groupings is None:
+            raise InputError("Give X, the features, or the groupings: one of them places the items in the plane.")
+        return _by_annotations(groupings)
+    raw = raw_features(model, X)
+    names = column_names(raw, "feature")
+    if not names:
+        raise InputError("X has no features.")
+    if len(names) > 2:
+        return _components(_seen(model, raw))
+    points = _numbers(raw)
+    if len(names) == 1:
+        return View(np.column_stack([points, unwrap(model).labels_]), (names[0], "cluster"))
+    return View(points, (names[0], names[1]), _log_odds(model, raw))
+
+
+def _components(seen: Float[np.ndarray, "items features"]) -> View:
+    components = PCA(min(2, seen.shape[1]), random_state=0).fit(seen)
+    shares = np.append(components.explained_variance_ratio_, 0.0)
+    points = np.zeros((len(seen), 2))
+    points[:, : components.n_components_] = components.transform(seen)
+    return View(points, (f"component 1 ({shares[0]:.0%} of the variance)", f"component 2 ({shares[1]:.0%})"))
+
+
+def _seen(model: Any, raw: pd.DataFrame) -> Float[np.ndarray, "items features"]:
+    """Return features as the estimator at the end of a pipeline sees them."""
+    if isinstance(model, Pipeline) and len(model.steps) > 1:
+        return np.asarray(model[:-1].transform(raw), dtype=float)
+    return _numbers(raw)
+
+
+def _numbers(raw: pd.DataFrame) -> Float[np.ndarray, "items features"]:
+    """Return features as floats, all finite."""
+    for name, column in zip(column_names(raw, "feature"), raw.items(), strict=True):
+        numeric = pd.api.types.is_numeric_dtype(column[1].dtype)
+        bad = ~np.isfinite(column[1].to_numpy(dtype=float)) if numeric else np.ones(len(raw), dtype=bool)
+        if bad.any():
+            row = int(bad.argmax())
+            raise InputError(
+                f"{name!r} of item {raw.index[row]!r} is {column[1].iloc[row]!r}. Expected a finite number to draw."
+            )
+    return raw.to_numpy(dtype=float)
+
+
+def _log_odds(model: Any, raw: pd.DataFrame) -> Callable[[np.ndarray], np.ndarray] | None:
+    estimator = unwrap(model)
+    if not hasattr(estimator, "coef_") or not estimator.coef_.shape[1]:
+        return None
+
+    def log_odds(points: np.ndarray) -> np.ndarray:
+        seen = _seen(model, pd.DataFrame(points, columns=raw.columns))
+        return seen @ estimator.coef_.T + estimator.intercept_
+
+    return log_odds
+
+
+def _by_annotations(groupings: Groupings) -> View:
+    """Principal components of the incidence; what an annotator left out counts as the mean of the annotator's groups.
+
+    Items lie close if the same annotators put them together. An item that nobody grouped lies in the middle.
+    """
+    grouping = groupings.grouping_of_group
+    n = len(grouping)
+    member = csr_array((np.ones(n), grouping, np.arange(n + 1)), shape=(n, groupings.n_groupings))
+    given = groupings.incidence @ member  # (items, groupings)
+    size, total = groupings.incidence.sum(0), given.sum(0)
+    share = np.divide(size, total[grouping], out=np.zeros(n), where=size > 0)
+    centred = csr_array(groupings.incidence - (given @ csr_array(member.T)) * share)
+    points = np.zeros((len(groupings), 2))
+    if min(centred.shape) > 1:
+        found = TruncatedSVD(2, random_state=0).fit_transform(centred)
+        points[:, : found.shape[1]] = found
+    return View(points, ("dimension 1 of the annotations", "dimension 2 of the annotations"))

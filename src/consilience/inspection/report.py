@@ -1,0 +1,87 @@
+"""The report: one HTML file that needs no network, no script and no other file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from consilience.inspection.names import as_text
+from consilience.inspection.sections import Subject, default_title, key_findings, sections
+from consilience.inspection.style import plain_text
+
+__all__ = ["report"]
+
+
+def report(
+    model: Any,
+    groupings: Any,
+    *,
+    X: Any = None,
+    scores: Any = None,
+    title: str | None = None,
+    path: str | Path | None = None,
+) -> str | Path:
+    """Write what a fitted model found, and how far to trust it, as one self-contained HTML page.
+
+    The page shows what was given; the clusters, how sure they are and what tells them apart; which annotators draw the
+    same lines between them, how good each annotator is and who agrees with whom; how the fit went, and what is needed
+    to repeat it. Tables that are too long are cut, and say so; where their size allows, the whole tables are in the
+    page as CSV files to save.
+
+    Parameters
+    ----------
+    model : fitted estimator, or a Pipeline that ends in one
+    groupings : Groupings, Labels or array
+        The annotations that were given to `fit`.
+    X : DataFrame or array, shape (n_items, n_features), optional
+        The features that were given to `fit`, in the order of the items or indexed by name: for the profiles of the
+        clusters and the plot of the items.
+    scores : DataFrame, Series or array, shape (n_items, n_scores), optional
+        What the model did not see, to be tested against the clusters. NaN where a score is missing.
+    title : str, optional
+        By default the number of clusters, items and annotators.
+    path : str or Path, optional
+        Where to write the page, in UTF-8; the folder must exist.
+
+    Returns
+    -------
+    str or Path
+        The page, or its path if one was given.
+
+    Raises
+    ------
+    InputError
+        Annotations, features or scores that do not fit the model.
+    sklearn.exceptions.NotFittedError
+        The model was not fitted.
+
+    Examples
+    --------
+    >>> from consilience.inspection import report
+    >>> from consilience.semisupervised import PartitionLabelModel
+    >>> sorts = [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]]
+    >>> page = report(PartitionLabelModel(random_state=0).fit(None, sorts), sorts)
+    >>> "2 clusters of 4 items by 2 annotators" in page
+    True
+    """
+    subject = Subject.of(model, groupings, X, scores)
+    environment = Environment(
+        loader=PackageLoader("consilience.inspection"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    with plain_text():
+        content = list(sections(subject))
+    page = environment.get_template("report.html.j2").render(
+        title=default_title(subject) if title is None else as_text(title),
+        findings=key_findings(subject),
+        sections=content,
+    )
+    if path is None:
+        return page
+    Path(path).write_text(page, encoding="utf-8")
+    return Path(path)

@@ -1,0 +1,321 @@
+"""What a report says, section by section; the template only sets it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as MatplotlibFigure
+from sklearn.pipeline import Pipeline
+
+import consilience
+from consilience.annotations import Groupings
+from consilience.errors import InputError
+from consilience.inspection import annotator_tables, answer_tables
+from consilience.inspection.agreement import annotator_agreement, order_by_agreement
+from consilience.inspection.heatmaps import MOST_NAMED, plot_agreement, plot_mapping
+from consilience.inspection.names import counted, listed
+from consilience.inspection.plots import plot_clusters, plot_lower_bound, plot_prior_variance
+from consilience.inspection.projection import own_groupings, raw_features, rows_of_items, unwrap
+from consilience.inspection.svg import inline_svg
+from consilience.inspection.tables import Column, Download, Table, name_text, number, percent, row
+
+NAMES = 12  # names that a sentence lists
+WEAKEST = 3
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing, what it shows, and how to read it."""
+
+    kind: ClassVar[str] = "figure"
+
+    key: str
+    drawing: Markup
+    caption: str
+    download: Download | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, sentences, then tables and figures."""
+
+    key: str
+    heading: str
+    sentences: Sequence[str]
+    blocks: Sequence[Table | Figure]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a report is about: a model, and what it was fitted to, in the order of its items."""
+
+    model: Any
+    estimator: Any
+    groupings: Groupings
+    features: pd.DataFrame | None
+    scores: pd.DataFrame | None
+
+    @classmethod
+    def of(cls, model: Any, groupings: Any, X: Any, scores: Any) -> Subject:
+        """Bring annotations, features and scores into the order of the fitted items."""
+        estimator = unwrap(model)
+        if isinstance(scores, pd.Series):
+            scores = scores.to_frame(0 if scores.name is None else scores.name)
+        elif scores is not None and np.ndim(scores) == 1:
+            scores = np.reshape(np.asarray(scores), (-1, 1))
+        return cls(
+            model=model,
+            estimator=estimator,
+            groupings=own_groupings(model, groupings),
+            features=None if X is None else raw_features(model, X),
+            scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
+        )
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """See `answer_tables.item_frame`."""
+        return answer_tables.item_frame(self.estimator, self.groupings)
+
+    @cached_property
+    def agreement(self) -> pd.DataFrame:
+        """See `annotator_agreement`."""
+        return annotator_agreement(self.groupings)
+
+    @cached_property
+    def annotators(self) -> pd.DataFrame:
+        """See `annotator_tables.annotator_frame`."""
+        return annotator_tables.annotator_frame(self.estimator, self.groupings, self.agreement)
+
+
+def default_title(subject: Subject) -> str:
+    """Return the size of the answer and of what it rests on."""
+    n_clusters = counted(subject.estimator.n_clusters_, "cluster")
+    n_items, n_annotators = subject.groupings.n_items, subject.groupings.n_annotators
+    return f"{n_clusters} of {counted(n_items, 'item')} by {counted(n_annotators, 'annotator')}"
+
+
+def key_findings(subject: Subject) -> list[str]:
+    """Return the answer in a few sentences."""
+    findings = [_sizes_in_short(np.bincount(subject.estimator.labels_, minlength=subject.estimator.n_clusters_))]
+    if "probability" in subject.items:
+        sure = (subject.items["probability"] >= answer_tables.SURE).to_numpy()
+        findings.append(
+            f"{percent(sure.mean())} of the items ({sure.sum():,} of {len(sure):,}) belong to their cluster with a "
+            f"probability of at least {answer_tables.SURE:g}."
+        )
+    if hasattr(subject.estimator, "annotators_"):
+        findings.append(_annotators_in_short(subject.annotators))
+    estimator = subject.estimator
+    if not getattr(estimator, "converged_", True):
+        findings.append(f"The fit had not converged after {estimator.n_iter_} sweeps: raise max_iter.")
+    return findings
+
+
+def sections(subject: Subject) -> Iterator[Section]:
+    """Yield the sections for which there is something to say."""
+    estimator = subject.estimator
+    yield Section("given", "What was given", [], [answer_tables.given_table(subject.groupings, subject.features)])
+    yield _answer(subject)
+    if subject.features is not None:
+        table = answer_tables.profile_table(subject.features, estimator.labels_, "feature", answer_tables.FEATURES)
+        yield Section("profiles", "What tells the clusters apart", [], [table])
+    if hasattr(estimator, "annotator_mapping_"):
+        yield _meaning(subject)
+    yield _annotators(subject)
+    if subject.scores is not None:
+        tests = answer_tables.association_table(subject.scores, estimator.labels_)
+        table = answer_tables.profile_table(subject.scores, estimator.labels_, "score", answer_tables.SCORES)
+        yield Section("association", "Association with outside scores", [], [tests, table])
+    if hasattr(estimator, "lower_bounds_"):
+        yield _fit(estimator)
+    yield _settings(subject)
+
+
+def _answer(subject: Subject) -> Section:
+    items = subject.items
+    silent = items[items["n_annotators"] == 0]
+    blocks: list[Table | Figure] = [answer_tables.clusters_table(items, subject.groupings), _plane(subject)]
+    sentences = ["Clusters are numbered from 0, the largest first."]
+    if len(silent):
+        text = f"Nobody said anything about {counted(len(silent), 'item')}"
+        if "probability" in items:
+            text += f"; their clusters have a mean probability of {number(silent['probability'].mean())}"
+        sentences.append(text + ".")
+    if "probability" in items:
+        blocks.append(answer_tables.certainty_table(items))
+        uncertain = answer_tables.uncertain_items_table(items)
+        blocks += [] if uncertain is None else [uncertain]
+    return Section("answer", "The clusters", sentences, blocks)
+
+
+def _plane(subject: Subject) -> Figure:
+    features = subject.features
+    n_features = 0 if features is None else features.shape[1]
+    try:
+        ax = plot_clusters(subject.model, features if n_features else None, subject.groupings)
+    except InputError:  # features that the report can list but not draw
+        n_features = 0
+        ax = plot_clusters(subject.model, None, subject.groupings)
+    how = "The items by what was said of them: close where the same annotators put them together."
+    if n_features == 1:
+        how = "The items by their feature."
+    elif n_features == 2:
+        how = "The items by their two features"
+        how += ", with the region in which each cluster is the most probable." if ax.collections else "."
+    elif n_features:
+        how = f"The items by the two directions in which their {n_features:,} features vary most."
+    hollow = "; hollow where there are no annotations" if (subject.items["n_annotators"] == 0).any() else ""
+    named = " Items are named where there is room." if ax.texts else ""
+    caption = f"{how} A colour and a shape for each cluster{hollow}.{named}"
+    return _figure("plane", ax, "Scatter plot. " + caption, caption)
+
+
+def _meaning(subject: Subject) -> Section:
+    estimator = subject.estimator
+    tables = annotator_tables.distinction_tables(estimator)
+    unmatched = annotator_tables.unmatched_table(estimator)
+    share = f"{annotator_tables.MIN_ACCURACY:.0%}"
+    sentences = [
+        "A distinction is a way to divide the clusters; groupings that divide them in the same way stand together, "
+        "whatever they call the parts, with their names for each part in its column. A question mark stands where it "
+        "is a guess that one of the clusters goes by the name, as when the annotator said nothing about its items."
+    ]
+    weak = annotator_tables.weak_groupings(estimator)
+    if weak:
+        sentences.append(
+            f"Not among the distinctions, since the clusters predict less than {share} of their labels: {_some(weak)} "
+            f"({len(weak):,} of {counted(len(estimator.groupings_), 'grouping')})."
+        )
+    caption = (
+        "A row for each group, a column for each cluster; the darker, the more probable that the annotator means this "
+        "group by the cluster. Groupings that divide the clusters in similar ways stand close."
+    )
+    ax = plot_mapping(subject.model)
+    left = ax.get_title(loc="left")
+    alternative = "Heat map of the probability that a cluster goes by a group. " + left
+    drawn = _figure("mapping", ax, alternative.strip(), caption, annotator_tables.mapping_file(estimator))
+    return Section(
+        "meaning",
+        "What the annotators' groups stand for",
+        sentences,
+        [*tables, drawn, *([] if unmatched is None else [unmatched])],
+    )
+
+
+def _annotators(subject: Subject) -> Section:
+    blocks: list[Table | Figure] = []
+    sentences = annotator_tables.agreement_sentences(subject.agreement)
+    if hasattr(subject.estimator, "annotators_"):
+        blocks.append(annotator_tables.annotators_table(subject.annotators))
+    if subject.groupings.n_annotators > 1:
+        order = order_by_agreement(subject.agreement)
+        named = "" if len(order) <= MOST_NAMED else " Their names are in the file, in the order of the drawing."
+        caption = (
+            "Agreement of every two annotators, those who agree side by side: 1 for the same groups, 0 for agreement "
+            "as by chance; hatched where they have fewer than two items in common. Dark squares along the diagonal are "
+            f"schools of thought.{named}"
+        )
+        drawn = _figure(
+            "agreement",
+            plot_agreement(subject.agreement),
+            f"Heat map of the agreement between {len(order)} annotators. {' '.join(sentences)}",
+            caption,
+            annotator_tables.agreement_file(subject.agreement, order),
+        )
+        blocks.append(drawn)
+    return Section("annotators", "The annotators", sentences, blocks)
+
+
+def _fit(estimator: Any) -> Section:
+    bounds = estimator.lower_bounds_
+    end = f"{estimator.n_iter_} sweeps" if estimator.converged_ else f"{estimator.n_iter_} sweeps without converging"
+    caption = f"The lower bound on the log evidence after each sweep; it may only rise, and levels off ({end})."
+    shown = f"Line plot from {number(bounds[0], 1)} to {number(bounds[-1], 1)} nats."
+    blocks = [_figure("bound", plot_lower_bound(estimator), shown, caption)]
+    n_restarts = len(getattr(estimator, "restart_bounds_", ()))
+    sentences = [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
+    if getattr(estimator, "prior_variance_search_", None) is not None:
+        caption = (
+            "How well each prior variance predicts annotations left out; the one in the ring was chosen. Where the bars "
+            "overlap widely, the choice matters little."
+        )
+        shown = f"Line plot with error bars; {estimator.prior_variance_:.3g} was chosen."
+        blocks.append(_figure("variance", plot_prior_variance(estimator), shown, caption))
+    return Section("fit", "How the fit went", sentences, blocks)
+
+
+def _settings(subject: Subject) -> Section:
+    estimator = subject.estimator
+    parameters = [row(name, repr(value)) for name, value in estimator.get_params(deep=False).items()]
+    reached = [
+        row(name, _figure_text(getattr(estimator, name)))
+        for name in ("prior_variance_", "n_clusters_", "lower_bound_", "n_iter_", "converged_")
+        if hasattr(estimator, name)
+    ]
+    steps = [row(f"step before: {name}", repr(step)) for name, step in _steps_before(subject.model)]
+    packages = ("numpy", "scipy", "scikit-learn", "pandas")
+    versions = [row("consilience", consilience.__version__), row("Python", platform.python_version())]
+    versions += [row(package, version(package)) for package in packages]
+    sentences = ["With the same data, settings and versions the model can be fitted again."]
+    if estimator.get_params(deep=False).get("random_state", 0) is None:
+        sentences = ["No random_state was set, so another fit may differ; set one to be able to repeat it."]
+    head = [Column("", "text"), Column("", "wide")]
+    name = type(estimator).__name__
+    return Section(
+        "settings",
+        "Settings and versions",
+        sentences,
+        [
+            Table("parameters", f"Settings of {name}", head, [*steps, *parameters]),
+            Table("reached", "What the fit reached", head, reached),
+            Table("versions", "Versions", head, versions),
+        ],
+    )
+
+
+def _steps_before(model: Any) -> list[tuple[str, Any]]:
+    return model.steps[:-1] if isinstance(model, Pipeline) else []
+
+
+def _figure(key: str, ax: Axes, description: str, caption: str, file: Download | None = None) -> Figure:
+    return Figure(key, inline_svg(cast(MatplotlibFigure, ax.figure), key, description), caption, file)
+
+
+def _sizes_in_short(sizes: np.ndarray) -> str:
+    text = f"{counted(len(sizes), 'cluster')} of {sizes.min():,} to {sizes.max():,} items."
+    if sizes.min() == sizes.max():
+        text = f"{counted(len(sizes), 'cluster')} of {counted(int(sizes[0]), 'item')}{' each' if len(sizes) > 1 else ''}."
+    small = sizes[sizes < 0.01 * sizes.sum()]
+    if len(small):
+        hold = "hold" if len(small) > 1 else "holds"
+        text += f" {len(small)} of them {hold} less than 1% of the items each, {small.sum():,} in all."
+    return text
+
+
+def _annotators_in_short(annotators: pd.DataFrame) -> str:
+    weak = annotators[annotators["accuracy"] < annotator_tables.MIN_ACCURACY][::-1]
+    good = int((annotators["accuracy"] >= annotator_tables.MIN_ACCURACY).sum())
+    share = f"{annotator_tables.MIN_ACCURACY:.0%}"
+    text = f"The clusters predict at least {share} of the labels of {good:,} of {counted(len(annotators), 'annotator')}"
+    if weak.empty:
+        return text + "."
+    worst = [f"{name_text(name)} ({percent(accuracy)})" for name, accuracy in weak["accuracy"].head(WEAKEST).items()]
+    return f"{text}; worst those of {listed(worst)}."
+
+
+def _some(names: list[str]) -> str:
+    left = len(names) - NAMES
+    return listed(names[:NAMES] if left <= 0 else [*names[:NAMES], f"{left:,} more"])
+
+
+def _figure_text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

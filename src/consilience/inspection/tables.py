@@ -1,0 +1,155 @@
+"""Tables of a report: what is in a cell, how numbers are written, and whole tables as CSV inside the page."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from consilience.inspection.names import as_text, shortened
+
+MAX_CSV = 300_000  # bytes; a larger table is not put into the page
+LONGEST_NAME = 160  # letters of a name in a table
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in a cell of a table.
+
+    Attributes
+    ----------
+    text : str
+    names : tuple of str
+        A list of names, after the text.
+    more : str
+        What the list leaves out, in words.
+    pairs : tuple of (str, str)
+        Terms, and what goes by each.
+    tone : str
+        CSS class of the cell.
+    mark : Markup
+        A drawing before the text.
+    """
+
+    text: str = ""
+    names: tuple[str, ...] = ()
+    more: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
+    tone: str = ""
+    mark: Markup = field(default=Markup(""))
+
+
+@dataclass(frozen=True)
+class Column:
+    """Head of a column; `kind` is "number", "text", "names" or "wide", for lists of names."""
+
+    head: str
+    kind: str = "number"
+    mark: Markup = field(default=Markup(""))
+
+
+@dataclass(frozen=True)
+class Download:
+    """A whole table as a file inside the page; `address` is empty if it is too large for that."""
+
+    name: str
+    address: str
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the report; the first cell of each row is its head.
+
+    Attributes
+    ----------
+    key : str
+        Unique on the page.
+    caption : str
+    columns : sequence of Column
+    rows : sequence of sequences of Cell or str
+    reading : str
+        How to read the table, in a sentence.
+    gap : (int, str) or None
+        Row before which others are left out, and what to say there.
+    more : str
+        What is left out at the end, in words.
+    download : Download or None
+        Where the whole table is.
+    """
+
+    kind: ClassVar[str] = "table"
+
+    key: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    reading: str = ""
+    gap: tuple[int, str] | None = None
+    more: str = ""
+    download: Download | None = None
+
+
+def row(*cells: Any) -> list[Cell]:
+    """Cells of a row, of texts."""
+    return [cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in cells]
+
+
+def name_cell(name: Any, mark: Markup = Markup("")) -> Cell:  # noqa: B008
+    """Cell with the name of an item, an annotator or a group."""
+    return Cell(names=(name_text(name),), mark=mark)
+
+
+def names_cell(names: Sequence[Any], most: int, where: str = "", text: str = "") -> Cell:
+    """Cell with some names, the first of them written out and the rest counted."""
+    left = len(names) - most
+    more = f"and {left:,} more{where}" if left > 0 else ""
+    return Cell(text, tuple(map(name_text, names[:most])), more)
+
+
+def name_text(name: Any) -> str:
+    """Return a name as one line that is not endless."""
+    return shortened(as_text(name), LONGEST_NAME)
+
+
+def number(value: float, digits: int = 2) -> str:
+    """Write a number, a dash where there is none."""
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:,.{digits}f}".replace("-", "\u2212")
+
+
+def significant(value: float) -> str:
+    """Write a number of any size in about three digits."""
+    if not np.isfinite(value):
+        return "–"
+    size = np.floor(np.log10(abs(value))) if value else 0
+    if size < -4 or size > 6:
+        return f"{value:.2e}".replace("-", "\u2212")
+    return number(value, int(np.clip(2 - size, 0, 6)))
+
+
+def percent(share: float) -> str:
+    """Write a share; 99.96 % is not called 100 %, nor a trifle 0 %."""
+    if not np.isfinite(share):
+        return "–"
+    if 0 < share < 0.005 or 0.995 <= share < 1:
+        return f"{np.clip(100 * share, 0.1, 99.9):.1f}%"
+    return f"{share:.0%}"
+
+
+def probability(value: float) -> str:
+    """Write a p-value."""
+    return "< 0.001" if value < 0.001 else number(value, 3)
+
+
+def download(name: str, frame: pd.DataFrame) -> Download:
+    """Put a table into the page as a CSV file, if it is not too large."""
+    content = frame.to_csv(index=False).encode("utf-8", "replace")
+    address = "data:text/csv;charset=utf-8;base64," + base64.b64encode(content).decode()
+    return Download(name, address if len(content) <= MAX_CSV else "", len(frame))

@@ -1,0 +1,5 @@
+"""Saved models: one file of JSON and arrays, without pickle."""
+
+from consilience.persistence.models import load, save
+
+__all__ = ["load", "save"]

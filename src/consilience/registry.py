@@ -1,0 +1,100 @@
+"""Every estimator of the package by name, known without importing it.
+
+The command line, saved models and the tests that hold for all estimators start here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, Literal
+
+from consilience.errors import InputError
+
+__all__ = ["ESTIMATORS", "Entry", "entry", "estimator"]
+
+Annotations = Literal["groupings", "pairs", "labels"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of an estimator without importing it.
+
+    Attributes
+    ----------
+    name : str
+        Name of the class.
+    module : str
+        Where it is imported from.
+    kind : {"semisupervised", "consensus"}
+        Whether `fit` takes features and annotations, or annotations alone.
+    reads : tuple of {"groupings", "pairs", "labels"}
+        Annotations that `fit` takes; the first is what the model is made for, the others are converted to it.
+    description : str
+        One line.
+    """
+
+    name: str
+    module: str
+    kind: Literal["semisupervised", "consensus"]
+    reads: tuple[Annotations, ...]
+    description: str
+
+    def load(self) -> type[Any]:
+        """Import the class."""
+        found: type[Any] = getattr(import_module(self.module), self.name)
+        return found
+
+
+ESTIMATORS: dict[str, Entry] = {
+    known.name: known
+    for known in [
+        Entry(
+            name="PartitionLabelModel",
+            module="consilience.semisupervised",
+            kind="semisupervised",
+            reads=("groupings", "labels"),
+            description="Clusters that explain partition labels and can be told apart by the features; finds their "
+            "number, and which clusters each annotator's labels stand for.",
+        ),
+    ]
+}
+
+
+def entry(name: str) -> Entry:
+    """Return what is known of an estimator.
+
+    Raises
+    ------
+    InputError
+        There is no estimator of this name; the message names those there are.
+
+    Examples
+    --------
+    >>> from consilience import registry
+    >>> registry.entry("PartitionLabelModel").reads
+    ('groupings', 'labels')
+    """
+    if name not in ESTIMATORS:
+        near = get_close_matches(name, ESTIMATORS, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise InputError(f"There is no model {name!r}; choose one of {', '.join(ESTIMATORS)}.{hint}")
+    return ESTIMATORS[name]
+
+
+def estimator(name: str) -> type[Any]:
+    """Import an estimator.
+
+    Raises
+    ------
+    InputError
+        There is no estimator of this name.
+
+    Examples
+    --------
+    >>> from consilience import registry
+    >>> registry.estimator("PartitionLabelModel")(max_clusters=5)
+    PartitionLabelModel(max_clusters=5)
+    """
+    return entry(name).load()

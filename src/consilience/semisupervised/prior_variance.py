@@ -1,0 +1,81 @@
+"""The prior variance of linear scores, chosen by annotations left out.
+
+One σ² does not serve all data: what matters is the prior variance of a typical item's score w·φ, which is σ² times the
+item's squared length. The grid is laid out in that measure, so that it does not depend on the number of features or
+their scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy.sparse import coo_array, csr_array
+
+from consilience.inference.iterate import restarts, spawn_seeds
+
+SCORE_VARIANCES = (1.0, 3.0, 10.0, 30.0, 100.0)
+FOLDS = 3
+
+Evaluate = Callable[[float, csr_array, coo_array, int], Float[np.ndarray, " items"]]
+
+
+def search(
+    variances: Float[np.ndarray, " candidates"],
+    labels: csr_array,
+    evaluate: Evaluate,
+    rng: np.random.RandomState,
+    *,
+    n_jobs: int | None,
+    progress: str | None,
+) -> pd.DataFrame:
+    """Mean log probability of a label left out under each prior variance, by cross-validation over the labels given.
+
+    Parameters
+    ----------
+    variances : the candidates.
+    labels : (items, groups) sparse 0/1.
+    evaluate : (variance, labels kept, labels left out, seed) → Σ ln p(labels left out) of each item.
+    rng : splits the labels and seeds the runs; every candidate meets the same splits and seeds.
+
+    Returns
+    -------
+    DataFrame, a row for each candidate
+        prior_variance, log_probability (nats a label left out), standard_error (of its difference from the best,
+        items being independent).
+    """
+    folds = list(held_out(labels, FOLDS, rng))
+    seeds = spawn_seeds(rng, len(folds))
+    jobs = [(float(v), kept, out, seed) for v in variances for (kept, out), seed in zip(folds, seeds)]
+    results = restarts(evaluate, jobs, n_jobs=n_jobs, progress=progress)
+    by_item = np.reshape(results, (len(variances), len(folds), -1)).sum(1) / labels.nnz
+    total = by_item.sum(1)
+    behind = by_item - by_item[total.argmax()]
+    error = np.sqrt(behind.shape[1]) * behind.std(1)
+    return pd.DataFrame({"prior_variance": variances, "log_probability": total, "standard_error": error})
+
+
+def choose(table: pd.DataFrame) -> float:
+    """The smallest prior variance whose log probability is within a standard error of the best."""
+    behind = table["log_probability"].max() - table["log_probability"]
+    return float(table.loc[behind <= table["standard_error"], "prior_variance"].min())
+
+
+def candidates(features: Float[np.ndarray, "items features"]) -> Float[np.ndarray, " candidates"]:
+    """σ² for each of `SCORE_VARIANCES`: a typical φ is the features and a 1."""
+    return np.array(SCORE_VARIANCES) / (1 + float((features**2).sum(1).mean()))
+
+
+def held_out(labels: csr_array, n_folds: int, rng: np.random.RandomState) -> Iterator[tuple[csr_array, coo_array]]:
+    """Split the labels given into folds at random; for each the labels kept and those left out."""
+    given = labels.tocoo()
+    fold = rng.permutation(given.nnz) % n_folds
+    for left_out in range(n_folds):
+        yield _entries(given, fold != left_out).tocsr(), _entries(given, fold == left_out)
+
+
+def _entries(given: coo_array, which: np.ndarray) -> coo_array:
+    row, column = given.coords
+    return coo_array((given.data[which], (row[which], column[which])), shape=given.shape)

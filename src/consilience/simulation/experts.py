@@ -1,0 +1,277 @@
+"""Simulated annotators of items whose true classes are known.
+
+`simulate_experts` makes the synthetic experts of Chen, Chang, Castaldi, Cho & Dy (2018), Crowdclustering with partition
+labels, AISTATS, section 4.1: each is interested in one binary question about the classes, does not answer for some of
+them, and errs now and then. `simulate_crowd` makes the crowd of a sorting task: each annotator sorts some of the items
+into groups, more or less finely, more or less carefully.
+
+Decided here
+------------
+The paper splits the classes "randomly into 3 sets". Here each of the three has at least one class, and all such splits
+are equally probable: a class is thrown into one of the sets with equal probability, and an expert whose throw leaves a
+set empty throws anew. "Flip 10 % of the labels" and "a subset of labels from each expert" are exact shares (rounded to
+whole labels) of what each expert labels, drawn without replacement, so that no expert is by chance far better or more
+diligent than the setting says. Labels are flipped before some are hidden: the observed ones hold the stated share of
+errors on average.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations import Groupings
+from consilience.errors import InputError
+
+__all__ = ["simulate_crowd", "simulate_experts"]
+
+POSITIVE, NEGATIVE, UNLABELLED = range(3)
+_LABELS = np.array(["positive", "negative", None], dtype=object)
+
+
+def simulate_experts(
+    classes: Any,
+    *,
+    n_annotators: int = 10,
+    observed: float = 1.0,
+    flip: float = 0.1,
+    items: Any = None,
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+) -> Groupings:
+    """Experts who each answer one binary question about the classes, for some of the classes only.
+
+    Each expert splits the set of classes at random into three non-empty sets, gives the items of the first the label
+    "positive", those of the second "negative", those of the third none, and errs on a share of them.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_items,)
+        True class of each item, names of any kind; at least 3 classes.
+    n_annotators : int, default=10
+    observed : float, default=1.0
+        Share of each expert's labels that is kept, in (0, 1]; rounded to whole labels, at least one. With one
+        integer `random_state` the labels kept at a lower share are among those kept at a higher one.
+    flip : float, default=0.1
+        Share of each expert's labels that is turned into the other label, in [0, 1]; rounded to whole labels.
+    items : array-like of shape (n_items,), optional
+        Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.
+    random_state : int, numpy Generator, RandomState or None
+        Source of the randomness; an int gives the same annotations each time.
+
+    Returns
+    -------
+    Groupings
+        One grouping an annotator, with the groups "positive" and "negative"; annotators "expert 1", "expert 2", ...
+
+    Raises
+    ------
+    InputError
+        If `classes` is empty, not one-dimensional, has a missing value or fewer than 3 classes, if `items` has
+        another length, or if a parameter is out of range.
+
+    References
+    ----------
+    Chen, Chang, Castaldi, Cho & Dy (2018). Crowdclustering with partition labels. AISTATS, section 4.1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from consilience.simulation import simulate_experts
+    >>> classes = load_iris().target
+    >>> experts = simulate_experts(classes, n_annotators=5, observed=0.3, random_state=0)
+    >>> experts.n_items, experts.n_annotators
+    (150, 5)
+
+    An expert labels two of the three classes of 50, so 30 % of 100 items:
+
+    >>> experts.to_matrix().notna().sum().tolist()
+    [30, 30, 30, 30, 30]
+    """
+    codes, n_classes, names = _classes_and_items(classes, items)
+    if n_classes < 3:
+        raise InputError(
+            "simulate_experts needs at least 3 classes: one each to call positive, to call negative and to leave "
+            f"unlabelled. Got {n_classes} instead."
+        )
+    _require_count("n_annotators", n_annotators, "simulate_experts")
+    _require_share("observed", observed, "simulate_experts", zero=False)
+    _require_share("flip", flip, "simulate_experts")
+    rng = _generator(random_state)
+    said = split_classes(n_classes, n_annotators, rng)[:, codes].T
+    given = said != UNLABELLED
+    flipped = _random_share(given, flip, rng)
+    kept = _random_share(given, observed, rng, at_least=1)
+    said = np.where(kept, np.where(flipped, POSITIVE + NEGATIVE - said, said), UNLABELLED)
+    annotators = [f"expert {m}" for m in range(1, n_annotators + 1)]
+    return Groupings.from_matrix(_LABELS[said], items=names, annotators=annotators)
+
+
+def simulate_crowd(
+    classes: Any,
+    *,
+    n_annotators: int = 20,
+    items_each: int | None = None,
+    accuracy: Any = 0.9,
+    merge: float = 0.0,
+    items: Any = None,
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+) -> Groupings:
+    """Annotators who each sort some of the items into groups, finely or coarsely, with errors of their own.
+
+    Each annotator sees a random subset of the items and puts each into the group of its class. Coarse annotators have
+    merged some classes into one group beforehand. A misplaced item lands in one of the annotator's other groups.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_items,)
+        True class of each item, names of any kind.
+    n_annotators : int, default=20
+    items_each : int, optional
+        Number of items that each annotator sees, at most n_items. By default all.
+    accuracy : float or array-like of shape (n_annotators,), default=0.9
+        Probability that an annotator puts an item into the right group: one for all or one for each. Annotators who
+        make a single group of everything have no wrong group to err into.
+    merge : float, default=0.0
+        How coarsely annotators see, in [0, 1]. With K classes each annotator joins Binomial(K - 1, merge) classes,
+        chosen at random, to groups founded by the others, so at 0 all see the true classes and at 1 a single group.
+    items : array-like of shape (n_items,), optional
+        Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.
+    random_state : int, numpy Generator, RandomState or None
+        Source of the randomness; an int gives the same annotations each time.
+
+    Returns
+    -------
+    Groupings
+        One grouping an annotator, over all items, those that nobody saw included; annotators "annotator 1",
+        "annotator 2", ..., groups "group 1", "group 2", ... in an order of the annotator's own.
+
+    Raises
+    ------
+    InputError
+        If `classes` is empty, not one-dimensional or has a missing value, if `items` or `accuracy` has another
+        length, or if a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from consilience.simulation import simulate_crowd
+    >>> digits = load_digits()
+    >>> crowd = simulate_crowd(digits.target, n_annotators=40, items_each=100, merge=0.3, random_state=0)
+    >>> crowd.n_items, crowd.n_annotators, crowd.n_rows
+    (1797, 40, 4000)
+    """
+    codes, n_classes, names = _classes_and_items(classes, items)
+    _require_count("n_annotators", n_annotators, "simulate_crowd")
+    _require_share("merge", merge, "simulate_crowd")
+    each = len(codes) if items_each is None else items_each
+    _require_count("items_each", each, "simulate_crowd", at_most=len(codes))
+    right = _accuracies(accuracy, n_annotators)
+    rng = _generator(random_state)
+    group_of_class, n_groups = merge_classes(n_classes, n_annotators, merge, rng)
+    seen = np.stack([rng.choice(len(codes), each, replace=False) for _ in range(n_annotators)])
+    group = np.take_along_axis(group_of_class, codes[seen], axis=1)
+    misplaced = (rng.random(seen.shape) >= right[:, None]) & (n_groups > 1)[:, None]
+    steps = rng.integers(1, np.maximum(n_groups, 2)[:, None], size=seen.shape)
+    group = np.where(misplaced, (group + steps) % n_groups[:, None], group)
+    annotators = np.array([f"annotator {m}" for m in range(1, n_annotators + 1)], dtype=object)
+    group_names = np.array([f"group {g}" for g in range(1, n_classes + 1)], dtype=object)
+    frame = pd.DataFrame(
+        {"item": names[seen.ravel()], "annotator": annotators.repeat(each), "group": group_names[group.ravel()]}
+    )
+    return Groupings.from_frame(frame, items=names)
+
+
+def split_classes(n_classes: int, n_annotators: int, rng: np.random.Generator) -> np.ndarray:
+    """For each annotator the set (0, 1 or 2) of each class, (n_annotators, n_classes); no set is empty.
+
+    Uniform over all such splits: what rejection keeps of a uniform draw is uniform over what it may keep. At worst
+    (3 classes) 6 of 27 draws are kept, so the redraws end after a few rounds.
+    """
+    splits = rng.integers(3, size=(n_annotators, n_classes))
+    while (lacking := _lacks_a_set(splits)).any():
+        splits[lacking] = rng.integers(3, size=(lacking.sum(), n_classes))
+    return splits
+
+
+def merge_classes(
+    n_classes: int, n_annotators: int, merge: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Group of each class (n_annotators, n_classes), and number of groups (n_annotators,).
+
+    The first classes of a random order found a group each, the others join groups at random.
+    """
+    n_groups = n_classes - rng.binomial(n_classes - 1, merge, size=n_annotators)
+    shape, rank = (n_annotators, n_classes), np.arange(n_classes)
+    joined = rng.integers(n_groups[:, None], size=shape)
+    order = rng.permuted(np.broadcast_to(rank, shape), axis=1)
+    group_of_class = np.empty(shape, dtype=int)
+    np.put_along_axis(group_of_class, order, np.where(rank < n_groups[:, None], rank, joined), axis=1)
+    return group_of_class, n_groups
+
+
+def _lacks_a_set(splits: np.ndarray) -> np.ndarray:
+    return ~(splits[:, :, None] == np.arange(3)).any(axis=1).all(axis=1)
+
+
+def _random_share(mask: np.ndarray, share: float, rng: np.random.Generator, *, at_least: int = 0) -> np.ndarray:
+    """Of each column's True entries exactly `share` (rounded), at random: bool of the shape of `mask`.
+
+    The same draws serve every share, so that a smaller share is a subset of a larger one.
+    """
+    keys = np.where(mask, rng.random(mask.shape), np.inf)
+    rank = keys.argsort(axis=0).argsort(axis=0)
+    return rank < np.maximum(np.floor(share * mask.sum(axis=0) + 0.5), at_least)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1, size=4))
+    if random_state is None or isinstance(random_state, int | np.integer | np.random.Generator):
+        return np.random.default_rng(random_state)
+    raise InputError(f"'random_state' must be an int, a numpy Generator or RandomState, or None. Got {random_state!r}.")
+
+
+def _classes_and_items(classes: Any, items: Any) -> tuple[np.ndarray, int, pd.Index]:
+    """Class codes (n_items,), number of classes, item names."""
+    array = np.asarray(classes)
+    if array.ndim != 1 or len(array) == 0:
+        raise InputError(f"'classes' must be a one-dimensional array of classes. Got shape {array.shape} instead.")
+    codes, names = pd.factorize(array)
+    missing = np.flatnonzero(codes < 0)
+    if len(missing):
+        raise InputError(f"'classes' must have no missing values. Got one at position {missing[0]}.")
+    if items is None:
+        items = classes.index if isinstance(classes, pd.Series) else pd.RangeIndex(len(codes))
+    index = pd.Index(items)
+    if len(index) != len(codes):
+        raise InputError(f"'items' must name each of the {len(codes)} items. Got {len(index)} names instead.")
+    return codes, len(names), index
+
+
+def _accuracies(accuracy: Any, n_annotators: int) -> np.ndarray:
+    right = np.asarray(accuracy, dtype=float)
+    if right.shape not in [(), (n_annotators,)]:
+        raise InputError(
+            f"The 'accuracy' parameter of simulate_crowd must be a number or one for each of the {n_annotators} "
+            f"annotators. Got an array of shape {right.shape} instead."
+        )
+    right = np.broadcast_to(right, (n_annotators,))
+    wrong = right[~((right >= 0) & (right <= 1))]
+    if len(wrong):
+        raise InputError(f"The 'accuracy' parameter of simulate_crowd must lie in [0, 1]. Got {wrong[0]} instead.")
+    return right
+
+
+def _require_count(name: str, value: Any, function: str, *, at_most: int | None = None) -> None:
+    if not isinstance(value, int | np.integer) or value < 1 or (at_most is not None and value > at_most):
+        limit = "" if at_most is None else f" of at most {at_most}, the number of items"
+        raise InputError(f"The '{name}' parameter of {function} must be a positive int{limit}. Got {value!r} instead.")
+
+
+def _require_share(name: str, value: float, function: str, *, zero: bool = True) -> None:
+    if not 0 <= value <= 1 or (value == 0 and not zero):
+        raise InputError(
+            f"The '{name}' parameter of {function} must lie in {'[' if zero else '('}0, 1]. Got {value!r} instead."
+        )

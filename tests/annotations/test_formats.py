@@ -1,0 +1,525 @@
+"""Files: what is recognised, what is written, and what is refused, with the line at fault."""
+
+import gzip
+import json
+import os
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from consilience.annotations import Groupings, Labels, Pairs, read_annotations, write_annotations
+from consilience.errors import AnnotationError, AnnotationWarning, InputError
+
+SORT = [
+    ("ant", "Ann", "s", "small"),
+    ("bee", "Ann", "s", "small"),
+    ("cow", "Ann", "s", "large"),
+    ("ant", "Bo", "t", "x"),
+]
+GROUPINGS = Groupings.from_frame(pd.DataFrame(SORT, columns=["item", "annotator", "grouping", "group"]))
+PAIRS = GROUPINGS.to_pairs()
+LABELS = Labels.from_frame(
+    pd.DataFrame({"item": [3, 1, 3], "annotator": ["Ann", "Ann", "Bo"], "label": ["x", "y", "y"]}), items=[3, 2, 1]
+)
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(content, name="table.csv", **options):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return read_annotations(path, **options)
+
+    return read
+
+
+def lines(*rows):
+    return "".join(row + "\n" for row in rows)
+
+
+# recognition
+
+LONG = lines("item,annotator,grouping,group", *(",".join(row) for row in SORT))
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (LONG, "table.csv"),
+        (LONG.replace(",", ";"), "table.csv"),
+        (LONG.replace(",", "\t"), "table.tsv"),
+        (LONG.replace(",", "\t"), "table.txt"),
+        (LONG.replace("\n", "\r\n"), "TABLE.CSV"),
+        (LONG.replace("\n", "\n\n"), "table.csv"),
+        (LONG.replace("item,annotator", " Item ,ANNOTATOR"), "table.csv"),
+        (LONG.rstrip("\n"), "table.csv"),
+        ("\ufeff" + LONG, "table.csv"),
+        (gzip.compress(LONG.encode()), "table.csv.gz"),
+        (gzip.compress(LONG.encode()), "unzipped_by_name_only.csv"),
+        (json.dumps([dict(zip(["item", "annotator", "grouping", "group"], row)) for row in SORT]), "table.json"),
+    ],
+)
+def test_long_table_of_groupings_in_every_dress(read, content, name):
+    groupings = read(content, name)
+    assert groupings == GROUPINGS
+    assert not groupings.positional
+
+
+def test_columns_may_come_in_any_order_and_grouping_may_be_absent(read):
+    groupings = read(lines("group,annotator,item", "small,Ann,ant", "small,Ann,bee"))
+    assert groupings.to_frame().to_numpy().tolist() == [["ant", "Ann", "Ann", "small"], ["bee", "Ann", "Ann", "small"]]
+
+
+def test_long_table_of_pairs(read):
+    pairs = read(lines("item_a,item_b,annotator,same", "1,2,Ann,TRUE", "1,3,Ann,no"))
+    assert pairs == Pairs.from_frame(pd.DataFrame({"item_a": 1, "item_b": [2, 3], "annotator": "Ann", "same": [1, 0]}))
+
+
+@pytest.mark.parametrize("header", ["item,annotator,label", "task,worker,label", "label,worker,task"])
+def test_long_table_of_labels_and_crowd_kit(read, header):
+    rows = [dict(zip(("task", "worker", "label"), row)) for row in [("t1", "w1", "0"), ("t1", "w2", "1")]]
+    order = header.replace("item", "task").replace("annotator", "worker").split(",")
+    labels = read(lines(header, *(",".join(row[name] for name in order) for row in rows)))
+    assert labels.to_frame().to_numpy().tolist() == [["t1", "w1", 0], ["t1", "w2", 1]]
+
+
+WIDE = lines("product,J1,J2", "ale,1,x", "stout,1,", "lager,,y")
+
+
+def test_wide_table_is_groupings_by_default(read):
+    groupings = read(WIDE)
+    assert isinstance(groupings, Groupings)
+    assert groupings.positional
+    assert groupings.to_matrix().to_dict("list") == {"J1": ["1", "1", None], "J2": ["x", None, "y"]}
+    assert groupings.to_matrix().index.tolist() == ["ale", "stout", "lager"]
+
+
+def test_wide_table_is_labels_on_request(read):
+    labels = read(WIDE, kind="labels")
+    assert labels.classes.tolist() == ["1", "x", "y"]
+    assert read(WIDE, kind="labels", items=["lager", "porter", "stout", "ale"]).items.tolist()[1] == "porter"
+
+
+def test_cells_and_annotators_of_a_wide_table_are_integers_if_all_are(read):
+    groupings = read(lines("item;1;2", "a;1;2", "b;10;"))
+    assert groupings.annotators.tolist() == [1, 2]
+    assert groupings.group_names.tolist() == [1, 10, 2]
+    mixed = read(lines("item;1;b", "a;1;2", "b;10;x"))
+    assert mixed.annotators.tolist() == ["1", "b"]
+    assert mixed.group_names.tolist() == ["1", "10", "2", "x"]
+
+
+def test_wide_table_with_another_item_column(read):
+    content = lines("J1,wine,J2", "1,W1,2", "1,W2,3")
+    assert read(content, item_column="wine").items.tolist() == ["W1", "W2"]
+    with pytest.raises(AnnotationError, match=r"no column 'wines'; the first is 'J1'. Did you mean 'wine'"):
+        read(content, item_column="wines")
+    with pytest.raises(AnnotationError, match="'J1', 'wine', 'J2' are not recognised"):
+        read(content)
+    with pytest.raises(AnnotationError, match="Got 1 in line 2 and in line 3"):
+        read(content, kind="groupings")
+
+
+def test_wide_table_written_by_pandas_with_its_index(read, tmp_path):
+    wide = Groupings.from_matrix([[0, 1], [0, 2]], items=["a", "b"]).to_matrix()
+    assert read(wide.to_csv()) == Groupings.from_matrix(wide)
+    wide.to_parquet(tmp_path / "wide.parquet")
+    assert read_annotations(tmp_path / "wide.parquet") == Groupings.from_matrix(wide)
+
+
+CARDS = lines(
+    "card_id,card_label,category_id,category_label,user_id",
+    "1,Ant,1,Small,u1",
+    "2,Bee,2,Small,u1",
+    "3,Cow,3,,u1",
+    "1,Ant,1,Small,u2",
+    "2,Bee,1,Small,u2",
+)
+
+
+def test_card_sort_export(read):
+    groupings = read(CARDS)
+    assert groupings.items.tolist() == ["Ant", "Bee", "Cow"]
+    # u1 made two categories called Small and one without a label; u2 only one called Small
+    assert groupings.to_matrix()["u1"].tolist() == ["Small (1)", "Small (2)", "3"]
+    assert groupings.to_matrix()["u2"].tolist() == ["Small", "Small", None]
+
+
+def test_cards_with_one_label_are_told_apart_by_their_ids(read):
+    content = lines(
+        "card_id,card_label,category_id,category_label,user_id", "1,Jam,1,A,u", "2,Jam,1,A,u", "3,Tea,1,A,u"
+    )
+    assert read(content).items.tolist() == ["Jam (1)", "Jam (2)", "Tea"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("1,Ox,1,Small,u3", "card_id 1 has one card_label in line 2 and another in line 7"),
+        ("3,Cow,1,Tiny,u2", "category_id 1 has one category_label in line 5 and another in line 7"),
+        ("1,Ant,9,Other,u1", "'Ant' is twice in the grouping 'u1' .*line 2 .*line 7"),
+        ("3,Cow,,Tiny,u2", "category_id in line 7 is missing"),
+        ("3,Cow,7,Tiny,", "user_id in line 7 is missing"),
+        ("4,Ant (1),1,Tiny,u3\n5,Ant,1,Tiny,u3", "card_ids 1 and 4 would both be called 'Ant \\(1\\)'"),
+    ],
+)
+def test_card_sort_export_that_contradicts_itself(read, row, message):
+    with pytest.raises(AnnotationError, match=message):
+        read(CARDS + row + "\n")
+
+
+def studio_task(buckets, task=7, annotation=1, who=3, ranker="rank", **more):
+    result = {"type": "ranker", "from_name": ranker, "to_name": "cards", "value": {"ranker": buckets}}
+    return {
+        "id": task,
+        "data": {},
+        "annotations": [{"id": annotation, "completed_by": who, "result": [result], **more}],
+    }
+
+
+def test_label_studio_buckets(read):
+    tasks = [
+        studio_task({"_": ["d"], "big": ["a", "b"], "small": ["c"], "none": []}),
+        studio_task({"big": ["a"], "small": ["e"]}, task=8),
+        studio_task({"p": ["a", "c"]}, task=8, who={"id": 4, "email": "bo@example.org"}),
+    ]
+    tasks[0]["annotations"][0]["result"].append({"type": "choices", "value": {"choices": ["easy"]}})
+    groupings = read(json.dumps(tasks), "export.json")
+    assert sorted(groupings.to_frame().itertuples(index=False, name=None), key=str) == sorted(
+        [
+            ("a", 3, 7, "big"),
+            ("b", 3, 7, "big"),
+            ("c", 3, 7, "small"),
+            ("a", 3, 8, "big"),
+            ("e", 3, 8, "small"),
+            ("a", "bo@example.org", 8, "p"),
+            ("c", "bo@example.org", 8, "p"),
+        ],
+        key=str,
+    )
+    assert "d" in groupings.items  # shown to the annotator, who left it out
+
+
+def test_label_studio_with_several_results_for_a_task(read):
+    tasks = [studio_task({"p": ["a"], "q": ["b"]}), studio_task({"r": ["a"], "s": ["b"]}, annotation=2)]
+    groupings = read(json.dumps(tasks), "export.json")
+    assert groupings.grouping_names.tolist() == ["7/1/rank", "7/2/rank"]
+    assert groupings.annotators.tolist() == [3]
+
+
+def test_label_studio_cancelled_annotations_are_left_out_and_counted(read):
+    tasks = [studio_task({"p": ["a"]}), studio_task({"p": ["b"]}, task=8, was_cancelled=True)]
+    with pytest.warns(AnnotationWarning, match="1 annotations that were cancelled"):
+        assert read(json.dumps(tasks), "export.json").items.tolist() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ([studio_task({"rank": ["a", "b"]})], "'rank' of task 7 has no buckets"),
+        ([studio_task(["a", "b"])], "'rank' of task 7 has no buckets"),
+        ([{"id": 1, "annotations": []}], "no result of a Ranker"),
+        ([{"id": 1, "annotations": [{"result": [{"type": "ranker"}]}]}], "not as Label Studio writes them"),
+        ([studio_task({"p": ["a"], "q": ["a"]})], "'a' is twice in the grouping 7 of the annotator 3"),
+    ],
+)
+def test_label_studio_without_groupings(read, tasks, message):
+    with pytest.raises(AnnotationError, match=message):
+        read(json.dumps(tasks), "export.json")
+
+
+# names
+
+
+def test_only_canonical_integers_are_integers_and_only_empty_cells_are_missing(read):
+    labels = read(lines("task,worker,label", "1,007,NA", "2,7,null", "3,7.0,None", "-4,nan, x"))
+    assert labels.items.tolist() == [1, 2, 3, -4]
+    assert labels.annotators.tolist() == ["007", "7", "7.0", "nan"]
+    assert labels.classes.tolist() == [" x", "NA", "None", "null"]
+
+
+@pytest.mark.parametrize(
+    "names", [["1", "01"], ["1", "+2"], ["1", "2.0"], ["1", "1e3"], ["True", "false"], ["0", "-0"], ["1", "9" * 19]]
+)
+def test_column_with_one_name_that_is_no_canonical_integer_is_text(read, names):
+    labels = read(lines("item,annotator,label", *(f"{name},Ann,x" for name in names)))
+    assert labels.items.tolist() == names
+
+
+def test_items_of_pairs_are_integers_if_all_are(read):
+    header = "item_a,item_b,annotator,same"
+    assert read(lines(header, "1,2,Ann,1", "2,3,Ann,1")).items.tolist() == [1, 2, 3]
+    assert read(lines(header, "1,2,Ann,1", "2,x,Ann,1")).items.tolist() == ["1", "2", "x"]
+
+
+def test_long_files_are_text_to_the_last_row(read):
+    # pandas reads a long file in pieces, and a piece of integers as integers
+    rows = [f"{i:07d},Ann,{i % 7}" for i in range(300_000)] + ["last,Ann,x"]
+    labels = read(lines("item,annotator,label", *rows))
+    assert labels.items[:2].tolist() == ["0000000", "0000001"]
+    assert labels.items[-1] == "last"
+    assert labels.classes.tolist() == ["0", "1", "2", "3", "4", "5", "6", "x"]
+
+
+def test_row_with_nothing_but_an_item_adds_it(read):
+    labels = read(lines("item,annotator,label", "9,,", "1,Ann,x", "5,,"))
+    assert labels.items.tolist() == [9, 1, 5]
+    assert labels.n_rows == 1
+
+
+def test_parquet_and_json_keep_types(read, tmp_path):
+    frame = pd.DataFrame({"item": ["1", "2"], "annotator": [1, 2], "label": [True, False]})
+    frame.to_parquet(tmp_path / "labels.parquet")
+    for labels in (read_annotations(tmp_path / "labels.parquet"), read(frame.to_json(orient="records"), "labels.json")):
+        assert labels.items.tolist() == ["1", "2"]
+        assert labels.annotators.tolist() == [1, 2]
+        assert labels.classes.tolist() == [False, True]
+
+
+def test_items_given(read):
+    given = read(LONG, items=["dog", "cow", "bee", "ant"])
+    assert given == GROUPINGS.reindex(["dog", "cow", "bee", "ant"])
+    assert given.positional
+    with pytest.raises(AnnotationError, match="item 'bee' in line 3 is not among the 2 items"):
+        read(LONG, items=["ant", "cow"])
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("\n \n", "is empty"),
+        ("item,annotator,label\n", "has no rows"),
+        ("item\na\n", "only one column, 'item'"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not text in UTF-8; save"),
+        (b"PK\x03\x04junk", "Excel workbook; save"),
+        (LONG.encode("utf-16"), "not text in UTF-8"),
+        ("item,annotator,label\ncaf\u00e9,Ann,x\n".encode("latin-1"), "byte 0xe9 cannot be"),
+        (b"item,annotator,label\n" + b"".join(b"%d,Ann,x\n" % i for i in range(20_000)) + b"\xe9,Ann,x\n", "byte 0xe9"),
+        ("item,annotator,label\na,Ann,x,9\n", "Line 2 has 4 cells where the first line names 3"),
+        ("item,annotator,label\na,Ann,x\nb,Ann,x,\n", "Line 3 has 4 cells"),
+        ("item,J1,J2\na,1,2\nb,1\n", "Line 3 has 2 cells"),
+        ('item,annotator,label\na,Ann,"x\nb,Ann,y\n', "quotation mark|Line 2 has"),
+        ("item,annotator,label\na,Ann,x\n,Ann,x\n", "item in line 3 is missing or blank"),
+        ('item,annotator,label\n"a\nb",Ann,x\n\nc,,x\n', "annotator in line 5 is missing"),
+        ("item,annotator,label\na,Ann,x\nb,Ann,x\na,Ann,y\n", r"'a' twice: line 2 \('x'\) and line 4 \('y'\)"),
+        ("item_a,item_b,annotator,same\na,b,Ann,1\nb,b,Ann,0\n", "'b' is paired with itself in line 3"),
+        ("item_a,item_b,annotator,same\na,b,Ann,1\nb,a,Ann,0\n", "contradicts a judgement .*line 2 and line 3"),
+        ("item_a,item_b,annotator,same\na,b,Ann,perhaps\n", "Got 'perhaps' in line 2"),
+        ("item,annotator,label,note\na,Ann,x,n\n", "does not know the column 'note'"),
+        ("item,annotator,lable\na,Ann,x\n", "needs the column 'label'.*Did you mean 'lable'"),
+        ("item,anotator,group\na,Ann,x\n", "'anotator'.*Rename it to 'annotator'"),
+        ("item,annotator,grop\na,Ann,x\n", "needs the column 'group'.*Did you mean 'grop'"),
+        ("user,card_id,group_id,group_name\nu,1,1,x\n", "needs the column 'card_label'"),
+        ("task,worker,item,label\n1,u,a,x\n", "Two columns are called 'item', or mean it"),
+        ("item,a,a\n1,2,3\n", "The column 'a' is there twice"),
+        ("item,a,\n1,2,\n", "Column 3 has no name"),
+        ("item,a\n1,2\n1,3\n", "Got 1 in line 2 and in line 3"),
+        ("item,a\n1,2\n,3\n", "items, in line 3, has no name"),
+        ("sepal,petal\n1,2\n", "'sepal', 'petal' are not recognised; the first line must name .*card_id.*task, worker"),
+    ],
+)
+def test_bad_text_is_refused_with_path_and_line(read, tmp_path, content, message):
+    with pytest.raises(AnnotationError, match=message) as error:
+        read(content)
+    assert str(error.value).startswith(str(tmp_path / "table.csv"))
+
+
+def test_damaged_gzip(read):
+    whole = gzip.compress(LONG.encode() * 100)
+    for damaged in (whole[: len(whole) // 2], whole[:40] + b"junk" + whole[44:]):
+        with pytest.raises(AnnotationError, match="compressed file is damaged or cut short"):
+            read(damaged, "table.csv.gz")
+
+
+def test_delimiter_of_a_header_with_others_in_its_names(read):
+    content = lines("item\tDoe, John\tRoe, Jane; 2", "a\t1\t2")
+    for name in ("table.tsv", "table.csv"):
+        assert read(content, name).annotators.tolist() == ["Doe, John", "Roe, Jane; 2"]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        (b"junk", "table.parquet", "not a Parquet file"),
+        ("{", "table.json", "not JSON"),
+        ('{"item": [1]}', "table.json", "list of objects"),
+        ("[1, 2]", "table.json", "list of objects"),
+        ("[]", "table.json", "empty list"),
+        (b"\xff\xfe", "table.json", "not JSON"),
+        ('[{"item": [1], "annotator": 2, "label": 3}]', "table.json", "hashable"),
+        ('[{"item": 1, "annotator": 2, "label": 3}, {"item": 1, "label": 3}]', "table.json", "annotator in row 1"),
+        ("x", "table.xlsx", r"must end in .csv"),
+        ("x", "table", r"must end in .csv"),
+    ],
+)
+def test_bad_files_of_other_kinds(read, content, name, message):
+    with pytest.raises(AnnotationError, match=message):
+        read(content, name)
+
+
+def test_kind_that_the_file_does_not_hold(read):
+    with pytest.raises(AnnotationError, match="holds groupings, not labels"):
+        read(LONG, kind="labels")
+    with pytest.raises(AnnotationError, match="a wide table cannot hold them"):
+        read(WIDE, kind="pairs")
+    with pytest.raises(InputError, match=r"must be one of groupings, pairs, labels. Got 'sorts'"):
+        read(WIDE, kind="sorts")
+
+
+def test_no_file_and_a_folder(tmp_path):
+    with pytest.raises(InputError, match=r"There is no file .*nothing\.csv"):
+        read_annotations(tmp_path / "nothing.csv")
+    with pytest.raises(AnnotationError, match="This is a folder"):
+        read_annotations(tmp_path)
+
+
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    write_annotations(LABELS, tmp_path / "labels.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match="needs the package pyarrow"):
+        read_annotations(tmp_path / "labels.parquet")
+
+
+# writing
+
+NAMES = ["out.csv", "out.tsv", "out.csv.gz", "out.tsv.gz", "out.parquet", "out.json"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("annotations", [GROUPINGS, PAIRS, LABELS], ids=["groupings", "pairs", "labels"])
+def test_what_is_written_is_read(tmp_path, name, annotations):
+    write_annotations(annotations, str(tmp_path / name))
+    assert read_annotations(str(tmp_path / name)) == annotations
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_items_nobody_annotated_and_their_order_are_kept(tmp_path, name):
+    for annotations in (GROUPINGS, PAIRS):
+        moved = annotations.reindex(["dog", "cow", "bee", "ant", "elk"])
+        write_annotations(moved, tmp_path / name)
+        assert read_annotations(tmp_path / name) == moved
+
+
+def test_tables_are_plain(tmp_path):
+    write_annotations(LABELS, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text().splitlines() == [
+        "item,annotator,label",
+        "3,,",
+        "2,,",
+        "1,,",
+        "3,Ann,x",
+        "3,Bo,y",
+        "1,Ann,y",
+    ]
+    write_annotations(GROUPINGS, tmp_path / "out.tsv")
+    assert (tmp_path / "out.tsv").read_text().splitlines()[:2] == [
+        "item\tannotator\tgrouping\tgroup",
+        "ant\tAnn\ts\tsmall",
+    ]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.json", "out.parquet"])
+def test_names_with_every_delimiter_quote_and_end_of_line(tmp_path, name):
+    names = ["a,b", "a;b", "a\tb", 'a"b', '"', "a\nb", "a\rb", "a\r\nb", " a ", "\\", "#a", "é", "𝔸", "\ufeff"]
+    labels = Labels.from_matrix([[name] for name in names], items=names, annotators=["Ann\r"])
+    write_annotations(labels, tmp_path / name)
+    assert read_annotations(tmp_path / name) == labels
+
+
+def test_null_character_in_a_name(tmp_path):
+    labels = Labels.from_matrix([["x"]], items=["a\0"], annotators=["Ann"])
+    with pytest.raises(InputError, match="null character"):
+        write_annotations(labels, tmp_path / "out.csv")
+    write_annotations(labels, tmp_path / "out.json")
+    assert read_annotations(tmp_path / "out.json") == labels
+
+
+def test_text_that_would_become_integers_is_announced(tmp_path):
+    labels = Labels.from_frame(pd.DataFrame({"item": ["1", "2"], "annotator": "Ann", "label": "x"}))
+    with pytest.warns(AnnotationWarning, match="item names are text that will be read as integers"):
+        write_annotations(labels, tmp_path / "out.csv")
+    write_annotations(labels, tmp_path / "out.json")
+    assert read_annotations(tmp_path / "out.json") == labels
+
+
+@pytest.mark.parametrize(
+    ("names", "name", "message"),
+    [
+        ([1, "a"], "out.csv", "the item 1 would not be read back; write JSON"),
+        ([0.5, 1.5], "out.csv", "the item 0.5 would not be read back; write JSON"),
+        ([2**70, 1], "out.csv", f"the item {2**70} would not be read back"),
+        ([1, "a"], "out.parquet", "names of one kind in a column"),
+        ([("a", 1), ("a", 2)], "out.json", r"the item \('a', 1\) would not be read back"),
+        (["a", "b"], "out.xlsx", "must end in .csv, .tsv, .parquet or .json"),
+    ],
+)
+def test_names_that_a_format_cannot_keep(tmp_path, names, name, message):
+    labels = Labels.from_matrix([["x"], ["y"]], items=names, annotators=["Ann"])
+    with pytest.raises(InputError, match=message):
+        write_annotations(labels, tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+# real data
+
+DATA = os.environ.get("CONSILIENCE_DATA")
+
+
+@pytest.mark.skipif(not DATA, reason="CONSILIENCE_DATA does not name the folder of real data sets")
+@pytest.mark.parametrize(
+    ("name", "n_items", "n_annotators"),
+    [
+        ("beers8_abdi2007", 8, 10),
+        ("spices16_french", 16, 21),
+        ("amari12_lahne2018", 12, 50),
+        ("orange_juice10", 10, 42),
+        ("perfume12_sensominer", 12, 30),
+        ("kinship15_rosenberg1975", 15, 85),
+        ("accents45_geller", 45, 84),
+    ],
+)
+def test_real_free_sorts_are_wide_tables(name, n_items, n_annotators, tmp_path):
+    groupings = read_annotations(Path(DATA) / "free-sort" / f"{name}.csv")
+    # counts as its PROVENANCE.md states them; in these sets everybody sorted everything
+    assert (groupings.n_items, groupings.n_annotators, groupings.n_rows) == (
+        n_items,
+        n_annotators,
+        n_items * n_annotators,
+    )
+    write_annotations(groupings, tmp_path / "out.csv")
+    assert read_annotations(tmp_path / "out.csv") == groupings
+
+
+@pytest.mark.skipif(not DATA, reason="CONSILIENCE_DATA does not name the folder of real data sets")
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("cardsort-animals/cardsort.csv", "needs the column 'card_label'"),
+        ("cardsort-greek-sites/celestino.csv.gz", "needs the column 'card_label'"),
+        ("crowd-labels/dog_crowd.txt", "The column '1' is there twice"),
+        ("crowd-labels/bluebird_crowd.txt", "The column '1' is there twice"),
+        ("uci/iris.csv", "not recognised"),
+    ],
+)
+def test_real_files_of_other_shapes_are_refused(file, message):
+    with pytest.raises(AnnotationError, match=message):
+        read_annotations(Path(DATA) / file)
+
+
+def test_peak_of_memory_is_linear_in_rows(read):
+    def peak_per_row(n):
+        content = lines("item,annotator,label", *(f"i{k % 1000},a{k // 1000},{k % 5}" for k in range(n)))
+        tracemalloc.start()
+        read(content)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return peak / n
+
+    assert peak_per_row(100_000) < 1.5 * peak_per_row(50_000)

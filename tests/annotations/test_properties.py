@@ -1,0 +1,247 @@
+"""What holds for all annotations: round trips, permutations, folds, and scikit-learn that passes them on unchanged."""
+
+import copy
+import csv
+import re
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_validate, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from consilience.annotations import Groupings, Labels, concat, read_annotations, write_annotations
+from consilience.errors import AnnotationWarning, InputError
+
+TEXT = st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from(" \t\n\r\"',;|\\#0")), min_size=1, max_size=6)
+NAMES = {
+    "text": TEXT.filter(str.strip),
+    "integers": st.integers(-(10**17), 10**17),
+    "floats_like": st.from_regex(r"-?[0-9]{1,3}(\.[0-9]{0,2})?(e[0-9])?", fullmatch=True),
+    "plausible_missing": st.sampled_from(["NA", "nan", "NaN", "null", "None", "N/A", "-", "#N/A", "0", "007", "True"]),
+}
+TEXT_FILES = ("csv", "tsv", "csv.gz")
+KINDS = ("groupings", "pairs", "labels")
+
+
+def unique(names, minimum, maximum):
+    return st.lists(names, min_size=minimum, max_size=maximum, unique=True)
+
+
+def build(kind, matrix, items, people):
+    """Make the annotations that `annotations` draws the parts of: the type checks in them are themselves random."""
+    wide = (Labels if kind == "labels" else Groupings).from_matrix(matrix, items=items, annotators=people)
+    return wide.to_pairs() if kind == "pairs" else wide
+
+
+@st.composite
+def annotations(draw, kinds=KINDS, names=tuple(NAMES)):
+    """Arguments of `build`: any kind, over names of any one kind for each of items, annotators and groups."""
+    kind = draw(st.sampled_from(kinds))
+    pool = [NAMES[draw(st.sampled_from(names))] for _ in range(3)]
+    items, people, groups = draw(unique(pool[0], 2, 6)), draw(unique(pool[1], 1, 4)), draw(unique(pool[2], 1, 4))
+    cells = st.lists(st.sampled_from([*range(-1, len(groups))]), min_size=len(items), max_size=len(items))
+    codes = np.array([draw(cells) for _ in people]).T
+    matrix = np.array([*groups, None], dtype=object)[codes]
+    return kind, matrix, items, people
+
+
+def refusal_of_text(said):
+    """Say how a text file must refuse these names, if it must: pytest turns warnings into errors."""
+    frame = said.to_frame().drop(columns=["same", "item", "item_a", "item_b"], errors="ignore")
+    columns = [[*said.items], *(frame[name].tolist() for name in frame.columns)]
+    if any(
+        column and all(isinstance(n, str) and re.fullmatch("0|-?[1-9][0-9]*", n) for n in column) for column in columns
+    ):
+        return AnnotationWarning("read as integers")
+    if any("\0" in name for column in columns for name in column if isinstance(name, str)):
+        return InputError("null character")
+    return None
+
+
+@settings(deadline=None, max_examples=200)
+@given(annotations(), st.sampled_from([*TEXT_FILES, "json", "parquet"]))
+def test_files_give_back_what_was_written(said, extension):
+    said = build(*said)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"said.{extension}"
+        if extension in TEXT_FILES and (refusal := refusal_of_text(said)):
+            with pytest.raises(type(refusal), match=str(refusal)):
+                write_annotations(said, path)
+            return
+        write_annotations(said, path)
+        assert read_annotations(path) == said
+
+
+@settings(deadline=None, max_examples=40)
+@given(annotations(kinds=("groupings", "labels")))
+def test_wide_files_give_back_what_was_written(said):
+    said = build(*said)
+    wide = said.to_matrix()
+    # what a text file keeps: every cell is text, and a header has no white space around it
+    wide.index, wide.columns = [f"i{name}" for name in wide.index], [f"a{name}x" for name in wide.columns]
+    wide = wide.map(lambda name: None if name is None else f"g{name}")
+    if "\0" in "".join([*wide.index, *wide.columns, *wide.to_numpy().ravel().astype(str)]):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "wide.csv"
+        wide.to_csv(path, index_label="item", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        kind = type(said).__name__.lower()
+        assert read_annotations(path, kind=kind, item_column="item") == type(said).from_matrix(wide)
+
+
+@settings(deadline=None, max_examples=40)
+@given(annotations(), st.randoms(use_true_random=False))
+def test_order_of_rows_and_of_items_says_nothing(said, random):
+    said = build(*said)
+    frame = said.to_frame()
+    rows = random.sample(range(len(frame)), len(frame))
+    assert type(said).from_frame(frame.iloc[rows], items=said.items) == said
+    items = random.sample(list(said.items), len(said))
+    assert said.reindex(items).reindex(said.items) == said
+    people = random.sample(list(said.annotators), said.n_annotators)
+    assert said.restrict(annotators=people) == said
+
+
+@settings(deadline=None, max_examples=40)
+@given(annotations(kinds=("groupings", "labels")), st.data())
+def test_folds_of_items_join_to_the_whole(said, data):
+    said = build(*said)
+    fold = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(said), max_size=len(said))))
+    parts = [said[fold == number] for number in range(3)]
+    assert sum(part.n_rows for part in parts) == said.n_rows
+    assert concat(parts).reindex(said.items) == said
+    for part in parts:
+        assert list(part.annotators) == list(said.annotators)
+
+
+@settings(deadline=None, max_examples=40)
+@given(annotations(), st.data())
+def test_parts_of_annotators_join_to_the_whole(said, data):
+    said = build(*said)
+    here = np.array(data.draw(st.lists(st.booleans(), min_size=said.n_annotators, max_size=said.n_annotators)))
+    parts = [said.restrict(annotators=said.annotators[mask]) for mask in (here, ~here)]
+    assert concat(parts) == said
+
+
+@settings(deadline=None, max_examples=40)
+@given(annotations(), st.data())
+def test_restriction_is_that_of_the_long_table(said, data):
+    said = build(*said)
+    positions = data.draw(st.lists(st.integers(0, len(said) - 1), unique=True))
+    kept = said[positions]
+    frame = said.to_frame()
+    columns = [column for column in frame.columns if column.startswith("item")]
+    inside = frame[columns].isin(list(kept.items)).all(axis=1)
+    assert kept == type(said).from_frame(frame[inside], items=kept.items)
+    assert list(kept.items) == [said.items[position] for position in positions]
+
+
+@settings(deadline=None, max_examples=40)
+@given(annotations(kinds=("groupings", "labels")))
+def test_pairs_match_a_loop_over_the_wide_table(said):
+    said = build(*said)
+    wide = said.to_matrix().to_numpy()
+    expected = {
+        (i, j, m): wide[i, m] == wide[j, m]
+        for m in range(wide.shape[1])
+        for j in range(len(wide))
+        for i in range(j)
+        if wide[i, m] is not None and wide[j, m] is not None
+    }
+    pairs = said.to_pairs()
+    found = {(a, b, m): same for a, b, m, same in zip(pairs.item_a, pairs.item_b, pairs.annotator, pairs.same)}
+    assert found == expected
+
+
+@settings(deadline=None, max_examples=40)
+@given(annotations(), annotations())
+def test_equality_is_that_of_the_rows(one, other):
+    one, other = build(*one), build(*other)
+
+    def rows(said):
+        return {frozenset(row.items()) for row in said.to_frame().to_dict("records")}
+
+    same = type(one) is type(other) and list(one.items) == list(other.items) and rows(one) == rows(other)
+    assert (one == other) == same
+    assert one == copy.deepcopy(one)
+
+
+class Recorder(ClusterMixin, BaseEstimator):
+    """Keep what fit and score are given."""
+
+    def __init__(self, prior=None, shift=0):
+        self.prior = prior
+        self.shift = shift
+
+    def fit(self, X, y):
+        self.seen_ = y
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+    def score(self, X, y):
+        self.scored_ = y
+        return float(y.n_rows) - self.shift
+
+
+@pytest.fixture(params=["groupings", "pairs", "labels"])
+def said(request):
+    codes = np.random.default_rng(0).integers(-1, 3, (30, 5))
+    items = [f"item {i}" for i in range(30)]
+    if request.param == "labels":
+        return Labels.from_matrix(codes, items=items, missing=-1)
+    groupings = Groupings.from_matrix(codes, items=items, missing=-1)
+    return groupings if request.param == "groupings" else groupings.to_pairs()
+
+
+@pytest.fixture(name="X")
+def features():
+    return pd.DataFrame({"x": np.arange(30.0)}, index=[f"item {i}" for i in range(30)])
+
+
+def test_pipeline_passes_annotations_on(said, X):
+    model = make_pipeline(StandardScaler(), Recorder()).fit(X, said)
+    assert model[-1].seen_ is said
+    assert model.score(X, said) == said.n_rows
+
+
+def test_cross_validate_gives_each_fold_its_items(said, X):
+    folds = list(KFold(4).split(X))
+    result = cross_validate(
+        make_pipeline(StandardScaler(), Recorder()), X, said, cv=4, return_estimator=True, return_train_score=True
+    )
+    for (train, test), model, score in zip(folds, result["estimator"], result["test_score"]):
+        assert model[-1].seen_ == said[train]
+        assert score == said[test].n_rows
+        assert list(model[-1].seen_.annotators) == list(said.annotators)
+
+
+def test_grid_search_refits_on_all(said, X):
+    search = GridSearchCV(Recorder(), {"shift": [1, 0]}, cv=ShuffleSplit(3, random_state=0)).fit(X, said)
+    assert search.best_params_ == {"shift": 0}
+    assert search.best_estimator_.seen_ is said
+
+
+def test_split_and_clone(said, X):
+    X_train, X_test, train, test = train_test_split(X, said, random_state=0)
+    assert list(train.items) == list(X_train.index)
+    assert list(test.items) == list(X_test.index)
+    twin = clone(Recorder(prior=said)).prior
+    assert twin == said
+    assert twin is not said
+
+
+def test_public_names():
+    import consilience.annotations as layer
+
+    assert set(layer.__all__) == {
+        "Annotations", "Groupings", "Labels", "Pairs", "Summary", "concat", "read_annotations", "write_annotations"
+    }  # fmt: skip

@@ -1,0 +1,89 @@
+"""A small study in files, and the program run in this process."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from consilience.cli import main
+
+QUICK = ("--set", "n_init=1", "--set", "prior_variance=1.0", "--set", "max_clusters=6")
+
+
+@pytest.fixture
+def quick():
+    """Settings that make a fit of a small study take no time."""
+    return QUICK
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run the program in a folder of its own: arguments → result with exit_code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments, code=0):
+        result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        return result
+
+    return call
+
+
+@pytest.fixture
+def fails(run):
+    """Run the program, which must end with one sentence on standard error: arguments → sentence."""
+
+    def call(*arguments, code=2):
+        result = run(*arguments, code=code)
+        *notes, last = result.stderr.splitlines()
+        assert all(line.startswith("Note: ") for line in notes), result.stderr
+        assert last.startswith("Error: ")
+        assert result.stdout == ""
+        return last.removeprefix("Error: ")
+
+    return call
+
+
+@pytest.fixture
+def quick_report(monkeypatch):
+    """Put a short text where the report would be: drawing takes a second, and is tested elsewhere."""
+    calls = []
+
+    def report(model, groupings, *, X=None, scores=None, title=None, path=None):
+        calls.append((model, groupings, X, scores))
+        Path(path).write_text("report")
+
+    monkeypatch.setattr("consilience.cli.fitting.report", report)
+    monkeypatch.setattr("consilience.cli.applying.write_report", report)
+    return calls
+
+
+@pytest.fixture
+def features():
+    """Features of 12 items in three heaps, far apart, in order."""
+    heaps = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 4, axis=0)
+    names = pd.Index([f"item {i}" for i in range(12)], name="item")
+    noise = np.random.default_rng(0).normal(size=heaps.shape)
+    return pd.DataFrame(heaps + noise, index=names, columns=["length", "width"])
+
+
+@pytest.fixture
+def study(tmp_path, features):
+    """Files features.csv, sorts.csv (wide) and scores.csv; nobody sorted item 11, which has no score either."""
+    features.to_csv(tmp_path / "features.csv")
+    sorts = pd.DataFrame(
+        {"Ann": [*"aaaabbbbccc", ""], "Bo": [*"xxxxyyyyzzz", ""], "Cy": [*"ppppqqqqqqq", ""]}, index=features.index
+    )
+    sorts.to_csv(tmp_path / "sorts.csv")
+    pd.DataFrame({"risk": [*range(11), None]}, index=features.index).to_csv(tmp_path / "scores.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def fitted(study, run, quick_report):
+    """The study after ``consilience fit`` with features, in the folder out."""
+    run("fit", "sorts.csv", "--features", "features.csv", *QUICK, "--out", "out")
+    return study

@@ -1,0 +1,168 @@
+"""Bad input to ``consilience fit``: exit code 2 and one sentence that says what, where and what is expected."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+def write(path, text):
+    path.write_text(text)
+    return path.name
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.csv", b"", "empty.csv: The file is empty; the first line must name the columns."),
+        ("only.csv", b"item,annotator,group\n", "only.csv: The table has no rows"),
+        ("junk.csv", bytes(range(256)), "junk.csv: This is not text in UTF-8"),
+        ("junk.parquet", bytes(range(256)), "junk.parquet: This is not a Parquet file, or it is damaged."),
+        ("junk.json", bytes(range(256)), "junk.json: This is not JSON"),
+        ("book.csv", b"PK\x03\x04junk", "book.csv: This is a zip archive or an Excel workbook"),
+        ("broken.csv.gz", gzip.compress(b"item,Ann\na,1\n")[:-6], "broken.csv.gz"),
+        ("text.doc", b"item,Ann\na,1\n", "text.doc: The file name must end in .csv"),
+        ("columns.csv", b"item,annotater,label\na,x,1\n", "columns.csv: A long table of labels needs the column"),
+        ("twice.csv", b"item,annotator,group\na,x,1\na,x,2\n", "twice.csv: The item 'a' is twice in the grouping"),
+        ("strange.csv", b"colour,price\nred,1\n", "strange.csv: The columns"),
+        ("pairs.csv", b"item_a,item_b,annotator,same\na,b,x,1\n", "pairs.csv: PartitionLabelModel reads groupings or"),
+        ("same.csv", b"item,Ann,Bo\na,1,2\nb,1,2\n", "Every annotator gave one label only"),
+        ("none.csv", b"item,Ann,Bo\na,,\nb,,\n", "None of the items has a label, so there is nothing to learn from."),
+        ("single.csv", b"item,Ann,Bo\na,1,2\n", "PartitionLabelModel needs at least 2 items"),
+    ],
+)
+def test_annotations_that_cannot_be_used(name, content, message, fails, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    assert fails("fit", name).startswith(message)
+
+
+def test_annotations_that_are_no_file(fails, tmp_path):
+    (tmp_path / "folder.csv").mkdir()
+    assert fails("fit", "absent.csv") == "There is no file absent.csv."
+    assert fails("fit", "folder.csv") == "folder.csv: This is a folder; give one of its files."
+    assert fails("fit") == "Missing argument 'ANNOTATIONS'."
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.csv", "", "empty.csv: The file is empty; the first line must name the columns."),
+        ("junk.csv", "\0\1\2", "junk.csv: This is not text in UTF-8; save the table as CSV (UTF-8)."),
+        ("junk.parquet", "junk", "junk.parquet: This is not a Parquet file, or it is damaged."),
+        ("one.csv", "item\na\n", "one.csv: The first line holds only one column, 'item'"),
+        ("data.json", "[]", "data.json: The file name must end in .csv, .tsv, .tab, .txt (or these with .gz) or .par"),
+        (
+            "blank.csv",
+            "item,size\nitem 0,1\nitem 1,\n",
+            "blank.csv: 'size' of the item 'item 1' in line 3 is missing. Expected a finite number.",
+        ),
+        (
+            "text.csv",
+            "item,size\nitem 0,1\nitem 1,big\n",
+            "text.csv: 'size' of the item 'item 1' in line 3 is 'big'. Expected a finite number.",
+        ),
+        (
+            "nan.csv",
+            "item,size\nitem 0,NaN\nitem 1,2\n",
+            "nan.csv: 'size' of the item 'item 0' in line 2 is 'NaN'. Expected a finite number.",
+        ),
+        (
+            "inf.csv",
+            "item,size\nitem 0,1\nitem 1,inf\n",
+            "inf.csv: 'size' of the item 'item 1' in line 3 is 'inf'. Expected a finite number.",
+        ),
+        (
+            "twice.csv",
+            "item,size\na,1\na,2\n",
+            "twice.csv: The names of items must differ. Got 'a' in line 2 and in line 3. The column 'item' was taken "
+            "for the names of the items.",
+        ),
+        ("noname.csv", "item,size\na,1\n,2\n", "noname.csv: One of the items, in line 3, has no name."),
+        ("ragged.csv", "item,size\na,1,2\nb,1\n", "ragged.csv: Line 2 has 3 cells where the first line names 2"),
+        (
+            "others.csv",
+            "item,size\nx,1\ny,2\n",
+            "No item of sorts.csv (such as 'item 0') is in others.csv (such as 'x').",
+        ),
+        (
+            "fewer.csv",
+            "item,size\nitem 0,1\nitem 1,2\n",
+            "The item 'item 2' has annotations in sorts.csv but no row in fewer.csv, and so have 8 more.",
+        ),
+    ],
+)
+def test_features_that_cannot_be_used(name, content, message, fails, study):
+    write(study / name, content)
+    assert fails("fit", "sorts.csv", "--features", name).startswith(message)
+
+
+def test_features_of_parquet_that_are_no_numbers(fails, study, features):
+    features.assign(length=np.where(features["width"] > 1, np.nan, 1.0)).to_parquet(study / "nan.parquet")
+    message = fails("fit", "sorts.csv", "--features", "nan.parquet")
+    first = features.index[features["width"] > 1][0]
+    assert message.startswith(f"nan.parquet: 'length' of the item {first!r} in row ")
+    assert message.endswith(" is missing. Expected a finite number.")
+    features.assign(colour="red").to_parquet(study / "text.parquet")
+    assert "'colour' of the item 'item 0' in row 0 is 'red'" in fails("fit", "sorts.csv", "--features", "text.parquet")
+
+
+def test_features_that_are_no_file(fails, study):
+    assert fails("fit", "sorts.csv", "--features", "absent.csv") == "There is no file absent.csv."
+    assert fails("fit", "sorts.csv", "--features", ".") == ".: This is a folder; give one of its files."
+
+
+def test_features_that_are_all_constant(fails, study, features):
+    features.assign(length=1, width=2).to_csv(study / "still.csv")
+    assert fails("fit", "sorts.csv", "--features", "still.csv").startswith(
+        "All 2 features are constant over the 12 items, so they tell nothing apart."
+    )
+
+
+def test_scores_that_cannot_be_used(fails, study, features):
+    features[:3].to_csv(study / "few.csv")
+    assert fails("fit", "sorts.csv", "--scores", "few.csv") == (
+        "few.csv: There is no row for the item 'item 3', nor for 8 more."
+    )
+    pd.DataFrame({"item": features.index, "risk": "high"}).to_csv(study / "text.csv", index=False)
+    assert "'risk' of the item 'item 0' in line 2 is 'high'" in fails("fit", "sorts.csv", "--scores", "text.csv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--set", "max_clusters=13"),
+            "The 'max_clusters' parameter of PartitionLabelModel must be at most the number",
+        ),
+        (("--set", "n_init=0"), "The 'n_init' parameter of PartitionLabelModel must be an int of at least 1. Got 0"),
+        (
+            ("--set", "tol=small"),
+            "The 'tol' parameter of PartitionLabelModel must be a float of at least 0. Got 'small'",
+        ),
+        (
+            ("--set", "max_cluster=3"),
+            "PartitionLabelModel has no parameter 'max_cluster'; it has max_clusters, prior_v",
+        ),
+        (("--set", "zzz=3"), "PartitionLabelModel has no parameter 'zzz'; it has max_clusters, prior_variance"),
+        (("--set", "tol"), "Invalid value for '--set': 'tol' is not of the form key=value."),
+        (("--set", "=3"), "Invalid value for '--set': '=3' is not of the form key=value."),
+        (("--set", "tol=1", "--set", "tol=2"), "--set tol is given twice."),
+        (("--seed", "1", "--set", "random_state=1"), "--seed and --set random_state are the same; give one of them."),
+        (("--seed", "x"), "Invalid value for '--seed': 'x' is not a valid integer."),
+        (("--model", "KMeans"), "There is no model 'KMeans'; choose one of PartitionLabelModel."),
+        (("--kind", "pairs"), "Invalid value for '--kind': 'pairs' is not one of 'groupings', 'labels'."),
+        (("--item-column", "thing"), "sorts.csv: There is no column 'thing'; the first is 'item'."),
+        (("--out", "sorts.csv"), "sorts.csv cannot be a folder, since there is a file of that name."),
+        (("--out", "sorts.csv/deeper"), "sorts.csv/deeper cannot be a folder"),
+        (("--feature", "x"), "No such option '--feature'."),
+        (("more.csv",), "Got unexpected extra argument"),
+    ],
+)
+def test_options_that_cannot_be_used(arguments, message, fails, study):
+    assert fails("fit", "sorts.csv", *arguments).startswith(message)
+
+
+def test_the_nearest_parameter_is_proposed(fails, study):
+    assert fails("fit", "sorts.csv", "--set", "max_cluster=3").endswith("Did you mean 'max_clusters'?")
+    assert "Did you mean" not in fails("fit", "sorts.csv", "--set", "zzz=3")

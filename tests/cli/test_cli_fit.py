@@ -1,0 +1,218 @@
+"""``consilience fit``: what it reads, writes, shows and says."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from consilience import Groupings, load, read_annotations
+from consilience.semisupervised import PartitionLabelModel
+
+FILES = {"report.html", "clusters.csv", "annotators.csv", "mapping.csv", "model.zip", "summary.json"}
+HEAPS = [0] * 4 + [1] * 4 + [2] * 4
+
+
+def partition(labels):
+    """The same for the same partition, whatever the clusters are called."""
+    return pd.factorize(np.asarray(labels))[0].tolist()
+
+
+def test_writes_what_the_model_of_python_finds(study, run, features, quick_report):
+    result = run(
+        *("fit", "sorts.csv", "--features", "features.csv", "--scores", "scores.csv", "--out", "new/out"),
+        *("--set", "n_init=2", "--set", "prior_variance=1.0", "--seed", "3", "--jobs", "2"),
+    )
+    sorts = read_annotations(study / "sorts.csv")
+    model = PartitionLabelModel(n_init=2, prior_variance=1.0, random_state=3, n_jobs=2, verbose=True)
+    model = make_pipeline(StandardScaler().set_output(transform="pandas"), model).fit(features, sorts)
+    last, out = model[-1], study / "new" / "out"
+
+    assert {path.name for path in out.iterdir()} == FILES
+    clusters = pd.read_csv(out / "clusters.csv")
+    assert clusters["item"].tolist() == features.index.tolist()
+    assert clusters["cluster"].tolist() == last.labels_.tolist()
+    np.testing.assert_allclose(clusters["probability"], last.responsibilities_.max(1), rtol=1e-12)
+    assert partition(clusters["cluster"]) == HEAPS
+    annotators = pd.read_csv(out / "annotators.csv", index_col="annotator")
+    pd.testing.assert_frame_equal(annotators, last.annotators_, check_index_type=False)
+    mapping = pd.read_csv(out / "mapping.csv", dtype={"clusters": str})
+    of_p = mapping.query("annotator == 'Cy' and group == 'q'")["clusters"].item()
+    assert [int(cluster) for cluster in of_p.split()] == sorted({*last.labels_[4:]})
+    assert mapping["n_items"].tolist() == last.annotator_mapping_["n_items"].tolist()
+    loaded = load(out / "model.zip")
+    assert (loaded.predict_proba(features) == model.predict_proba(features)).all()
+
+    ((reported, groupings, X, scores),) = quick_report
+    assert reported[-1].lower_bound_ == last.lower_bound_
+    assert groupings == sorts
+    pd.testing.assert_frame_equal(X, features)
+    assert scores["risk"].tolist()[:11] == list(range(11))
+    assert np.isnan(scores["risk"].iloc[11])
+    assert result.stdout.startswith("3 clusters of 12 items by 3 annotators\n  cluster 0   4   33.3%\n")
+    assert "of 33 labels" in result.stdout
+    assert "Files in new/out: report.html, clusters.csv" in result.stdout
+    assert result.stderr == "Note: Items without annotations: 1 of 12; clustered by their features.\n"
+
+
+def test_json_is_the_summary(study, run, quick, quick_report):
+    result = run("fit", "sorts.csv", "--features", "features.csv", *quick, "--json")
+    found = json.loads(result.stdout)
+    assert found == json.loads((study / "consilience-report" / "summary.json").read_text())
+    assert {key: found[key] for key in ("n_items", "n_annotators", "n_groupings", "n_labels", "n_features")} == {
+        "n_items": 12,
+        "n_annotators": 3,
+        "n_groupings": 3,
+        "n_labels": 33,
+        "n_features": 2,
+    }
+    assert found["model"] == "PartitionLabelModel"
+    assert found["parameters"]["max_clusters"] == 6
+    assert found["parameters"]["random_state"] == 0
+    assert found["n_items_without_annotations"] == 1
+    assert (found["n_clusters"], found["cluster_sizes"]) == (3, [4, 4, 4])
+    assert found["accuracy"] == 1.0  # three heaps, of which everybody's groups are unions
+    assert found["weakest_annotators"][0]["n_labels"] == 11
+    assert found["standardized"] is True
+    assert len(found["notes"]) == 1
+    assert {path.rsplit("/")[-1] for path in found["files"].values()} == FILES
+
+
+def test_a_real_report_is_written(study, run, quick):
+    run("fit", "sorts.csv", "--features", "features.csv", "--scores", "scores.csv", *quick, "-o", "out")
+    page = (study / "out" / "report.html").read_text(encoding="utf-8")
+    assert "3 clusters of 12 items by 3 annotators" in page
+    assert all(name in page for name in ("length", "risk", "Cy"))
+
+
+def test_without_features(study, run, quick, quick_report):
+    result = run("fit", "sorts.csv", *quick, "--json")
+    found = json.loads(result.stdout)
+    assert (found["n_features"], found["standardized"]) == (0, False)
+    assert result.stderr == "Note: Items without annotations: 1 of 12; nothing tells their cluster.\n"
+    clusters = pd.read_csv(study / "consilience-report" / "clusters.csv")["cluster"]
+    assert partition(clusters[:11]) == HEAPS[:11]
+
+
+def test_no_standardize_takes_features_as_they_are(study, run, features, quick, quick_report):
+    run("fit", "sorts.csv", "--features", "features.csv", "--no-standardize", *quick)
+    model = load(study / "consilience-report" / "model.zip")
+    assert type(model) is PartitionLabelModel
+    assert model.feature_names_in_.tolist() == ["length", "width"]
+    again = PartitionLabelModel(n_init=1, prior_variance=1.0, max_clusters=6, random_state=0)
+    again.fit(features, read_annotations(study / "sorts.csv"))
+    assert (again.coef_ == model.coef_).all()
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv.gz", "parquet"])
+def test_features_in_other_formats_and_another_order_make_no_difference(
+    suffix, study, run, features, quick, quick_report
+):
+    path = study / f"shuffled.{suffix}"
+    table = features[::-1].reset_index()[["length", "item", "width"]]  # the column called item need not be the first
+    if suffix == "parquet":
+        table.to_parquet(path, index=False)
+    else:
+        table.to_csv(path, sep="\t" if suffix == "tsv" else ",", index=False)
+    run("fit", "sorts.csv", "--features", "features.csv", *quick, "-o", "one")
+    run("fit", "sorts.csv", "--features", path, *quick, "-o", "two")
+    one, two = (pd.read_csv(study / name / "clusters.csv", index_col="item") for name in ("one", "two"))
+    assert (one["cluster"] == two["cluster"].loc[one.index]).all()
+    assert two.index.tolist() == features.index[::-1].tolist()
+
+
+def test_items_with_numbers_for_names_meet_across_files(study, run, quick, quick_report):
+    """7 is an integer in a file where all names are, and text where one is not."""
+    (study / "numbers.csv").write_text(
+        "item,annotator,group\n" + "\n".join(f"{i},{who},{i // 2}" for who in "ab" for i in range(6))
+    )
+    (study / "mixed.csv").write_text("id,size\nextra,9\n" + "\n".join(f"{i},{i // 2}" for i in range(6)))
+    run("fit", "numbers.csv", "--features", "mixed.csv", *quick)
+    clusters = pd.read_csv(study / "consilience-report" / "clusters.csv")
+    assert clusters["item"].tolist() == ["extra", *map(str, range(6))]
+    (study / "text.csv").write_text((study / "numbers.csv").read_text() + "\nextra,a,9\n")
+    (study / "all.csv").write_text("id,size\n" + "\n".join(f"{i},{i // 2}" for i in range(6)) + "\n")
+    result = run("fit", "text.csv", "--features", "all.csv", *quick, code=2)
+    assert "The item 'extra' has annotations in text.csv but no row in all.csv." in result.stderr
+
+
+def test_labels_are_turned_into_groupings_and_that_is_said(study, run, quick, quick_report):
+    sorts = read_annotations(study / "sorts.csv", kind="labels").to_frame()
+    sorts.rename(columns={"item": "task", "annotator": "worker"}).to_csv(study / "crowd.csv", index=False)
+    result = run("fit", "crowd.csv", *quick)
+    assert result.stderr == (
+        "Note: The labels were turned into groupings, since PartitionLabelModel learns what each annotator's labels "
+        "stand for.\n"
+    )
+    assert isinstance(quick_report[0][1], Groupings)
+    result = run("fit", "sorts.csv", "--kind", "labels", *quick)
+    assert "The labels were turned into groupings" in result.stderr
+
+
+def test_item_column_names_the_items_of_a_wide_table(study, run, features, quick, quick_report):
+    table = pd.read_csv(study / "sorts.csv").rename(columns={"item": "what"})[["Ann", "what", "Bo", "Cy"]]
+    table.to_csv(study / "odd.csv", index=False)
+    run("fit", "odd.csv", "--item-column", "what", *quick)
+    assert pd.read_csv(study / "consilience-report" / "clusters.csv")["item"].tolist() == features.index.tolist()
+
+
+def test_annotators_of_one_label_are_named(study, run, quick, quick_report):
+    table = pd.read_csv(study / "sorts.csv")
+    table["Di"] = "same"
+    table.to_csv(study / "one.csv", index=False)
+    result = run("fit", "one.csv", *quick)
+    assert "Note: The annotator 'Di' gave one label only, which carries no information.\n" in result.stderr
+    for name in ("E", "F", "G", "H", "I"):
+        table[name] = "same"
+    table.to_csv(study / "six.csv", index=False)
+    result = run("fit", "six.csv", *quick)
+    assert "Note: 6 annotators ('Di', 'E', 'F', 'G', 'H', …) gave one label only, which" in result.stderr
+
+
+def test_constant_features_are_named(study, run, features, quick, quick_report):
+    features.assign(still=7.0).to_csv(study / "still.csv")
+    result = run("fit", "sorts.csv", "--features", "still.csv", *quick)
+    assert "Note: The feature 'still' is constant and carries no information.\n" in result.stderr
+    features.assign(still=7.0, dead=0).to_csv(study / "dead.csv")
+    result = run("fit", "sorts.csv", "--features", "dead.csv", *quick)
+    assert "Note: 2 features ('still', 'dead') are constant and carry no information.\n" in result.stderr
+
+
+def test_items_with_neither_annotations_nor_features_are_left_out_and_counted(
+    study, run, features, quick, quick_report
+):
+    features[:11].to_csv(study / "fewer.csv")  # nobody sorted item 11
+    result = run("fit", "sorts.csv", "--features", "fewer.csv", *quick)
+    assert result.stderr == "Note: Items with neither annotations nor features, left out: 1.\n"
+    assert len(pd.read_csv(study / "consilience-report" / "clusters.csv")) == 11
+
+
+def test_rows_of_scores_about_other_items_are_left_out_and_counted(study, run, quick, quick_report):
+    table = pd.read_csv(study / "scores.csv")
+    pd.concat([table[::-1], pd.DataFrame({"item": ["else"], "risk": [0]})]).to_csv(study / "more.csv", index=False)
+    result = run("fit", "sorts.csv", "--scores", "more.csv", *quick)
+    assert "Note: Rows of more.csv about other items, left out: 1.\n" in result.stderr
+    assert quick_report[0][3]["risk"].tolist()[:11] == list(range(11))
+
+
+def test_warnings_of_the_library_are_notes(study, run, quick_report):
+    result = run("fit", "sorts.csv", "--set", "max_iter=2", "--set", "n_init=1", "--set", "prior_variance=1.0")
+    assert "Note: PartitionLabelModel: The bound still rose after max_iter=2 sweeps. Raise max_iter." in result.stderr
+    assert "partition_label_model.py" not in result.stderr
+
+
+def test_settings_are_read_as_what_they_stand_for(study, run, quick_report):
+    settings = ("max_clusters=none", "prior_variance=1.5", "tol=1e-3", "verbose=False", "n_init=1", "random_state=7")
+    run("fit", "sorts.csv", *(part for text in settings for part in ("--set", text)), "-o", "out")
+    model = load(study / "out" / "model.zip")
+    assert (model.max_clusters, model.prior_variance, model.tol) == (None, 1.5, 1e-3)
+    assert (model.verbose, model.n_init, model.random_state) == (False, 1, 7)
+
+
+def test_the_same_seed_gives_the_same_files(study, run, quick, quick_report):
+    for name in ("one", "two"):
+        run("fit", "sorts.csv", "--features", "features.csv", *quick, "-o", name)
+    for name in FILES - {"summary.json"}:
+        assert (study / "one" / name).read_bytes() == (study / "two" / name).read_bytes()

@@ -1,0 +1,172 @@
+"""The program as such: help, version, exit codes, speed, interruptions and closed pipes."""
+
+import re
+import signal
+import subprocess
+import sys
+
+import click
+import pytest
+
+import consilience
+from consilience.cli import main
+from consilience.cli.commands import parse_value
+from consilience.cli.program import sentence
+
+PROGRAM = (sys.executable, "-m", "consilience")
+
+
+def commands(group=main, path=()):
+    for name, command in group.commands.items():
+        yield (*path, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+
+
+@pytest.mark.parametrize("path", [(), *commands()], ids=" ".join)
+def test_every_command_has_help_with_an_example_that_can_be_parsed(path, run):
+    text = run(*path, "--help").stdout
+    assert "Example:\n" in text
+    command = main
+    for name in path:
+        command = command.commands[name]
+    for option in command.params:
+        assert isinstance(option, click.Argument) or option.help, option.name
+    lines = re.findall(r"^    consilience (.+)$", text, re.MULTILINE)
+    assert lines
+    for line in lines:
+        words = line.split()
+        target, context = main, click.Context(main)
+        while isinstance(target, click.Group):
+            target = target.commands[words.pop(0)]
+        assert target.make_context(target.name, words, parent=context).params
+
+
+def test_commands_are_those_of_the_design():
+    assert {" ".join(path) for path in commands()} == {
+        *("fit", "report", "predict", "simulate", "simulate experts", "simulate crowd", "convert", "datasets")
+    }
+
+
+def test_no_command_shows_the_help(run):
+    assert run().stdout == run("--help").stdout
+    assert run("simulate").stdout == run("simulate", "--help").stdout
+
+
+def test_version(run):
+    assert run("--version").stdout == f"consilience, version {consilience.__version__}\n"
+
+
+def test_unknown_commands_and_options(fails):
+    assert fails("fitt").startswith("No such command 'fitt'.")
+    assert fails("--nothing").startswith("No such option '--nothing'.")
+    assert fails("simulate", "robots").startswith("No such command 'robots'.")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("fit", "--help"), ("simulate", "crowd", "--help")])
+def test_help_imports_nothing_heavy(arguments):
+    result = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "consilience", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = set(re.findall(r"\|\s+(\S+)$", result.stderr, re.MULTILINE))
+    assert "consilience.cli.commands" in imported
+    assert not imported & {"numpy", "pandas", "scipy", "sklearn", "matplotlib", "narwhals"}
+
+
+def test_failures_are_one_sentence_and_exit_1(study, fails, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("one\n two")
+
+    monkeypatch.setattr("consilience.cli.fitting.make_folder", fail)
+    assert fails("fit", "sorts.csv", code=1) == "one two"
+
+
+def test_traceback_is_shown_if_asked_for(study, monkeypatch):
+    from click.testing import CliRunner
+
+    result = CliRunner().invoke(main, ["fit", str(study / "absent.csv"), "--traceback"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Traceback (most recent call last):")
+    assert result.stderr.splitlines()[-1] == f"Error: There is no file {study / 'absent.csv'}."
+
+
+def test_a_full_disk_is_a_failure(study, fails, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device", "out/model.zip")
+
+    monkeypatch.setattr("consilience.cli.fitting.make_folder", full)
+    assert fails("fit", "sorts.csv", code=1) == "No space left on device: out/model.zip."
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("a\n   b"), "a b"),
+        (KeyError("a"), "KeyError 'a' (--traceback shows where)."),
+        (MemoryError(), "MemoryError (--traceback shows where)."),
+        (FileNotFoundError(2, "No such file or directory", "x"), "No such file or directory: x."),
+        (OSError("odd"), "odd"),
+    ],
+)
+def test_sentences(error, said):
+    assert sentence(error) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("5", 5),
+        ("-3", -3),
+        ("0.5", 0.5),
+        ("1e-3", 0.001),
+        ("TRUE", True),
+        ("false", False),
+        ("None", None),
+        ("auto", "auto"),
+    ],
+)
+def test_values_of_settings(text, value):
+    found = parse_value(text)
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_an_interruption_exits_130_without_a_traceback(study, run, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("consilience.cli.fitting.make_folder", interrupt)
+    result = run("fit", "sorts.csv", code=130)
+    assert result.stderr.split() == ["Interrupted."]
+
+
+def test_an_interrupted_process_exits_130():
+    waiting = (
+        "import time; from consilience.cli import main; import consilience.cli.sources as s; "
+        "s.datasets = lambda *_, **__: (print('ready', flush=True), time.sleep(60)); main(['datasets'])"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", waiting], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.split() == ["Interrupted."]
+
+
+def test_a_closed_pipe_is_quiet():
+    process = subprocess.Popen([*PROGRAM, "datasets"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 1
+    assert errors == ""
+
+
+def test_a_process_exits_with_the_code():
+    done = subprocess.run([*PROGRAM, "fit", "absent.csv"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "Error: There is no file absent.csv.\n")

@@ -1,0 +1,152 @@
+"""Small fitted models, and a reader of HTML pages that accepts nothing malformed."""
+
+import base64
+import io
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from consilience import Groupings
+from consilience.semisupervised import PartitionLabelModel
+from consilience.simulation import simulate_experts
+
+VOID = {"meta", "br", "hr", "img", "input", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
+
+
+@dataclass
+class Element:
+    tag: str
+    attributes: dict
+    children: list = field(default_factory=list)
+
+    def all(self, tag):
+        """Every element of the tag within, in order."""
+        for child in self.children:
+            if isinstance(child, Element):
+                if child.tag == tag:
+                    yield child
+                yield from child.all(tag)
+
+    @property
+    def text(self):
+        """All text within, white space as single blanks."""
+        parts = (child if isinstance(child, str) else child.text for child in self.children)
+        return " ".join("".join(parts).split())
+
+
+class Page(HTMLParser):
+    """Reads a page into a tree; every element must be closed, in the right order."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.source = page
+        self.root = Element("", {})
+        self.open = [self.root]
+        self.feed(page)
+        self.close()
+        assert len(self.open) == 1, f"{self.open[-1].tag} is not closed"
+
+    def handle_starttag(self, tag, attrs):
+        assert len({name for name, _ in attrs}) == len(attrs), f"{tag} has an attribute twice"
+        element = Element(tag, dict(attrs))
+        self.open[-1].children.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag, attrs):
+        self.open[-1].children.append(Element(tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open[-1].tag == tag, f"{tag} closes {self.open[-1].tag}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.open[-1].children.append(data)
+
+    @property
+    def elements(self):
+        """Every element of the page."""
+        waiting = [self.root]
+        while waiting:
+            element = waiting.pop()
+            waiting += [child for child in element.children if isinstance(child, Element)]
+            if element.tag:
+                yield element
+
+    def section(self, key):
+        """The section of that key, None if the page has none."""
+        return next((e for e in self.root.all("section") if e.attributes["id"] == key), None)
+
+    def table(self, key):
+        """A table as lists of the texts of its cells, the head first."""
+        block = next(e for e in self.root.all("div") if e.attributes.get("id") == f"{key}-table")
+        return [
+            [cell.text for cell in row.children if isinstance(cell, Element)]
+            for row in next(block.all("table")).all("tr")
+        ]
+
+    def tables(self):
+        """Keys of all tables."""
+        ids = (element.attributes.get("id", "") for element in self.root.all("div"))
+        return [key.removesuffix("-table") for key in ids if key.endswith("-table")]
+
+    def file(self, name):
+        """A CSV file inside the page."""
+        link = next(e for e in self.root.all("a") if e.attributes.get("download") == name)
+        return pd.read_csv(io.BytesIO(base64.b64decode(link.attributes["href"].partition("base64,")[2])))
+
+
+@pytest.fixture(scope="session")
+def read():
+    return Page
+
+
+@pytest.fixture(scope="session")
+def iris():
+    """Pipeline, features by name, annotations: two features, some items without annotations."""
+    data = load_iris(as_frame=True)
+    X = data.data.iloc[:, 2:].set_axis([f"iris {i}" for i in range(150)], axis=0)
+    experts = simulate_experts(data.target, n_annotators=6, observed=0.6, items=X.index, random_state=1)
+    experts = experts.restrict(items=X.index[20:]).reindex(X.index)
+    model = make_pipeline(StandardScaler(), PartitionLabelModel(prior_variance=10.0, n_init=2, random_state=0))
+    return model.fit(X, experts), X, experts
+
+
+SORTS = pd.DataFrame(
+    {
+        "Ann": ["bird"] * 3 + ["fish"] * 3 + ["beast"] * 3,
+        "Bo": ["Bird"] * 3 + ["Fish"] * 3 + ["Beasts"] * 3,
+        "Cy": ["flies"] * 3 + ["does not"] * 6,
+        "Di": ["no"] * 3 + ["yes"] * 6,
+        "Ed": ["air", "air", "air", "sea", "sea", "sea", "land", "land", "pets"],
+    },
+    index=["robin", "finch", "gull", "cod", "eel", "carp", "cow", "pig", "dog"],
+)
+
+
+@pytest.fixture(scope="session")
+def sorts():
+    """Model without features, and its annotations: three groups that two of five persons see as two."""
+    groupings = Groupings.from_matrix(SORTS)
+    return PartitionLabelModel(n_init=2, random_state=0).fit(None, groupings), groupings
+
+
+@pytest.fixture(scope="session")
+def crowd():
+    """Model and annotations of 120 annotators with three groupings each on 24 items in 3 clusters."""
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 8)
+    rows = []
+    for annotator in range(120):
+        for sheet in range(3):
+            seen = rng.choice(24, 10, replace=False)
+            said = np.where(rng.random(10) < 0.1, rng.integers(3, size=10), truth[seen])
+            rows.append(pd.DataFrame({"item": seen, "annotator": f"a{annotator}", "grouping": sheet, "group": said}))
+    groupings = Groupings.from_frame(pd.concat(rows), items=range(24))
+    return PartitionLabelModel(n_init=2, prior_variance=3.0, random_state=0).fit(None, groupings), groupings

@@ -1,0 +1,315 @@
+"""The documentation keeps its word: it is complete, its code runs, its links lead somewhere."""
+
+import ast
+import doctest
+import importlib
+import importlib.util
+import pkgutil
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import consilience
+from consilience import registry
+from consilience.annotations.formats import LONG
+from consilience.annotations.labels import CROWD_KIT
+from consilience.cli import main
+from consilience.datasets import list_datasets
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+GENERATED = {"_build", "gallery", "generated", "sg_execution_times.rst"}
+PAGES = sorted(
+    path
+    for folder, pattern in [(ROOT, "*.md"), (DOCS, "**/*.rst"), (DOCS, "**/*.md")]
+    for path in folder.glob(pattern)
+    if not GENERATED & set(path.relative_to(ROOT).parts)
+)
+SOURCES = sorted(
+    [*PAGES, *DOCS.glob("examples/*.py"), *DOCS.glob("tutorial/*"), *DOCS.glob("developer/skeletons/*.py")]
+)
+WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8") and page.suffix == ".rst"]
+EXAMPLE_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+def public_modules():
+    """Modules with an `__all__`, but the command line, which has a reference of its own."""
+    found = [consilience]
+    for info in pkgutil.walk_packages(consilience.__path__, "consilience."):
+        module = importlib.import_module(info.name)
+        if hasattr(module, "__all__") and not info.name.startswith("consilience.cli"):
+            found.append(module)
+    return found
+
+
+def documented():
+    """(module, name) of every entry of the reference."""
+    entries, module, listing = [], None, False
+    for line in text_of(DOCS / "api.rst").splitlines():
+        if match := re.match(r"\.\. currentmodule:: (\S+)", line):
+            module = match[1]
+        elif match := re.match(r"\.\. data:: (\w+)", line):
+            entries.append((module, match[1]))
+        elif line.startswith(".. autosummary::"):
+            listing = True
+        elif listing and (match := re.match(r"   (\w+)$", line)):
+            entries.append((module, match[1]))
+        elif line and not line.startswith(" "):
+            listing = False
+    return entries
+
+
+def commands(command=main, path=()):
+    """Every command of the program with its words, groups included."""
+    yield path, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands(below, (*path, name))
+
+
+# ---- completeness
+
+
+def test_every_public_name_is_in_the_reference():
+    known = [getattr(importlib.import_module(module), name) for module, name in documented()]
+    for module in public_modules():
+        for name in module.__all__:
+            held = getattr(module, name)
+            assert any(held is other for other in known), f"{module.__name__}.{name} is not in docs/api.rst"
+
+
+def test_the_reference_names_each_thing_once_and_from_where_it_is_public():
+    entries = documented()
+    assert len(entries) == len(set(entries)) > 40  # else the parsing above has gone wrong
+    for module, name in entries:
+        assert name in importlib.import_module(module).__all__, f"{module}.{name}"
+
+
+@pytest.mark.parametrize("entry", registry.ESTIMATORS.values(), ids=lambda entry: entry.name)
+def test_every_estimator_is_among_the_choices_and_has_a_page(entry):
+    assert f"~{entry.module}.{entry.name}`" in text_of(DOCS / "how-to-choose.rst")
+    assert entry.name in text_of(ROOT / "README.md")
+    titles = [text_of(page).splitlines()[0] for page in DOCS.glob("models/*.rst")]
+    assert entry.name in titles
+
+
+def test_how_to_choose_is_the_second_page():
+    pages = re.findall(r"^   ([\w/-]+)$", text_of(DOCS / "index.rst").split(".. toctree::")[1], re.MULTILINE)
+    assert pages[0] == "how-to-choose"
+
+
+def test_the_command_reference_is_generated_of_commands_and_options_with_help():
+    directive = text_of(DOCS / "command-line.rst").split(".. click::")[1]
+    assert directive.splitlines()[:3] == [" consilience.cli:main", "   :prog: consilience", "   :nested: full"]
+    found = dict(commands())
+    assert {("fit",), ("predict",), ("report",)} <= set(found)
+    for words, command in found.items():
+        assert command.help, words
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert option.help, (words, option.opts)
+
+
+def test_every_data_set_is_listed():
+    page = text_of(DOCS / "datasets.rst")
+    for name in list_datasets()["name"]:
+        assert f"``{name}``" in page, name
+
+
+def test_every_table_that_is_recognised_is_shown():
+    shown = [set(block.splitlines()[0].split(",")) for block in captioned(DOCS / "annotations.rst").values()]
+    for required in [*LONG, ("label", *CROWD_KIT)]:
+        assert any(set(required) <= columns for columns in shown), required
+
+
+def test_versions_agree():
+    assert f"version: {consilience.__version__}\n" in text_of(ROOT / "CITATION.cff")
+    assert consilience.__version__ in text_of(ROOT / "CHANGELOG.md")
+
+
+# ---- code
+
+
+def captioned(page):
+    """The files that a page shows: content by name."""
+    blocks = re.findall(
+        r"^\.\. code-block:: \w+\n   :caption: (\S+)\n\n((?:   .*\n|\n)+)", text_of(page) + "\n", re.MULTILINE
+    )
+    return {name: textwrap.dedent(block).strip() + "\n" for name, block in blocks}
+
+
+def console(page):
+    """(command, expected output) of the console blocks of a page, those of our program."""
+    blocks = re.findall(
+        r"^(?:```console\n((?:.*\n)*?)```|\.\. code-block:: console\n\n((?:   .*\n|\n)+))", text_of(page), re.M
+    )
+    for block in blocks:
+        for part in re.split(r"^\$ ", textwrap.dedent("".join(block)), flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            if command.startswith("consilience "):
+                yield shlex.split(command, comments=True)[1:], output.strip()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the tutorial's tables, in which the code of a page runs."""
+    for table in DOCS.glob("tutorial/*.csv"):
+        shutil.copy(table, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
+def test_examples_give_what_the_page_says(page, folder):
+    for name, content in captioned(page).items():
+        (folder / name).write_text(content, encoding="utf-8")
+    examples = doctest.DocTestParser().get_doctest(text_of(page), {}, page.name, str(page), 0)
+    told = []
+    outcome = doctest.DocTestRunner(optionflags=EXAMPLE_FLAGS).run(examples, out=told.append)
+    assert outcome.attempted
+    assert not outcome.failed, "".join(told)
+
+
+def test_the_commands_of_the_tutorial_give_what_it_says(folder):
+    page = DOCS / "tutorial.rst"
+    for name, content in captioned(page).items():
+        (folder / name).write_text(content, encoding="utf-8")
+    shown = list(console(page))
+    assert len(shown) >= 2
+    for arguments, expected in shown:
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 0, result.output
+        assert doctest.OutputChecker().check_output(expected + "\n", result.stdout.rstrip() + "\n", EXAMPLE_FLAGS), (
+            result.stdout
+        )
+    stated = set(re.findall(r"^``([\w.]+)``", text_of(page), re.MULTILINE))
+    assert {path.name for path in (folder / "study").iterdir()} == stated
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_are_spelled_as_the_program_has_them(page):
+    for arguments, _ in console(page):
+        command, words = main, list(arguments)
+        while isinstance(command, click.Group):
+            command = command.commands[words.pop(0)]
+        command.make_context(command.name, words)  # raises on an unknown option or a missing argument
+
+
+def test_python_of_the_readme_runs(folder, capsys):
+    blocks = re.findall(r"^```python\n(.*?)^```", text_of(ROOT / "README.md"), re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    assert capsys.readouterr().out
+    assert (folder / "report.html").stat().st_size > 10_000
+
+
+def test_the_tables_of_the_tutorial_are_what_its_script_makes(tmp_path):
+    path = DOCS / "tutorial" / "make_wines.py"
+    spec = importlib.util.spec_from_file_location("make_wines", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main(tmp_path)
+    made = {table.name: text_of(table) for table in tmp_path.glob("*.csv")}
+    assert made == {table.name: text_of(table) for table in DOCS.glob("tutorial/*.csv")}
+
+
+def test_the_skeletons_run(tmp_path):
+    for skeleton in DOCS.glob("developer/skeletons/*.py"):
+        shutil.copy(skeleton, tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules", "-W", "error"]
+    done = subprocess.run([*command, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^\d\d passed", done.stdout, re.MULTILINE), done.stdout
+
+
+@pytest.mark.parametrize("example", sorted(DOCS.glob("examples/*.py")), ids=name_of)
+def test_gallery_examples_have_a_title_and_are_run_by_the_build(example):
+    """The build of the documentation runs them, and stops at an error."""
+    title, line, *_ = ast.get_docstring(ast.parse(text_of(example))).splitlines()
+    assert len(title) == len(line)
+    assert example.name.startswith("plot_")
+
+
+@pytest.mark.slow
+def test_the_build_has_no_warnings(tmp_path):
+    pytest.importorskip("sphinx_gallery")
+    source = tmp_path / "docs"
+    shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns(*GENERATED))
+    for page in ROOT.glob("*.md"):
+        shutil.copy(page, tmp_path)
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-b",
+        "html",
+        str(source),
+        str(tmp_path / "html"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+# ---- links
+
+LINKS = re.compile(r"(?<!\w)\[[^\]]*\]\(([^)\s#]+)[^)]*\)")
+DIRECTIVES = re.compile(r"\.\. (?:image|figure|literalinclude|include):: (\S+)")
+DOWNLOADS = re.compile(r":download:`[^<`]*<([^>]+)>`")
+DOCUMENTS = re.compile(r":doc:`(?:[^<`]*<)?([^>`]+)>?`")
+OBJECTS = re.compile(r":(?:class|func|meth|mod|attr):`~?([\w.]+)`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_to_files_lead_somewhere(page):
+    text = text_of(page)
+    found = DIRECTIVES.findall(text) + DOWNLOADS.findall(text)
+    if page.suffix == ".md":
+        found += [link for link in LINKS.findall(text) if "://" not in link]
+    for link in found:
+        assert (page.parent / link).exists(), link
+    for document in DOCUMENTS.findall(text):
+        target = page.parent / document
+        if document.startswith("gallery/"):
+            script = DOCS / "examples" / f"{target.name}.py"
+            assert target.name == "index" or script.exists(), document
+        else:
+            assert any(target.with_suffix(suffix).exists() for suffix in (".rst", ".md")), document
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_names_of_the_package_exist(page):
+    for name in OBJECTS.findall(text_of(page)):
+        if name.startswith("consilience"):
+            holder, *parts = consilience, *name.split(".")[1:]
+            for part in parts:
+                submodule = f"{holder.__name__}.{part}" if hasattr(holder, "__path__") else None
+                if submodule and not hasattr(holder, part):
+                    importlib.import_module(submodule)
+                holder = getattr(holder, part)
+
+
+@pytest.mark.parametrize("page", SOURCES, ids=name_of)
+def test_no_page_names_a_path_of_a_machine(page):
+    folders = r"(?<![\w./])/(?:home|root|tmp|work|opt|usr|mnt|var|Users)/|[A-Z]:\\"
+    found = re.search(folders, text_of(page))
+    assert not found, found

@@ -1,0 +1,644 @@
+"""Saved models come back equal to the last bit, and a file that is no saved model is refused in one sentence."""
+
+import io
+import json
+import math
+import os
+import struct
+import zipfile
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, Normalizer, RobustScaler, StandardScaler
+
+from consilience import Groupings, load, save
+from consilience.errors import InputError, SavedModelError
+from consilience.persistence.archive import parse_array
+from consilience.persistence.codec import KINDS, MAX_DEPTH, Decoder, Encoder, UnknownValueError
+from consilience.semisupervised import PartitionLabelModel
+
+FEATURES = pd.DataFrame(
+    np.random.default_rng(0).normal(size=(12, 3)) + np.repeat([[0.0], [4.0], [8.0]], 4, axis=0),
+    index=[f"item {i}" for i in range(12)],
+    columns=["length", "width", "mass"],
+)
+ANNOTATIONS = Groupings.from_matrix(
+    pd.DataFrame(
+        {"Ann": list("aaaabbbbcccc"), "Bo": [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, None, None], "Cy": ["x"] * 12},
+        index=FEATURES.index,
+    )
+)
+
+
+def unfitted(**parameters):
+    return PartitionLabelModel(**({"prior_variance": 1.0, "n_init": 1, "random_state": 0} | parameters))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return unfitted().fit(FEATURES, ANNOTATIONS)
+
+
+@pytest.fixture
+def saved(model, tmp_path):
+    path = tmp_path / "model.zip"
+    save(model, path)
+    return path
+
+
+def same(one, other):
+    """Whether two values are of one type and equal to the last bit, all the way down."""
+    if type(one) is not type(other):
+        return False
+    if hasattr(one, "get_params"):
+        return same(vars(one), vars(other))
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict):
+        return same([*one.keys(), *one.values()], [*other.keys(), *other.values()])
+    if isinstance(one, np.random.RandomState):
+        return same(one.get_state(legacy=False), other.get_state(legacy=False))
+    if isinstance(one, np.ndarray):
+        return same_arrays(one, other)
+    if isinstance(one, pd.MultiIndex):
+        parts = [(list(i.levels), [np.asarray(c) for c in i.codes], list(i.names)) for i in (one, other)]
+        return same(*parts)
+    if isinstance(one, pd.RangeIndex):
+        return one.equals(other) and same([one.step, one.name], [other.step, other.name])
+    if isinstance(one, pd.Index | pd.Series):
+        names = [[x.name, x.index if isinstance(x, pd.Series) else None] for x in (one, other)]
+        return one.dtype == other.dtype and same(*names) and same_columns(one, other)
+    if isinstance(one, pd.DataFrame):
+        columns = [[x.iloc[:, place] for place in range(x.shape[1])] for x in (one, other)]
+        return same([one.index, one.columns], [other.index, other.columns]) and same(*columns)
+    if isinstance(one, np.generic):
+        return one.dtype == other.dtype and (one.tobytes() == other.tobytes())
+    if isinstance(one, float) and not math.isnan(one):
+        return struct.pack("d", one) == struct.pack("d", other)  # 0.0 is not -0.0
+    return one is other or one == other or (isinstance(one, float) and math.isnan(other))
+
+
+def same_arrays(one, other):
+    if (one.dtype, one.shape) != (other.dtype, other.shape):
+        return False
+    if one.dtype == object:
+        return same(one.ravel().tolist(), other.ravel().tolist())
+    return one.tobytes() == other.tobytes()
+
+
+def same_columns(one, other):
+    if isinstance(one.dtype, np.dtype):
+        return same_arrays(one.to_numpy(), other.to_numpy())
+    if isinstance(one.dtype, pd.CategoricalDtype):
+        return same(one.array.categories, other.array.categories) and same(one.array.codes, other.array.codes)
+    return type(one.array) is type(other.array) and one.array.equals(other.array)
+
+
+def test_the_comparison_of_these_tests_tells_things_apart():
+    pairs = [
+        (1, 1.0),
+        (True, 1),
+        (0.0, -0.0),
+        (np.float64(1), 1.0),
+        ((1,), [1]),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        (np.array([1]), np.array([1.0])),
+        (np.array([0.0]), np.array([-0.0])),
+        (pd.Index([1], name="a"), pd.Index([1])),
+        (pd.RangeIndex(1), pd.Index([0])),
+        (pd.Series([1, 2], dtype="Int64"), pd.Series([1, 2])),
+        (pd.DataFrame({"a": [(1,)]}), pd.DataFrame({"a": [[1]]})),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [1]}, index=["0"])),
+        (unfitted(), unfitted(tol=0.0)),
+    ]
+    assert [same(one, other) for one, other in pairs] == [False] * len(pairs)
+    assert all(same(one, one) for pair in pairs for one in pair)
+
+
+def through(value):
+    """A value as it comes back from JSON text and arrays."""
+    encoder = Encoder(KINDS)
+    text = json.dumps(encoder(value), allow_nan=False)
+    return Decoder(KINDS, encoder.arrays)(json.loads(text))
+
+
+names = st.one_of(st.text(max_size=5), st.integers(), st.booleans(), st.none(), st.dates())
+scalars = st.one_of(
+    names,
+    st.floats(),
+    st.floats(width=32).map(np.float32),
+    st.integers(0, 255).map(np.uint8),
+    st.booleans().map(np.bool_),
+    st.text(max_size=5).map(np.str_),
+    st.just(np.dtype(">f4")),
+    st.sampled_from([pd.NA, pd.NaT]),
+)
+array_dtypes = st.one_of(
+    hnp.floating_dtypes(), hnp.integer_dtypes(), hnp.boolean_dtypes(), hnp.unicode_string_dtypes(max_len=4)
+)
+arrays = hnp.arrays(array_dtypes, hnp.array_shapes(min_dims=0, min_side=0, max_dims=3, max_side=3)).flatmap(
+    lambda array: st.sampled_from([array, array.T, array[..., ::2] if array.ndim else array])
+)
+keys = st.recursive(names, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=4)
+
+
+def objects(cells):
+    array = np.empty(len(cells), dtype=object)
+    for place, cell in enumerate(cells):
+        array[place] = cell
+    return array
+
+
+def columns(size):
+    """Series of one dtype, without an index of their own."""
+
+    def cells(strategy):
+        return st.lists(strategy, min_size=size, max_size=size)
+
+    letters = cells(st.sampled_from(["p", "q", None]))
+    return st.one_of(
+        cells(st.floats()).map(lambda c: pd.Series(c, dtype=float)),
+        cells(st.integers(-9, 9)).map(lambda c: pd.Series(c, dtype="int16")),
+        cells(st.integers(0, 99)).map(lambda c: pd.Series(np.array(c, dtype="M8[s]"))),
+        letters.map(lambda c: pd.Series(c, dtype="str")),
+        letters.map(lambda c: pd.Series(c, dtype="string[python]")),
+        letters.map(lambda c: pd.Series(c, dtype="category")),
+        cells(st.sampled_from([1, 2, None])).map(lambda c: pd.Series(c, dtype="Int64")),
+        cells(st.sampled_from([True, None])).map(lambda c: pd.Series(c, dtype="boolean")),
+        cells(st.one_of(scalars, keys, st.lists(names, max_size=2))).map(lambda c: pd.Series(objects(c), dtype=object)),
+    )
+
+
+def indexes(size):
+    unnamed = columns(size).map(lambda column: pd.Index(column.array, dtype=column.dtype, tupleize_cols=False))
+    ranges = st.integers(-3, 3).map(lambda start: pd.RangeIndex(start, start + 2 * size, 2))
+    two = st.tuples(st.lists(st.sampled_from("ab"), min_size=size, max_size=size), keys, keys).map(
+        lambda drawn: pd.MultiIndex.from_arrays([drawn[0], list(range(size))], names=drawn[1:])
+    )
+    single = st.tuples(st.one_of(unnamed, ranges), keys).map(lambda drawn: drawn[0].rename(drawn[1]))
+    return st.one_of(single, two)
+
+
+@st.composite
+def frames(draw):
+    n_rows, n_columns = draw(st.integers(0, 3)), draw(st.integers(0, 3))
+    alike = [draw(columns(n_rows))] * n_columns
+    contents = draw(st.sampled_from([alike, [draw(columns(n_rows)) for _ in range(n_columns)]]))
+    index, heads = draw(indexes(n_rows)), draw(indexes(n_columns))
+    frame = pd.DataFrame({place: column.array for place, column in enumerate(contents)}, index=index)
+    return frame.set_axis(heads, axis=1)
+
+
+@st.composite
+def series(draw):
+    size = draw(st.integers(0, 3))
+    column = draw(columns(size))
+    return pd.Series(column.array, index=draw(indexes(size)), name=draw(keys), dtype=column.dtype)
+
+
+values = st.recursive(
+    st.one_of(scalars, arrays, st.integers(0, 3).flatmap(indexes), series(), frames()),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.lists(inner, max_size=3).map(tuple),
+        st.dictionaries(keys, inner, max_size=3),
+        st.lists(inner, max_size=3).map(objects),
+    ),
+    max_leaves=5,
+)
+
+
+@given(values)
+@example(2**63)
+@example(-(2**64) + 1)
+@example(10**6000)
+@example("\ud800 lone surrogate")
+@example(float("nan"))
+@example(np.str_(""))
+@example(np.array(["é\0x", ""]))
+@example(np.empty((0, 3), order="F"))
+@example(np.empty((2, 0), dtype=object))
+@example({1: "int", "1": "text", (1, "a"): [], None: {}, False: 0.0, date(2024, 2, 29): ()})
+@example(pd.DataFrame(index=pd.Index(["a"], name=("t", 1))))
+@example(pd.DataFrame({"a": [1.0]}).iloc[:0])
+@example(pd.DataFrame([[1, 2]], columns=["twice", "twice"]))
+@example(np.random.RandomState(3))
+def test_values_come_back_equal(value):
+    assert same(through(value), value)
+
+
+def test_order_in_memory_is_kept(tmp_path):
+    fitted = unfitted().fit(FEATURES, ANNOTATIONS)
+    fitted.coef_ = np.asfortranarray(fitted.coef_)
+    fitted.responsibilities_ = np.tile(fitted.responsibilities_, (2, 2)).T[::2, ::2]
+    save(fitted, tmp_path / "model.zip")
+    loaded = load(tmp_path / "model.zip")
+    assert loaded.coef_.flags.f_contiguous
+    assert not loaded.coef_.flags.c_contiguous
+    assert loaded.responsibilities_.flags.f_contiguous
+    assert same(loaded, fitted)
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        (np.random.default_rng(0), "numpy.random._generator.Generator"),
+        (np.random.RandomState(np.random.PCG64(0)), "numpy.random.mtrand.RandomState"),
+        ({1, 2}, "builtins.set"),
+        (b"bytes", "builtins.bytes"),
+        (print, "builtins.builtin_function_or_method"),
+        (np.ma.masked_array([1]), "numpy.ma.MaskedArray"),
+        (np.zeros(1, dtype="i4,f8"), "numpy.ndarray"),
+        (pd.period_range("2024", periods=2, freq="D"), "pandas.Period"),
+        (pd.date_range("2024", periods=2, tz="UTC"), "pandas.Timestamp"),
+        (pd.Series([pd.Timestamp("2024")], dtype=object), "pandas.Timestamp"),
+        (pd.arrays.IntervalArray.from_breaks([0, 1]), "pandas.Interval"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_of_other_kinds_are_refused(value, named):
+    with pytest.raises(UnknownValueError, match=f"^a value of type {named}$"):
+        Encoder(KINDS)([value])
+
+
+def test_deep_and_endless_values_are_refused():
+    deep = endless = []
+    for _ in range(MAX_DEPTH):
+        deep = [deep]
+    endless.append(endless)
+    with pytest.raises(UnknownValueError, match=f"^values nested more than {MAX_DEPTH} deep$"):
+        Encoder(KINDS)(deep)
+    nested = 1.0
+    for _ in range(MAX_DEPTH):
+        nested = (nested,)
+    assert same(through(nested), nested)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        unfitted(),
+        unfitted(max_clusters=4, random_state=np.random.RandomState(7)),
+        unfitted(prior_variance="auto", max_clusters=2, tol=0.5),
+        make_pipeline(StandardScaler().set_output(transform="pandas"), unfitted()),
+        make_pipeline(SimpleImputer(add_indicator=True), MinMaxScaler(), unfitted()),
+        make_pipeline(RobustScaler(), "passthrough", PCA(2, whiten=True), unfitted()),
+        Pipeline([("nothing", None), ("model", unfitted())], verbose=False),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("fitted", [False, True], ids=["unfitted", "fitted"])
+def test_estimators_come_back_equal(estimator, fitted, tmp_path):
+    if fitted:
+        estimator.fit(FEATURES, ANNOTATIONS)
+    save(estimator, tmp_path / "model.zip")
+    loaded = load(tmp_path / "model.zip")
+    assert same(loaded, estimator)
+    if fitted:
+        last, other = (e[-1] if isinstance(e, Pipeline) else e for e in (estimator, loaded))
+        assert list(vars(last)) != list(vars(unfitted()))
+        assert same(loaded.predict_proba(FEATURES), estimator.predict_proba(FEATURES))
+        one, two = [*FEATURES.index[:3]], [*FEATURES.index[5:8]]
+        assert same(last.predict_same(one, two, "Bo"), other.predict_same(one, two, "Bo"))
+        assert same(last.annotator_groups(0.0), other.annotator_groups(0.0))
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [(i, "x") for i in range(12)],
+        [date(2024, 1, 1 + i) for i in range(12)],
+        pd.date_range("2024", periods=12),
+        [*range(6), *"abcdef"],
+        pd.CategoricalIndex(list("abcdefghijkl")),
+    ],
+    ids=["tuples", "dates", "datetimes", "mixed", "categories"],
+)
+def test_names_of_every_kind_come_back_equal(items, tmp_path):
+    groupings = Groupings.from_matrix(ANNOTATIONS.to_matrix().to_numpy(), items=items, annotators=[("a", 1), 2, "b"])
+    fitted = unfitted().fit(None, groupings)
+    save(fitted, tmp_path / "model.zip")
+    assert same(load(tmp_path / "model.zip"), fitted)
+
+
+def test_equal_models_make_equal_files(model, saved, tmp_path):
+    save(model, tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == saved.read_bytes()
+
+
+def test_numpy_reads_the_arrays_of_a_file(model, saved):
+    with np.load(saved) as arrays:
+        found = [arrays[name] for name in arrays.files if name.startswith("arrays/")]
+    assert any(array.shape == model.coef_.shape and (array == model.coef_).all() for array in found)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (KMeans(), r"or a scikit-learn Pipeline that ends in one\. Got KMeans instead\.$"),
+        (Pipeline([]), r"Got Pipeline instead\.$"),
+        (make_pipeline(StandardScaler(), KMeans()), r"Got KMeans instead\.$"),
+        (make_pipeline(Normalizer(), unfitted()), r"or 'passthrough'\. Got Normalizer as step 'normalizer'\.$"),
+        (type("PartitionLabelModel", (PartitionLabelModel,), {})(), r"Got PartitionLabelModel instead\.$"),
+        (
+            unfitted(random_state=np.random.default_rng(0)),
+            r"^The 'random_state' of PartitionLabelModel cannot be saved: it holds a value of type "
+            r"numpy\.random\._generator\.Generator\.$",
+        ),
+        (None, r"Got NoneType instead\.$"),
+    ],
+)
+def test_what_cannot_be_saved_is_refused_and_leaves_no_file(estimator, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        save(estimator, tmp_path / "model.zip")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_paths_that_cannot_be_written_are_refused(model, tmp_path):
+    with pytest.raises(InputError, match="is a folder; give the name of a file"):
+        save(model, tmp_path)
+    with pytest.raises(InputError, match=r"There is no folder .*nowhere"):
+        save(model, tmp_path / "nowhere" / "model.zip")
+
+
+def test_a_failure_while_writing_keeps_the_old_file(model, saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save(unfitted(), saved)
+    assert saved.read_bytes() == before
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+def test_a_file_keeps_to_the_umask(model, tmp_path):
+    mask = os.umask(0o027)
+    try:
+        save(model, str(tmp_path / "model.zip"))
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "model.zip").stat().st_mode & 0o777 == 0o640
+
+
+def document_of(path):
+    with zipfile.ZipFile(path) as archive:
+        return json.loads(archive.read("model.json"))
+
+
+def rewrite(path, document=None, *, without=(), extra=(), method=zipfile.ZIP_STORED):
+    """The same file with another document, fewer or more members."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist() if name not in without}
+    if document is not None:
+        members["model.json"] = document if isinstance(document, bytes | str) else json.dumps(document)
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in [*members.items(), *extra]:
+            archive.writestr(name, content)
+
+
+def refused(path, message):
+    with pytest.raises(SavedModelError, match=message) as caught:
+        load(path)
+    assert str(caught.value).startswith((str(path), f"There is no file {path}"))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is no saved model, or is damaged: File is not a zip file"),
+        (b"not a zip file at all", "File is not a zip file"),
+        (np.random.default_rng(0).bytes(5000), "File is not a zip file"),
+        (b"PK\x05\x06" + bytes(18), "a zip archive without model.json"),
+    ],
+    ids=["empty", "text", "junk", "empty zip"],
+)
+def test_files_that_are_no_archives_are_refused(content, message, tmp_path):
+    path = tmp_path / "model.zip"
+    path.write_bytes(content)
+    refused(path, message)
+
+
+def test_folders_and_absent_files_are_refused(tmp_path):
+    refused(tmp_path, "is a folder, not a saved model")
+    refused(tmp_path / "absent.zip", "There is no file")
+
+
+def change(document, key, value):
+    return document | {key: value}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("format", "something else", "does not say 'format': 'consilience model'"),
+        ("format_version", 2, r"saved by a later version of consilience \(0\.1\.0, format 2\)"),
+        ("format_version", 0, "its format version is 0"),
+        ("format_version", "1", "its format version is '1'"),
+        ("format_version", True, "its format version is True"),
+        ("n_arrays", None, "does not say how many arrays"),
+        ("n_arrays", 10**15, r"lacks the member arrays/\d+\.npy"),
+        ("n_arrays", 1, r"has the member 'arrays/\d+\.npy', which none has"),
+        ("versions", [], r"its content makes no model \(TypeError\)"),
+        ("model", 5, "Got int instead"),
+        ("model", {"estimator": {"class": "StandardScaler", "parameters": {}, "attributes": {}}}, "Got StandardScaler"),
+        ("model", {"estimator": {"class": "os.system", "parameters": {}, "attributes": {}}}, "holds a 'os.system'"),
+        ("model", {"unknown tag": 0}, r"makes no model \(KeyError\)"),
+        ("model", {"array": 0, "float": "1"}, r"makes no model \(ValueError\)"),
+        ("model", {"array": -1}, r"makes no model \(IndexError\)"),
+        ("model", {"array": 10**6}, r"makes no model \(IndexError\)"),
+        ("model", {"objects": [[10**12], []]}, r"makes no model \(ValueError\)"),
+        ("model", {"dtype": "O,O"}, "Got VoidDType instead|Got dtype"),
+        ("model", {"scalar": ["O", "0000000000000000"]}, r"makes no model \(ValueError\)"),
+        ("model", {"dict": [[[], 1]]}, r"makes no model \(TypeError\)"),
+        ("model", {"extension": ["float64", [1.0]]}, r"makes no model \(ValueError\)"),
+    ],
+)
+def test_documents_that_are_not_ours_are_refused(saved, key, value, message):
+    rewrite(saved, document_of(saved) | {key: value})
+    refused(saved, message)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "message"),
+    [
+        ("parameters", "shell", "gives PartitionLabelModel the parameter 'shell', which this version"),
+        ("attributes", "__class__", r"makes no model \(ValueError\)"),
+        ("attributes", "fit", r"makes no model \(ValueError\)"),
+        ("attributes", "not a name", r"makes no model \(ValueError\)"),
+        ("attributes", "tol", r"makes no model \(ValueError\)"),
+    ],
+)
+def test_unknown_parameters_and_odd_attributes_are_refused(saved, part, name, message):
+    document = document_of(saved)
+    document["model"]["estimator"][part][name] = 1
+    rewrite(saved, document)
+    refused(saved, message)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        5,
+        [],
+        [{"tuple": ["a"]}],
+        [{"tuple": ["a", {"estimator": {"class": "Pipeline", "parameters": {"steps": []}, "attributes": {}}}]}],
+    ],
+    ids=["number", "none", "without step", "nested"],
+)
+def test_odd_pipelines_are_refused(saved, steps):
+    pipeline = {"estimator": {"class": "Pipeline", "parameters": {"steps": steps}, "attributes": {}}}
+    rewrite(saved, document_of(saved) | {"model": pipeline})
+    refused(saved, "makes no model|is no saved model")
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (b"{", r"JSONDecodeError in model\.json"),
+        (b"[" * 10**6, r"RecursionError in model\.json"),
+        (b"\xff\xfe\x00", "in model.json"),
+        ("[]", "does not say 'format'"),
+        ("9" * 10**4, "ValueError in model.json"),
+    ],
+    ids=["cut", "deep", "binary", "list", "long number"],
+)
+def test_documents_that_are_no_json_are_refused(saved, document, message):
+    rewrite(saved, document)
+    refused(saved, message)
+
+
+def test_values_nested_too_deep_are_refused(saved):
+    nested = 0
+    for _ in range(200):
+        nested = [nested]
+    rewrite(saved, document_of(saved) | {"model": nested})
+    refused(saved, r"makes no model \(ValueError\)")
+
+
+@pytest.mark.parametrize("name", ["../../escape.txt", "/etc/passwd", "arrays/../0.npy", "arrays/01.npy", "code.py"])
+def test_members_that_are_not_ours_are_refused_and_nothing_is_unpacked(saved, name):
+    rewrite(saved, extra=[(name, b"x")])
+    refused(saved, f"has the member '{name}', which none has")
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+def test_missing_members_are_named(saved):
+    rewrite(saved, without=["arrays/3.npy"])
+    refused(saved, r"lacks the member arrays/3\.npy")
+
+
+def test_a_member_there_twice_is_refused(saved):
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        rewrite(saved, extra=[("arrays/0.npy", b"")])
+    refused(saved, "two of its members have one name")
+
+
+def test_compressed_members_are_refused_so_that_there_are_no_bombs(saved):
+    rewrite(saved, extra=[("arrays/99.npy", bytes(10**7))], method=zipfile.ZIP_DEFLATED)
+    assert saved.stat().st_size < 10**5
+    refused(saved, "its member 'model.json' is compressed or encrypted")
+
+
+def test_members_that_overlap_to_seem_larger_are_refused(saved):
+    content = bytearray(saved.read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    content[entry + 20 : entry + 28] = struct.pack("<II", 10**9, 10**9)  # both sizes of the first member
+    saved.write_bytes(content)
+    refused(saved, "its members claim to be larger than the file")
+
+
+def npy(array, **header):
+    file = io.BytesIO()
+    described = np.lib.format.header_data_from_array_1_0(array) | header
+    np.lib.format.write_array_header_1_0(file, described)
+    return file.getvalue() + array.tobytes()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"junk",
+        npy(np.zeros(3), shape=(10**12,)),
+        npy(np.zeros(3), shape=(-3,)),
+        npy(np.zeros(4), shape=(-2, -2)),
+        npy(np.zeros(3), shape=(2,)),
+        npy(np.zeros(3), descr="|O"),
+        npy(np.zeros(3), descr=[("a", "<f8")]),
+        b"\x93NUMPY\x02\x00" + npy(np.zeros(3))[8:],
+        npy(np.zeros(3))[:-1],
+    ],
+    ids=["empty", "junk", "huge", "negative", "negatives", "too long", "objects", "fields", "version", "cut"],
+)
+def test_arrays_that_are_no_plain_arrays_are_refused(content, saved):
+    assert (parse_array(npy(np.arange(3.0))) == np.arange(3.0)).all()
+    with pytest.raises(ValueError, match=r"array|magic|header"):
+        parse_array(content)
+    rewrite(saved, without=["arrays/0.npy"], extra=[("arrays/0.npy", content)])
+    refused(saved, r"makes no model \(ValueError\)")
+
+
+def test_an_array_of_pickles_runs_nothing(saved, tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "exploded"),)
+
+    file = io.BytesIO()
+    np.save(file, np.array([Bomb()], dtype=object), allow_pickle=True)
+    rewrite(saved, without=["arrays/0.npy"], extra=[("arrays/0.npy", file.getvalue())])
+    refused(saved, "makes no model")
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_flipped_bits_and_cut_files_load_equal_or_are_refused(model, saved):
+    """Every seventh byte or so, all of them in the directory at the end; the checksums of the zip format find them."""
+    content = saved.read_bytes()
+    directory = content.index(b"PK\x01\x02")
+    rng = np.random.default_rng(0)
+    places = [*rng.choice(directory, 150, replace=False), *rng.choice(np.arange(directory, len(content)), 150, False)]
+    outcomes = set()
+    for place in places:
+        changed = bytearray(content)
+        changed[place] ^= 1 << int(rng.integers(8))
+        outcomes.add(outcome(saved, bytes(changed), model))
+    cuts = {outcome(saved, content[:length], model) for length in rng.choice(len(content), 50, replace=False)}
+    assert outcomes == {"equal", "refused"}
+    assert cuts == {"refused"}
+
+
+def outcome(path, content, model):
+    path.write_bytes(content)
+    try:
+        loaded = load(path)
+    except SavedModelError:
+        return "refused"
+    return "equal" if same(loaded, model) else "different"
+
+
+def test_another_scikit_learn_is_warned_of(tmp_path):
+    path = tmp_path / "model.zip"
+    save(make_pipeline(StandardScaler(), unfitted()), path)
+    document = document_of(path)
+    document["versions"]["scikit-learn"] = "1.2.3"
+    rewrite(path, document)
+    with pytest.warns(InconsistentVersionWarning, match=r"1\.2\.3"):
+        load(path)
+    save(unfitted(), path)
+    document = document_of(path)
+    document["versions"]["scikit-learn"] = "1.2.3"
+    rewrite(path, document)
+    assert same(load(path), unfitted())
