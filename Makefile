@@ -22,7 +22,6 @@ help:
 	@echo "make papers    the tables and figures of the papers"
 	@echo "make clean     remove what these targets made"
 
-# a second environment file would be a second truth: the stamp depends on pyproject.toml alone
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Consilience needs Python 3.11 or later; set PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
@@ -39,12 +38,16 @@ setup: $(VENV)/.full
 
 demo: $(VENV)/.core
 ifeq ($(DATA),)
-	$(BIN)/consilience simulate crowd --dataset digits --annotators 20 --items-each 400 --seed 0 \
+	mkdir -p $(REPORT)
+	$(BIN)/consilience simulate crowd digits --annotators 20 --items-each 400 --merge 0.2 \
 	    --out $(REPORT)/annotations.csv --features-out $(REPORT)/features.csv
-	$(BIN)/consilience fit $(REPORT)/annotations.csv --features $(REPORT)/features.csv --seed 0 --out $(REPORT)
+	$(BIN)/consilience fit $(REPORT)/annotations.csv --features $(REPORT)/features.csv --jobs -1 --out $(REPORT)
 else
-	$(BIN)/consilience fit "$(DATA)" $(if $(FEATURES),--features "$(FEATURES)") --seed 0 --out $(REPORT)
+	$(BIN)/consilience fit "$(DATA)" $(if $(FEATURES),--features "$(FEATURES)") --jobs -1 --out $(REPORT)
 endif
+
+# two workers, a thread each: the machines have two cores
+test test-all: export OMP_NUM_THREADS = 1
 
 test: setup
 	$(BIN)/python -m pytest -n 2

@@ -8,6 +8,8 @@ from pathlib import Path
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # small matrices: threads would wait for each other
     os.environ.setdefault(variable, "1")
 
+from docutils import nodes
+
 import consilience
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
@@ -26,6 +28,7 @@ extensions = [
     "sphinx_click",
     "sphinx_gallery.gen_gallery",
 ]
+smartquotes = False  # -- is an option, not a dash
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates", "examples"]
 default_role = "py:obj"
@@ -53,10 +56,15 @@ html_theme_options = {
     "logo": {"text": "Consilience"},
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
+    "navbar_persistent": ["search-button"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+
+# a page that stands alone needs no list of its neighbours beside it
+alone = ["index", "how-to-choose", "tutorial", "annotations", "datasets", "command-line", "changelog"]
+html_sidebars = {page: [] for page in [*alone, "models/*", "papers/*"]}
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
@@ -77,5 +85,21 @@ def escape_learned_names(app, what, name, obj, options, lines):
     lines[:] = [re.sub(r"\b(n_\w+)_(?=[,)])", r"\1\_", line) if "shape (" in line else line for line in lines]
 
 
+def set_dashes(app, doctree, docname):
+    """Set the double hyphen that Sphinx and napoleon put before a description as a dash; see smartquotes above."""
+    for text in list(doctree.findall(nodes.Text)):
+        if " -- " in text and isinstance(text.parent, nodes.paragraph):
+            text.parent.replace(text, nodes.Text(text.replace(" -- ", " – ")))
+
+
+def example_as_code(app, context, lines):
+    """Show the example at the end of a command's help as code: sphinx-click gives it as a block of lines."""
+    lines[:] = [re.sub(r"^\| (Example:)", r"\1\n\n.. code-block:: console\n", line) for line in lines]
+    lines[:] = [re.sub(r"^\|   (\S)", r"   $ \1", line) for text in lines for line in text.split("\n")]
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", escape_learned_names, priority=400)  # before napoleon
+    app.connect("doctree-resolved", set_dashes)
+    for part in ("description", "epilog"):
+        app.connect(f"sphinx-click-process-{part}", example_as_code)

@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import importlib.util
+import os
 import pkgutil
 import re
 import shlex
@@ -15,7 +16,6 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 import consilience
 from consilience import registry
@@ -37,7 +37,6 @@ SOURCES = sorted(
     [*PAGES, *DOCS.glob("examples/*.py"), *DOCS.glob("tutorial/*"), *DOCS.glob("developer/skeletons/*.py")]
 )
 WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8") and page.suffix == ".rst"]
-EXAMPLE_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def name_of(path):
@@ -160,46 +159,56 @@ def console(page):
     )
     for block in blocks:
         for part in re.split(r"^\$ ", textwrap.dedent("".join(block)), flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
+            command, _, output = part.replace("\\\n", " ").partition("\n")
             if command.startswith("consilience "):
                 yield shlex.split(command, comments=True)[1:], output.strip()
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with the tutorial's tables, in which the code of a page runs."""
+def folder(tmp_path):
+    """A folder with the tables that the pages speak of."""
     for table in DOCS.glob("tutorial/*.csv"):
         shutil.copy(table, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "agg")
+    for page in WITH_EXAMPLES:
+        for name, content in captioned(page).items():
+            assert not (tmp_path / name).exists(), f"{name} is shown twice"
+            (tmp_path / name).write_text(content, encoding="utf-8")
     return tmp_path
 
 
-@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
-def test_examples_give_what_the_page_says(page, folder):
-    for name, content in captioned(page).items():
-        (folder / name).write_text(content, encoding="utf-8")
-    examples = doctest.DocTestParser().get_doctest(text_of(page), {}, page.name, str(page), 0)
-    told = []
-    outcome = doctest.DocTestRunner(optionflags=EXAMPLE_FLAGS).run(examples, out=told.append)
-    assert outcome.attempted
-    assert not outcome.failed, "".join(told)
+def python(*arguments, folder):
+    """Run Python in a folder, as a reader would: without the suite's checks of types, and with warnings as errors."""
+    source = str(Path(consilience.__file__).parent.parent)
+    environment = os.environ | {"PYTHONPATH": source, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "error", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_examples_give_what_the_pages_say(folder):
+    flags = ["-o", "ELLIPSIS", "-o", "NORMALIZE_WHITESPACE"]
+    done = python("-m", "doctest", *flags, *map(str, WITH_EXAMPLES), folder=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_commands_of_the_tutorial_give_what_it_says(folder):
     page = DOCS / "tutorial.rst"
-    for name, content in captioned(page).items():
-        (folder / name).write_text(content, encoding="utf-8")
     shown = list(console(page))
     assert len(shown) >= 2
     for arguments, expected in shown:
-        result = CliRunner().invoke(main, arguments)
-        assert result.exit_code == 0, result.output
-        assert doctest.OutputChecker().check_output(expected + "\n", result.stdout.rstrip() + "\n", EXAMPLE_FLAGS), (
-            result.stdout
-        )
+        done = python("-c", "from consilience.cli import main; main()", *arguments, folder=folder)
+        assert done.returncode == 0, done.stderr
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        assert doctest.OutputChecker().check_output(expected + "\n", done.stdout, flags), done.stdout
     stated = set(re.findall(r"^``([\w.]+)``", text_of(page), re.MULTILINE))
     assert {path.name for path in (folder / "study").iterdir()} == stated
+
+
+def test_the_python_of_the_readme_runs(folder):
+    block = re.search(r"^```python\n(.*?)^```", text_of(ROOT / "README.md"), re.MULTILINE | re.DOTALL)[1]
+    done = python("-c", block, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    assert (folder / "report.html").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -209,15 +218,6 @@ def test_commands_are_spelled_as_the_program_has_them(page):
         while isinstance(command, click.Group):
             command = command.commands[words.pop(0)]
         command.make_context(command.name, words)  # raises on an unknown option or a missing argument
-
-
-def test_python_of_the_readme_runs(folder, capsys):
-    blocks = re.findall(r"^```python\n(.*?)^```", text_of(ROOT / "README.md"), re.MULTILINE | re.DOTALL)
-    assert blocks
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
-    assert capsys.readouterr().out
-    assert (folder / "report.html").stat().st_size > 10_000
 
 
 def test_the_tables_of_the_tutorial_are_what_its_script_makes(tmp_path):
@@ -233,8 +233,7 @@ def test_the_tables_of_the_tutorial_are_what_its_script_makes(tmp_path):
 def test_the_skeletons_run(tmp_path):
     for skeleton in DOCS.glob("developer/skeletons/*.py"):
         shutil.copy(skeleton, tmp_path)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules", "-W", "error"]
-    done = subprocess.run([*command, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = python("-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules", ".", folder=tmp_path)
     assert done.returncode == 0, done.stdout
     assert re.search(r"^\d\d passed", done.stdout, re.MULTILINE), done.stdout
 

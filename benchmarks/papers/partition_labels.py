@@ -2,6 +2,8 @@
 
     python benchmarks/papers/partition_labels.py [--data iris …] [--jobs 2] [--out docs/papers/partition_labels.txt]
 
+Results are kept in benchmarks/results, so that an interrupted run goes on; delete the file there to start anew.
+
 Protocol (Chen et al. 2018, section 4.1): ten experts, each with a random split of the classes into positive, negative
 and no label, 10 % of the labels flipped, a share of them observed; 5-fold cross-validation; NMI against the classes in
 the training folds (clusters of the fitted items) and in the validation fold (prediction from the features). Features
@@ -13,6 +15,7 @@ only, so there is no figure to print beside it.
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
 from pathlib import Path
 
@@ -69,14 +72,11 @@ def run_model(name: str, share: float, fold: int) -> dict:
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(scale.transform(X[train]), experts[train])
     return {
-        "data": name,
-        "method": "model",
-        "share": share,
         "clusters": model.n_clusters_,
         "training": nmi(classes[train], model.labels_),
         "validation": nmi(classes[test], model.predict(scale.transform(X[test]))),
         "prior_variance": model.prior_variance_,
-        "converged": model.converged_,
+        "converged": bool(model.converged_),
     }
 
 
@@ -95,8 +95,6 @@ def run_features_only(name: str, method: str, fold: int) -> dict:
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = model.fit_predict(scale.transform(X[train]))
     return {
-        "data": name,
-        "method": method,
         "clusters": len(np.unique(found)),
         "training": nmi(classes[train], found),
         "validation": nmi(classes[test], model.predict(scale.transform(X[test]))),
@@ -171,21 +169,38 @@ def verdict(results: pd.DataFrame) -> list[str]:
     ]
 
 
+def run(name: str, method: str, share: float, fold: int) -> dict:
+    found = run_model(name, share, fold) if method == "model" else run_features_only(name, method, fold)
+    return {"data": name, "method": method, "share": share, "fold": fold} | found
+
+
+def results_of(jobs: list[tuple], store: Path, n_jobs: int) -> pd.DataFrame:
+    """Results of the jobs; each is appended to the store as it comes, and those already there are not run again."""
+    store.parent.mkdir(parents=True, exist_ok=True)
+    known = pd.read_json(store, lines=True) if store.exists() else pd.DataFrame(columns=["data"])
+    done = set() if known.empty else set(known[["data", "method", "share", "fold"]].itertuples(index=False, name=None))
+    missing = [job for job in jobs if job not in done]
+    with store.open("a", encoding="utf-8") as file:
+        found = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(delayed(run)(*job) for job in missing)
+        for result in tqdm(found, total=len(missing), disable=None):
+            file.write(json.dumps(result) + "\n")
+            file.flush()
+    results = pd.read_json(store, lines=True)
+    return results.set_index(["data", "method", "share", "fold"]).loc[jobs].reset_index()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", nargs="+", default=list(PUBLISHED), choices=list(PUBLISHED))
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--store", type=Path, default=Path("benchmarks/results/partition_labels.jsonl"))
     parser.add_argument("--out", type=Path, help="write the tables there too")
     arguments = parser.parse_args()
-    jobs = [
-        delayed(run_features_only)(name, method, f)
-        for name in arguments.data
-        for method in ("k-means", "DPGMM")
-        for f in range(5)
+    features_only = [
+        (name, method, 0.0, f) for name in arguments.data for method in ("k-means", "DPGMM") for f in range(5)
     ]
-    jobs += [delayed(run_model)(name, share, f) for name in arguments.data for share in SHARES for f in range(5)]
-    done = Parallel(n_jobs=arguments.jobs, return_as="generator")(jobs)
-    results = pd.DataFrame(list(tqdm(done, total=len(jobs), disable=None)))
+    model = [(name, "model", share, f) for name in arguments.data for share in SHARES for f in range(5)]
+    results = results_of(features_only + model, arguments.store, arguments.jobs)
     blocks = [
         table_of_clusters(results),
         table_of_nmi(results, "training"),

@@ -25,7 +25,8 @@ print(sort.summary())
 # The model is fitted without features: ``None`` takes their place.
 
 model = PartitionLabelModel(max_clusters=12, prior_variance=3.0, random_state=0).fit(None, sort)
-print(f"{model.n_clusters_} clusters; adjusted Rand index with the truth {ari(truth, model.labels_):.2f}")
+print(model.n_clusters_, "clusters")
+print(f"adjusted Rand index with the truth: {ari(truth, model.labels_):.2f}")
 
 # %%
 # Cards that the same people put together lie close.
@@ -45,21 +46,17 @@ plt.show()
 # %%
 # Now the question. Five simulated studies for each number of people; the line is their mean.
 
+
+def recovered(n_people, study):
+    """How much of the truth one simulated study finds."""
+    sort = simulate_crowd(truth, n_annotators=n_people, accuracy=0.8, merge=0.3, random_state=study)
+    model = PartitionLabelModel(max_clusters=12, prior_variance=3.0, n_init=4, random_state=0)
+    return ari(truth, model.fit(None, sort).labels_)
+
+
 people = [3, 5, 10, 20, 30]
-scores = np.array(
-    [
-        [
-            ari(
-                truth,
-                PartitionLabelModel(prior_variance=3.0, max_clusters=12, n_init=4, random_state=0)
-                .fit(None, simulate_crowd(truth, n_annotators=n, accuracy=0.8, merge=0.3, random_state=study))
-                .labels_,
-            )
-            for study in range(5)
-        ]
-        for n in people
-    ]
-)
+scores = np.array([[recovered(n, study) for study in range(5)] for n in people])
+
 _, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
 ax.plot(np.repeat(people, 5), scores.ravel(), "o", ms=4, mfc="none", color="0.6", label="one study")
 ax.plot(people, scores.mean(1), "o-", label="mean")

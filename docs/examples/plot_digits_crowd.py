@@ -41,21 +41,22 @@ model = pipeline.fit(X, crowd)[-1]
 # How much of the truth came back, for all pictures and for those that nobody saw?
 
 unseen = (crowd.incidence.sum(1) == 0).ravel()
-print(f"{model.n_clusters_} clusters")
-print(f"NMI with the digits, all pictures:         {nmi(truth, model.labels_):.2f}")
-print(f"NMI with the digits, {unseen.sum():3d} that nobody saw: {nmi(truth[unseen], model.labels_[unseen]):.2f}")
+print(model.n_clusters_, "clusters")
+print(f"NMI with the digits: {nmi(truth, model.labels_):.2f}")
+print(f"... of {unseen.sum()} that nobody saw: {nmi(truth[unseen], model.labels_[unseen]):.2f}")
 
 # %%
 # New pictures are placed by their pixels alone.
 
-new = slice(600, 1200)
-print(f"NMI with the digits, 600 new pictures:     {nmi(digits.target[new], pipeline.predict(digits.data[new])):.2f}")
+predicted = pipeline.predict(digits.data[600:1200])
+print(f"NMI with the digits: {nmi(digits.target[600:1200], predicted):.2f}")
 
 # %%
-# Each annotator's piles, and the clusters that go by them. A row with several dark cells is a pile of merged digits.
+# The piles of some annotators, and the clusters that go by them. A row with several dark cells is a pile of merged
+# digits.
 
-_, ax = plt.subplots(figsize=(6, 13), layout="constrained")
-plot_mapping(model, ax=ax)
+_, ax = plt.subplots(figsize=(6, 6.5), layout="constrained")
+plot_mapping(model, max_groups=36, ax=ax)
 plt.show()
 
 # %%

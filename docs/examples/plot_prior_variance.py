@@ -32,13 +32,14 @@ def fitted(prior_variance):
 
 
 # %%
-# ``"auto"`` tries six values. The search is kept with the model.
+# ``"auto"`` tries five values. The search is kept with the model.
 
 model = fitted("auto")
 print(model.prior_variance_search_.round(3).to_string(index=False))
 
 # %%
-# Labels left out are most probable under the value marked. Where the bars overlap, the choice matters little.
+# The smallest value is chosen under which labels left out are about as probable as under the best one: within a
+# standard error of the difference.
 
 _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 plot_prior_variance(model, ax=ax)

@@ -38,7 +38,7 @@ class CrowdEstimator(BaseEstimator):
         -------
         ndarray of int, shape (n_items,)
         """
-        return self.fit(X, annotations).labels_  # type: ignore[attr-defined]
+        return self.fit(X, annotations).labels_
 
     def cluster_profile(self, X: Any) -> pd.DataFrame:
         """Size of every cluster, and mean and standard deviation of every feature in it.
@@ -106,7 +106,6 @@ class CrowdEstimator(BaseEstimator):
         groupings = as_groupings(annotations, X, type(self).__name__)
         if X is None:
             return groupings
-        n_items = X.shape[0]
         if isinstance(X, pd.DataFrame):
             if X.index.has_duplicates:
                 twice = X.index[X.index.duplicated()][0]
@@ -114,9 +113,10 @@ class CrowdEstimator(BaseEstimator):
             return groupings if groupings.items.equals(X.index) else _by_name(groupings, X.index)
         if not groupings.positional:
             raise InputError(
-                "X has no names of items, and the items of the annotations stand in the order in which a table happened to "
-                "name them. Give X as a DataFrame indexed by item, or annotations.reindex(items)."
+                "X has no names of items, and the items of the annotations stand in the order of a table's rows. "
+                "Give X as a DataFrame indexed by item, or annotations.reindex(items)."
             )
+        n_items = len(X)
         if len(groupings) != n_items:
             raise InputError(
                 f"X has {n_items} rows and the annotations {len(groupings)} items, so they cannot be matched by "
@@ -172,8 +172,8 @@ def _require_numeric(X: Any) -> None:
         if not pd.api.types.is_numeric_dtype(kind):
             bad = pd.to_numeric(X[name], errors="coerce").isna() & X[name].notna()
             if bad.any():
-                item = bad.idxmax()
+                row = int(bad.to_numpy().argmax())
                 raise InputError(
-                    f"Feature {name!r} of item {item!r} is {X.loc[item, name]!r}. Expected a number: encode or drop "
+                    f"Feature {name!r} of item {X.index[row]!r} is {X[name].iloc[row]!r}. Expected a number: encode or drop "
                     "the column."
                 )

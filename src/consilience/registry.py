@@ -14,7 +14,7 @@ from consilience.errors import InputError
 
 __all__ = ["ESTIMATORS", "Entry", "entry", "estimator"]
 
-Annotations = Literal["groupings", "pairs", "labels"]
+AnnotationKind = Literal["groupings", "pairs", "labels"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Entry:
     name: str
     module: str
     kind: Literal["semisupervised", "consensus"]
-    reads: tuple[Annotations, ...]
+    reads: tuple[AnnotationKind, ...]
     description: str
 
     def load(self) -> type[Any]:

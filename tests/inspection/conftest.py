@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings
+from consilience.base import CrowdEstimator
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
 
@@ -114,7 +115,9 @@ def iris():
     X = data.data.iloc[:, 2:].set_axis([f"iris {i}" for i in range(150)], axis=0)
     experts = simulate_experts(data.target, n_annotators=6, observed=0.6, items=X.index, random_state=1)
     experts = experts.restrict(items=X.index[20:]).reindex(X.index)
-    model = make_pipeline(StandardScaler(), PartitionLabelModel(prior_variance=10.0, n_init=2, random_state=0))
+    model = make_pipeline(
+        StandardScaler(), PartitionLabelModel(max_clusters=8, prior_variance=10.0, n_init=2, random_state=0)
+    )
     return model.fit(X, experts), X, experts
 
 
@@ -149,4 +152,23 @@ def crowd():
             said = np.where(rng.random(10) < 0.1, rng.integers(3, size=10), truth[seen])
             rows.append(pd.DataFrame({"item": seen, "annotator": f"a{annotator}", "grouping": sheet, "group": said}))
     groupings = Groupings.from_frame(pd.concat(rows), items=range(24))
-    return PartitionLabelModel(n_init=2, prior_variance=3.0, random_state=0).fit(None, groupings), groupings
+    model = PartitionLabelModel(max_clusters=6, n_init=2, prior_variance=3.0, random_state=0)
+    return model.fit(None, groupings), groupings
+
+
+class Known(CrowdEstimator):
+    """A consensus model that was told the answer: it has clusters, and nothing else to report."""
+
+    def __init__(self, answer=()):
+        self.answer = answer
+
+    def fit(self, X, annotations=None):
+        names, self.labels_ = np.unique(self.answer, return_inverse=True)
+        self.n_clusters_ = len(names)
+        self.items_ = pd.RangeIndex(len(self.answer))
+        return self
+
+
+@pytest.fixture(scope="session")
+def known():
+    return Known

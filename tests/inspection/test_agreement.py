@@ -110,6 +110,13 @@ def test_order_bears_unknown_agreement():
     assert abs(order.index(0) - order.index(1)) == 1
 
 
+def test_order_of_very_many_is_that_of_the_tree(monkeypatch):
+    block = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], 5))
+    monkeypatch.setattr(agreement, "MOST_OPTIMAL", 14)
+    ordered = block[order_by_agreement(np.where(block[:, None] == block, 0.8, 0.1))]
+    assert (np.diff(ordered) != 0).sum() == 2
+
+
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_order_of_few(n):
     assert order_by_agreement(np.eye(n)).tolist() == list(range(n))

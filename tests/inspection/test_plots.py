@@ -73,7 +73,7 @@ def test_lines_between_regions_are_where_two_clusters_are_equally_probable(iris)
 
 def test_bare_model_draws_as_the_pipeline_that_does_nothing(iris):
     _, X, groupings = iris
-    bare = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(X, groupings)
+    bare = PartitionLabelModel(max_clusters=6, prior_variance=1.0, n_init=1, random_state=0).fit(X, groupings)
     alone, piped = (plot_clusters(model, X, groupings) for model in (bare, make_pipeline("passthrough", bare)))
     for one, other in zip(alone.lines, piped.lines, strict=True):
         np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
@@ -86,12 +86,11 @@ def test_rows_are_matched_by_name(iris):
         np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
 
 
-def test_many_features_by_principal_components_of_what_the_model_sees(iris):
-    _, X, groupings = iris
+def test_many_features_by_principal_components_of_what_the_model_sees(iris, known):
+    X = iris[1]
     rng = np.random.default_rng(0)
     wide = np.hstack([X, rng.normal(scale=50, size=(150, 3))])
-    pipeline = make_pipeline(StandardScaler(), PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0))
-    pipeline.fit(wide, Groupings.from_matrix(groupings.to_matrix().to_numpy()))
+    pipeline = make_pipeline(StandardScaler(), known(iris[0][-1].labels_)).fit(wide, iris[2])
     view = project(pipeline, wide, None)
     expected = PCA(2).fit_transform(StandardScaler().fit_transform(wide))
     np.testing.assert_allclose(np.abs(view.points), np.abs(expected), atol=1e-8)  # signs are free
@@ -100,11 +99,12 @@ def test_many_features_by_principal_components_of_what_the_model_sees(iris):
     assert not ax.collections  # regions in the plane would be a lie
 
 
-def test_one_feature_against_the_clusters(iris):
-    _, X, groupings = iris
-    model = PartitionLabelModel(prior_variance=10.0, n_init=1, random_state=0).fit(X[[X.columns[0]]], groupings)
-    view = project(model, X[[X.columns[0]]], None)
-    np.testing.assert_array_equal(view.points[:, 1], model.labels_)
+def test_one_feature_against_the_clusters(known):
+    size = np.array([[3.0], [1.0], [2.0]])
+    ax = plot_clusters(known([1, 0, 1]).fit(size), size)
+    np.testing.assert_array_equal(points_of(ax, "cluster 0"), [[1, 0]])
+    np.testing.assert_array_equal(points_of(ax, "cluster 1"), [[3, 1], [2, 1]])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("feature 0", "cluster")
 
 
 def test_without_features_items_lie_close_that_were_put_together(sorts):
@@ -232,7 +232,9 @@ def test_mapping_keeps_at_least_one_grouping(sorts):
 def test_dollars_and_long_names_are_drawn_as_they_are():
     names = ["$x^{$", r"a\$b", "n" * 100]
     groupings = Groupings.from_matrix([[name, "p"] for name in names for _ in range(3)])
-    ax = plot_mapping(PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, groupings))
+    ax = plot_mapping(
+        PartitionLabelModel(max_clusters=6, prior_variance=1.0, n_init=1, random_state=0).fit(None, groupings)
+    )
     ax.figure.draw_without_rendering()  # "$x^{$" as mathematics would raise
     assert max(len(text.get_text()) for text in ax.get_yticklabels()) == 24
 
@@ -265,7 +267,7 @@ def test_agreement_of_many_annotators_has_no_names(crowd):
 
 
 def test_agreement_refuses_what_is_neither():
-    with pytest.raises(InputError, match="plot_agreement needs Groupings.* Got ndarray"):
+    with pytest.raises(InputError, match=r"plot_agreement needs Groupings.* Got ndarray"):
         plot_agreement(np.eye(3))
 
 

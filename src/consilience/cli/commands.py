@@ -120,7 +120,13 @@ def main() -> None:
     show_default=True,
     help=f"One of {', '.join(registry.ESTIMATORS)}.",
 )
-@click.option("--set", "settings", type=Setting(), multiple=True, help="Set a parameter of the model; may be repeated.")
+@click.option(
+    "--set",
+    "settings",
+    type=Setting(),
+    multiple=True,
+    help="Set a parameter of the model to a number, true, false, none or text; may be repeated.",
+)
 @click.option(
     "-o",
     "--out",

@@ -145,11 +145,9 @@ def _of_one_label(groupings: Groupings) -> list[str]:
     sizes = groupings.summary().groups_per_grouping
     largest = sizes.groupby(level="annotator", sort=False).max()  # type: ignore[union-attr]
     names = largest.index[largest == 1]
-    return (
-        [f"{_subject(names, 'annotator', ('gave', 'gave'))} one label only, which carries no information."]
-        if len(names)
-        else []
-    )
+    if names.empty:
+        return []
+    return [f"{_subject(names, 'annotator', ('gave', 'gave'))} one label only, which carries no information."]
 
 
 def _over(groupings: Groupings, items: pd.Index, annotations: Path, features: Path) -> tuple[Groupings, list[str]]:

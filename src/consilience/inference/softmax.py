@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 from jaxtyping import Float
@@ -26,16 +28,17 @@ class Moments:
 
     log_normalizer : Σ_n ln Σ_k exp(score_nk).
     design : (columns, clusters) Σ_n x_n p_nk, with the items' share of each cluster in the last row.
-    labels : (groups, clusters) Σ_n 1[item n in group] p_nk, or None where no labels were given.
+    labels : (groups, clusters) Σ_n 1[item n in group] p_nk; no rows where the evidence of labels was left out.
     """
 
     log_normalizer: float
     design: Float[np.ndarray, "columns clusters"]
-    labels: Float[np.ndarray, "groups clusters"] | None = None
+    labels: Float[np.ndarray, "groups clusters"]
 
     def __add__(self, other: Moments) -> Moments:
-        labels = None if self.labels is None or other.labels is None else self.labels + other.labels
-        return Moments(self.log_normalizer + other.log_normalizer, self.design + other.design, labels)
+        return Moments(
+            self.log_normalizer + other.log_normalizer, self.design + other.design, self.labels + other.labels
+        )
 
 
 @dataclass(frozen=True)
@@ -43,21 +46,18 @@ class Items:
     """A chunk of items: rows of the design and of the label matrix.
 
     design : (items, columns), the last column 1.
-    labels : (items, groups) sparse 0/1, or None.
+    labels : (items, groups) sparse 0/1.
     """
 
     design: Float[np.ndarray, "items columns"]
-    labels: csr_array | None = None
+    labels: csr_array
 
 
 def in_chunks(items: Items, n_clusters: int) -> list[Items]:
     """Cut items into chunks whose scores fit the cache."""
     size = max(CHUNK_ENTRIES // n_clusters, 1)
-    return [_rows(items, start, start + size) for start in range(0, len(items.design), size)]
-
-
-def _rows(items: Items, start: int, stop: int) -> Items:
-    return Items(items.design[start:stop], None if items.labels is None else items.labels[start:stop])
+    starts = range(0, len(items.design), size)
+    return [Items(items.design[start : start + size], items.labels[start : start + size]) for start in starts]
 
 
 def scores(
@@ -78,11 +78,7 @@ def moments(
     evidence: Float[np.ndarray, "groups clusters"] | None = None,
 ) -> Moments:
     """Moments of p_nk ∝ exp(scores), summed over chunks."""
-    parts = (_chunk_moments(chunk, coefficients, evidence) for chunk in chunks)
-    total = next(parts)
-    for part in parts:
-        total = total + part
-    return total
+    return reduce(add, (_chunk_moments(chunk, coefficients, evidence) for chunk in chunks))
 
 
 def _chunk_moments(chunk: Items, coefficients: np.ndarray, evidence: np.ndarray | None) -> Moments:
@@ -94,7 +90,8 @@ def _chunk_moments(chunk: Items, coefficients: np.ndarray, evidence: np.ndarray 
     log_normalizer = float(largest.sum() + np.log(total).sum())
     if evidence is None:
         # the rows of the design are fewer than the clusters' weights: normalise there
-        return Moments(log_normalizer, (chunk.design / total[:, None]).T @ weight)
+        design = (chunk.design / total[:, None]).T @ weight
+        return Moments(log_normalizer, design, np.empty((0, weight.shape[1])))
     weight /= total[:, None]
     return Moments(log_normalizer, chunk.design.T @ weight, chunk.labels.T @ weight)
 

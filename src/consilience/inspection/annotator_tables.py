@@ -133,14 +133,11 @@ def unmatched_table(estimator: Any) -> Table | None:
     unmatched = mapping[mapping["clusters"].map(len) == 0].sort_values("n_items", ascending=False, kind="stable")
     if unmatched.empty:
         return None
+    shown = unmatched.head(UNMATCHED)
+    whose = owners(list(zip(shown["annotator"], shown["grouping"], strict=True)))
     rows = [
         row(name_cell(owner), name_cell(group), f"{n_items:,}")
-        for owner, group, n_items in zip(
-            owners(list(zip(unmatched["annotator"], unmatched["grouping"], strict=True))[:UNMATCHED]),
-            unmatched["group"],
-            unmatched["n_items"],
-            strict=False,
-        )
+        for owner, group, n_items in zip(whose, shown["group"], shown["n_items"], strict=True)
     ]
     left = len(unmatched) - len(rows)
     return Table(
@@ -212,11 +209,11 @@ def annotators_table(frame: pd.DataFrame) -> Table:
         rows,
         reading=(
             "Accuracy: share of the annotator's labels that the clusters predict. By guessing: what always saying the "
-            "annotator's largest group would reach. Expected: the model's estimate for labels to come, near 80% where "
-            "labels are few. Agreement: mean adjusted Rand index with the other annotators."
+            "annotator's largest group would reach. Expected: the model's estimate for labels to come, close to the "
+            "prior where labels are few. Agreement: mean adjusted Rand index with the other annotators."
         ),
         gap=gap,
-        download=download("annotators.csv", frame.rename_axis("annotator").reset_index().round(4)),
+        download=download("annotators.csv", frame.round(4), "annotator"),
     )
 
 
@@ -225,6 +222,8 @@ def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
     values = agreement.to_numpy()
     upper = np.triu_indices(len(values), 1)
     known = np.isfinite(values[upper])
+    if len(values) < 2:
+        return []
     if not known.any():
         return ["No two annotators have two items in common, so their agreement is unknown."]
     found = np.where(known, values[upper], -np.inf)
@@ -241,5 +240,4 @@ def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
 
 def agreement_file(agreement: pd.DataFrame, order: np.ndarray) -> Download:
     """The matrix of agreement in the order in which it is drawn, as a file."""
-    drawn = agreement.iloc[order, order].round(3)
-    return download("agreement.csv", drawn.rename_axis("annotator").reset_index())
+    return download("agreement.csv", agreement.iloc[order, order].round(3), "annotator")

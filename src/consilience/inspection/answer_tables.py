@@ -16,6 +16,7 @@ from consilience.inspection.tables import (
     Cell,
     Column,
     Table,
+    as_exact,
     download,
     name_cell,
     name_text,
@@ -204,9 +205,10 @@ def profile_table(frame: pd.DataFrame, labels: Int[np.ndarray, " items"], thing:
     rows = []
     for feature in order[:most]:
         scale = spread[feature] if spread[feature] > 0 else 1.0
-        digits = int(np.clip(1 - np.floor(np.log10(scale)), 0, 6))
         cells = [
-            Cell(f"{number(mean, digits)} ({number(deviation, digits)})", tone=_tone((mean - overall[feature]) / scale))
+            Cell(
+                f"{as_exact(mean, scale)} ({as_exact(deviation, scale)})", tone=_tone((mean - overall[feature]) / scale)
+            )
             for mean, deviation in zip(means[:, feature], deviations[:, feature], strict=True)
         ]
         rows.append(row(name_cell(names[feature]), number(explained[feature]), *cells))
@@ -257,8 +259,8 @@ def variance_explained(
 def association_table(scores: pd.DataFrame, labels: Int[np.ndarray, " items"]) -> Table:
     """Whether outside scores differ between the clusters; Table 2."""
     numeric = scores.select_dtypes(["number", "bool"])
-    tests = association(numeric.set_axis(column_names(numeric, "score"), axis=1), labels)
-    ordered = tests.sort_values("p_value", kind="stable")
+    tests = association(numeric.set_axis(range(numeric.shape[1]), axis=1), labels)
+    ordered = tests.set_axis(column_names(numeric, "score")).sort_values("p_value", kind="stable")
     rows = []
     for name, n_items, *figures in ordered.head(SCORES).itertuples(name=None):
         differs = "–" if np.isnan(figures[-1]) else "yes" if figures[-1] < 0.05 else "no"
@@ -276,7 +278,7 @@ def association_table(scores: pd.DataFrame, labels: Int[np.ndarray, " items"]) -
             "(Benjamini-Hochberg) and called different below 0.05."
         ),
         more=f"{left:,} more with larger p" if left > 0 else "",
-        download=download("association.csv", ordered.rename_axis("score").reset_index()),
+        download=download("association.csv", ordered, "score"),
     )
 
 

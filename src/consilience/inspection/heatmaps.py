@@ -22,6 +22,7 @@ from consilience.inspection.style import INK, heat
 __all__ = ["plot_agreement", "plot_mapping"]
 
 ROW, COLUMN = 0.17, 0.3  # inches
+BAR = 2.3  # inches of a colour bar, enough for its label
 LETTER = 0.07  # inches that a letter takes at `SMALL` points
 SMALL = 8
 MOST_NAMED = 60  # annotators of whom each gets a name beside the heat map of agreement
@@ -56,7 +57,8 @@ def plot_mapping(model: Any, *, max_groups: int = 80, ax: Axes | None = None) ->
     --------
     >>> from consilience.inspection import plot_mapping
     >>> from consilience.semisupervised import PartitionLabelModel
-    >>> model = PartitionLabelModel(random_state=0).fit(None, [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]])
+    >>> sorts = [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]]
+    >>> model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, sorts)
     >>> plot_mapping(model).images[0].get_array().shape
     (4, 2)
     """
@@ -95,7 +97,7 @@ def plot_mapping(model: Any, *, max_groups: int = 80, ax: Axes | None = None) ->
     if n_left_out:
         n = len(starts) + n_left_out
         ax.set_title(f"{len(starts)} of {n} groupings (most labels)", loc="left", fontsize=9, color=INK)
-    _colour_bar(image, ax, bar, "probability that the cluster goes by the group", extend="neither")
+    _colour_bar(image, ax, bar, "probability of the group", extend="neither")
     return ax
 
 
@@ -135,8 +137,7 @@ def plot_agreement(agreement: Any, *, ax: Axes | None = None) -> Axes:
     cell = float(np.clip(6.5 / max(n, 1), ROW - 0.01, 0.42)) if named else 6 / n
     if ax is None:
         margin = LETTER * max(map(width, names), default=0) + 0.25 if named else 0.6
-        side = max(cell * n, 1.2)
-        ax, bar = _sheet(margin, side, side, bottom=margin if named else 0.6, top=0.3)
+        ax, bar = _sheet(margin, cell * n, cell * n, bottom=margin if named else 0.6, top=0.3)
     else:
         bar = None
     image = ax.imshow(values, cmap=heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
@@ -174,8 +175,7 @@ def _mapping_rows(estimator: Any, max_groups: int) -> tuple[Int[np.ndarray, " ro
     rows = np.flatnonzero(np.isin(number, shown))
     rows = rows[np.lexsort([first_cluster.to_numpy()[rows], place[number[rows]]])]
     starts = np.flatnonzero(np.diff(place[number[rows]], prepend=-1))
-    n_groupings = len(estimator.groupings_) if hasattr(estimator, "groupings_") else len(n_groups)
-    return rows, starts, n_groupings - len(shown)
+    return rows, starts, len(estimator.groupings_) - len(shown)
 
 
 def _order_of_distinctions(
@@ -209,12 +209,11 @@ def _agreement_matrix(agreement: Any) -> pd.DataFrame:
 
 def _sheet(left: float, across: float, down: float, *, bottom: float, top: float) -> tuple[Axes, Axes]:
     """Axes of the size wanted and a place for the colour bar, on a figure with margins in inches around them."""
-    right = 0.95
-    figure = Figure(figsize=(left + across + right, bottom + down + top))
-    total = np.array([left + across + right, bottom + down + top] * 2)
-    ax = figure.add_axes(tuple(np.array([left, bottom, across, down]) / total))
-    tall = min(down, 2.6)
-    bar = figure.add_axes(tuple(np.array([left + across + 0.18, bottom + down - tall, 0.14, tall]) / total))
+    wide, tall = left + across + 0.95, bottom + max(down, BAR) + top
+    figure = Figure(figsize=(wide, tall))
+    total = np.array([wide, tall, wide, tall])
+    ax = figure.add_axes(tuple(np.array([left, tall - top - down, across, down]) / total))
+    bar = figure.add_axes(tuple(np.array([left + across + 0.18, tall - top - BAR, 0.14, BAR]) / total))
     return ax, bar
 
 
@@ -240,7 +239,7 @@ def _rule(ax: Axes, across: np.ndarray, down: np.ndarray, *, width: float = 2.2)
 def _write_numbers(ax: Axes, values: np.ndarray) -> None:
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):
-            ink = "white" if value > 0.55 else "black"
+            ink = "white" if value > 0.7 else "black"
             ax.text(column, row, _two_digits(value), ha="center", va="center", fontsize=7, color=ink)
 
 

@@ -6,7 +6,7 @@ Every function draws on the axes given, or on a figure of its own that pyplot do
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,11 +24,11 @@ __all__ = ["plot_clusters", "plot_lower_bound", "plot_prior_variance"]
 GRID = 240  # points a side at which regions are computed
 LEGEND_ROWS = 18
 SMALL = 8  # points
-SIDES: tuple[tuple[tuple[int, int], Literal["left", "right", "center"]], ...] = (
-    ((1, 0), "left"),
-    ((-1, 0), "right"),
-    ((0, 1), "center"),
-    ((0, -1), "center"),
+SIDES: tuple[tuple[tuple[int, int], dict[str, Any]], ...] = (
+    ((1, 0), {"ha": "left", "va": "center"}),
+    ((-1, 0), {"ha": "right", "va": "center"}),
+    ((0, 1), {"ha": "center", "va": "bottom"}),
+    ((0, -1), {"ha": "center", "va": "top"}),
 )
 NAMED_ITEMS = 60  # up to so many items bear their names, as far as there is room
 
@@ -66,15 +66,15 @@ def plot_clusters(
 
     Examples
     --------
-    >>> from consilience import Groupings
+    >>> import pandas as pd
     >>> from consilience.inspection import plot_clusters
     >>> from consilience.semisupervised import PartitionLabelModel
-    >>> X = [[0.0, 1.0], [0.1, 1.2], [2.0, 0.0], [2.1, 0.3]]
-    >>> groupings = Groupings.from_matrix([["p"], ["p"], ["q"], [None]])
-    >>> model = PartitionLabelModel(prior_variance=1.0, random_state=0).fit(X, groupings)
-    >>> ax = plot_clusters(model, X, groupings)
-    >>> ax.get_xlabel()
-    'feature 0'
+    >>> X = pd.DataFrame({"size": [0.0, 0.1, 2.0, 2.1], "weight": [1.0, 1.2, 0.0, 0.3]})
+    >>> groups = [["p"], ["p"], ["q"], [None]]
+    >>> model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(X, groups)
+    >>> ax = plot_clusters(model, X, groups)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('size', 'weight')
     """
     estimator = unwrap(model)
     if groupings is not None:
@@ -102,7 +102,7 @@ def plot_clusters(
             ax.plot(*view.points[silent].T, **style, mfc="white", mec=colour(cluster), mew=1.1, label=label)
     _legend(ax, np.bincount(estimator.labels_, minlength=estimator.n_clusters_), int((~annotated).sum()))
     if len(shown) <= NAMED_ITEMS and all(isinstance(name, str) for name in estimator.items_):
-        _name_items(ax, view.points, estimator.items_)
+        _name_items(ax, view.points[shown], estimator.items_[shown])
     return ax
 
 
@@ -128,7 +128,8 @@ def plot_lower_bound(model: Any, *, ax: Axes | None = None) -> Axes:
     --------
     >>> from consilience.inspection import plot_lower_bound
     >>> from consilience.semisupervised import PartitionLabelModel
-    >>> model = PartitionLabelModel(random_state=0).fit(None, [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]])
+    >>> sorts = [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]]
+    >>> model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, sorts)
     >>> ax = plot_lower_bound(model)
     >>> len(ax.lines[0].get_xdata()) == model.n_iter_
     True
@@ -175,7 +176,8 @@ def plot_prior_variance(model: Any, *, ax: Axes | None = None) -> Axes:
     --------
     >>> from consilience.inspection import plot_prior_variance
     >>> from consilience.semisupervised import PartitionLabelModel
-    >>> model = PartitionLabelModel(random_state=0).fit(None, [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]])
+    >>> sorts = [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]]
+    >>> model = PartitionLabelModel(n_init=1, tol=1e-3, random_state=0).fit(None, sorts)
     >>> plot_prior_variance(model).get_xscale()
     'log'
     """
@@ -273,9 +275,7 @@ def _name_items(ax: Axes, points: np.ndarray, names: Any) -> None:
             box = np.concatenate([low, low + size])
             if _is_free(box, frame, np.delete(taken, number, axis=0)):
                 offset = (7 * side[0], 7 * side[1])
-                ax.annotate(
-                    text, points[number], offset, textcoords="offset points", ha=align, va="center", fontsize=SMALL
-                )
+                ax.annotate(text, points[number], offset, textcoords="offset points", fontsize=SMALL, **align)
                 taken = np.vstack([taken, box])
                 break
 

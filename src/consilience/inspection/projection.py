@@ -173,7 +173,7 @@ def _numbers(raw: pd.DataFrame) -> Float[np.ndarray, "items features"]:
         if bad.any():
             row = int(bad.argmax())
             raise InputError(
-                f"{name!r} of item {raw.index[row]!r} is {column[1].iloc[row]!r}. Expected a finite number to draw."
+                f"{name!r} of item {raw.index[row]!r} is {column[1].iloc[row]}. Expected a finite number to draw."
             )
     return raw.to_numpy(dtype=float)
 

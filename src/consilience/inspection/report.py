@@ -62,7 +62,8 @@ def report(
     >>> from consilience.inspection import report
     >>> from consilience.semisupervised import PartitionLabelModel
     >>> sorts = [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]]
-    >>> page = report(PartitionLabelModel(random_state=0).fit(None, sorts), sorts)
+    >>> model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, sorts)
+    >>> page = report(model, sorts)
     >>> "2 clusters of 4 items by 2 annotators" in page
     True
     """

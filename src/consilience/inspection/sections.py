@@ -30,6 +30,7 @@ from consilience.inspection.tables import Column, Download, Table, name_text, nu
 
 NAMES = 12  # names that a sentence lists
 WEAKEST = 3
+MOST_DRAWN = 400  # annotators whose agreement is drawn
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,11 @@ class Subject:
             scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
         )
 
+    @property
+    def maps(self) -> bool:
+        """Whether the model says what the annotators' groups stand for."""
+        return hasattr(self.estimator, "annotator_mapping_")
+
     @cached_property
     def items(self) -> pd.DataFrame:
         """See `answer_tables.item_frame`."""
@@ -112,7 +118,7 @@ def key_findings(subject: Subject) -> list[str]:
             f"{percent(sure.mean())} of the items ({sure.sum():,} of {len(sure):,}) belong to their cluster with a "
             f"probability of at least {answer_tables.SURE:g}."
         )
-    if hasattr(subject.estimator, "annotators_"):
+    if subject.maps:
         findings.append(_annotators_in_short(subject.annotators))
     estimator = subject.estimator
     if not getattr(estimator, "converged_", True):
@@ -128,7 +134,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     if subject.features is not None:
         table = answer_tables.profile_table(subject.features, estimator.labels_, "feature", answer_tables.FEATURES)
         yield Section("profiles", "What tells the clusters apart", [], [table])
-    if hasattr(estimator, "annotator_mapping_"):
+    if subject.maps:
         yield _meaning(subject)
     yield _annotators(subject)
     if subject.scores is not None:
@@ -213,26 +219,34 @@ def _meaning(subject: Subject) -> Section:
 
 def _annotators(subject: Subject) -> Section:
     blocks: list[Table | Figure] = []
-    sentences = annotator_tables.agreement_sentences(subject.agreement)
-    if hasattr(subject.estimator, "annotators_"):
+    if subject.maps:
         blocks.append(annotator_tables.annotators_table(subject.annotators))
     if subject.groupings.n_annotators > 1:
-        order = order_by_agreement(subject.agreement)
-        named = "" if len(order) <= MOST_NAMED else " Their names are in the file, in the order of the drawing."
-        caption = (
-            "Agreement of every two annotators, those who agree side by side: 1 for the same groups, 0 for agreement "
-            "as by chance; hatched where they have fewer than two items in common. Dark squares along the diagonal are "
-            f"schools of thought.{named}"
-        )
-        drawn = _figure(
-            "agreement",
-            plot_agreement(subject.agreement),
-            f"Heat map of the agreement between {len(order)} annotators. {' '.join(sentences)}",
-            caption,
-            annotator_tables.agreement_file(subject.agreement, order),
-        )
-        blocks.append(drawn)
-    return Section("annotators", "The annotators", sentences, blocks)
+        blocks.append(_agreement(subject))
+    return Section("annotators", "The annotators", annotator_tables.agreement_sentences(subject.agreement), blocks)
+
+
+def _agreement(subject: Subject) -> Figure:
+    n_items = subject.groupings.summary().items_per_annotator.to_numpy()
+    most = np.sort(np.argsort(-n_items, kind="stable")[:MOST_DRAWN])
+    matrix = subject.agreement.iloc[most, most]
+    order = order_by_agreement(matrix)
+    caption = (
+        "Agreement of every two annotators, those who agree side by side: 1 for the same groups, 0 for agreement as by "
+        "chance; hatched where they have fewer than two items in common. Dark squares along the diagonal are schools "
+        "of thought."
+    )
+    if len(order) < len(n_items):
+        caption += f" Drawn are the {len(order)} of {len(n_items):,} annotators with the most items."
+    if len(order) > MOST_NAMED:
+        caption += " Their names are in the file, in the order of the drawing."
+    return _figure(
+        "agreement",
+        plot_agreement(matrix),
+        f"Heat map of the agreement between {len(order)} annotators.",
+        caption,
+        annotator_tables.agreement_file(matrix, order),
+    )
 
 
 def _fit(estimator: Any) -> Section:
@@ -245,8 +259,8 @@ def _fit(estimator: Any) -> Section:
     sentences = [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
     if getattr(estimator, "prior_variance_search_", None) is not None:
         caption = (
-            "How well each prior variance predicts annotations left out; the one in the ring was chosen. Where the bars "
-            "overlap widely, the choice matters little."
+            "How well each prior variance predicts annotations left out; the one in the ring was chosen. Where the "
+            "bars overlap widely, the choice matters little."
         )
         shown = f"Line plot with error bars; {estimator.prior_variance_:.3g} was chosen."
         blocks.append(_figure("variance", plot_prior_variance(estimator), shown, caption))
@@ -293,7 +307,9 @@ def _figure(key: str, ax: Axes, description: str, caption: str, file: Download |
 def _sizes_in_short(sizes: np.ndarray) -> str:
     text = f"{counted(len(sizes), 'cluster')} of {sizes.min():,} to {sizes.max():,} items."
     if sizes.min() == sizes.max():
-        text = f"{counted(len(sizes), 'cluster')} of {counted(int(sizes[0]), 'item')}{' each' if len(sizes) > 1 else ''}."
+        text = (
+            f"{counted(len(sizes), 'cluster')} of {counted(int(sizes[0]), 'item')}{' each' if len(sizes) > 1 else ''}."
+        )
     small = sizes[sizes < 0.01 * sizes.sum()]
     if len(small):
         hold = "hold" if len(small) > 1 else "holds"

@@ -32,7 +32,7 @@ def marker(cluster: int) -> str:
 
 
 def heat() -> Colormap:
-    """Light grey to dark blue, of even steps in lightness: grey for 0, so that a cell of 0 shows on white paper."""
+    """Light grey to dark blue, the darker the more; grey for 0, so that such a cell shows on white paper."""
     return LinearSegmentedColormap.from_list("consilience", ["#F1F1EE", "#9CC3DC", "#3E86B8", "#08306B"])
 
 

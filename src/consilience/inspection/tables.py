@@ -134,6 +134,12 @@ def significant(value: float) -> str:
     return number(value, int(np.clip(2 - size, 0, 6)))
 
 
+def as_exact(value: float, spread: float) -> str:
+    """Write a number with as many decimals as tell apart numbers that vary by so much: two digits of the spread."""
+    digits = 1 - int(np.floor(np.log10(spread)))
+    return significant(value) if digits > 5 else number(value, max(digits, 0))
+
+
 def percent(share: float) -> str:
     """Write a share; 99.96 % is not called 100 %, nor a trifle 0 %."""
     if not np.isfinite(share):
@@ -148,8 +154,8 @@ def probability(value: float) -> str:
     return "< 0.001" if value < 0.001 else number(value, 3)
 
 
-def download(name: str, frame: pd.DataFrame) -> Download:
-    """Put a table into the page as a CSV file, if it is not too large."""
-    content = frame.to_csv(index=False).encode("utf-8", "replace")
+def download(name: str, frame: pd.DataFrame, index_label: str | None = None) -> Download:
+    """Put a table into the page as a CSV file, if it is not too large; with its index if that has a label."""
+    content = frame.to_csv(index=index_label is not None, index_label=index_label).encode("utf-8", "replace")
     address = "data:text/csv;charset=utf-8;base64," + base64.b64encode(content).decode()
     return Download(name, address if len(content) <= MAX_CSV else "", len(frame))

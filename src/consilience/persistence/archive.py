@@ -82,11 +82,11 @@ def read(path: Path) -> tuple[Any, dict[str, bytes]]:
     SavedModelError
         There is no such file, it cannot be read, is no zip archive with ``model.json``, or is damaged.
     """
-    if path.is_dir():
-        raise SavedModelError(f"{path} is a folder, not a saved model.")
-    if not path.is_file():
-        raise SavedModelError(f"There is no file {path}.")
     try:
+        if path.is_dir():
+            raise SavedModelError(f"{path} is a folder, not a saved model.")
+        if not path.is_file():
+            raise SavedModelError(f"There is no file {path}.")
         with ZipFile(path) as archive:
             members = archive.infolist()
             _require_plain(path, members)
@@ -98,6 +98,8 @@ def read(path: Path) -> tuple[Any, dict[str, bytes]]:
         raise SavedModelError(f"{path} is no saved model, or is damaged: {error}.") from error
     except OSError as error:
         raise SavedModelError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except MemoryError as error:
+        raise SavedModelError(f"{path} does not fit into the memory of this machine.") from error
     except Exception as error:  # zipfile and json raise much on hostile input: RuntimeError, RecursionError, …
         raise SavedModelError(f"{path} is damaged: {type(error).__name__} in {DOCUMENT}.") from error
     return document, contents

@@ -25,6 +25,7 @@ an object with one key, the tag of its kind. Numeric arrays are kept apart, and 
     table        [array, index, columns] of a DataFrame of one NumPy dtype
     columns      [columns' contents, index, columns] of another DataFrame
     random_state what `RandomState.get_state` gives
+    estimator    class, parameters and attributes; see `consilience.persistence.models`
 
 Arrays keep their dtype, shape and order in memory (C or Fortran), on which the last bits of a matrix product depend.
 Indexes keep neither `freq` nor what they have cached; frames and series no `attrs`.
@@ -119,7 +120,7 @@ class Encoder:
 class Decoder:
     """Turns JSON and arrays back into values.
 
-    Raises anything on JSON that no `Encoder` made.
+    On JSON that no `Encoder` made it may raise anything.
     """
 
     def __init__(self, kinds: Sequence[Kind], arrays: Sequence[np.ndarray]):

@@ -54,6 +54,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         The model is another, or holds a value that cannot be saved: a numpy Generator, names that are neither text,
         numbers, truth values, dates nor tuples of these, or an object of another library; or the path is a folder or
         in none.
+    OSError
+        The file cannot be written.
 
     Examples
     --------
@@ -61,13 +63,14 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     >>> from tempfile import TemporaryDirectory
     >>> import consilience
     >>> from consilience.semisupervised import PartitionLabelModel
-    >>> model = PartitionLabelModel(prior_variance=1.0, random_state=0)
-    >>> model = model.fit([[0.0], [0.1], [5.0], [5.2]], [["a", 1], ["a", 1], ["b", 2], ["b", None]])
+    >>> model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0)
+    >>> model = model.fit(None, [["a", 1], ["a", 1], ["b", 2], ["b", None]])
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "model.zip"
     ...     consilience.save(model, path)
-    ...     consilience.load(path).labels_
-    array([0, 0, 1, 1])
+    ...     loaded = consilience.load(path)
+    >>> bool((loaded.responsibilities_ == model.responsibilities_).all())
+    True
     """
     problem = _problem(model)
     if problem:
@@ -120,6 +123,8 @@ def load(path: str | PathLike[str]) -> Any:
         saved_with = str(document["versions"]["scikit-learn"])
     except _UnknownPartError as error:
         raise SavedModelError(f"{path} {error}.") from error
+    except MemoryError as error:
+        raise SavedModelError(f"{path} does not fit into the memory of this machine.") from error
     except Exception as error:  # whatever the content is, one kind of error comes out
         raise SavedModelError(f"{path} is damaged: its content makes no model ({type(error).__name__}).") from error
     if problem:

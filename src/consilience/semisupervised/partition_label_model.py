@@ -199,11 +199,12 @@ class PartitionLabelModel(CrowdEstimator):
         _require_information(features, groupings)
         rng = check_random_state(self.random_state)
 
-        self.prior_variance_search_ = None
-        self.prior_variance_ = self.prior_variance
         if isinstance(self.prior_variance, str):
             self.prior_variance_search_ = self._search_variance(features, groupings, n_clusters, rng)
             self.prior_variance_ = prior_variance.choose(self.prior_variance_search_)
+        else:
+            self.prior_variance_search_ = None
+            self.prior_variance_ = float(self.prior_variance)
         problem = Problem.of(features, groupings)
         prior = self._prior(problem, self.prior_variance_)
         evidence = problem.evidence(problem.labels, n_clusters)
@@ -470,11 +471,13 @@ class PartitionLabelModel(CrowdEstimator):
 
 
 def _whole(value: Any, least: int, *, none: bool = False) -> bool:
-    return none if value is None else isinstance(value, Integral) and not isinstance(value, bool) and value >= least
+    return (
+        none if value is None else isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+    )
 
 
 def _positive(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < float("inf")
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < float("inf")
 
 
 def _require_information(features: Float[np.ndarray, "items features"], groupings: Groupings) -> None:

@@ -45,6 +45,8 @@ by the likelihood of annotations left out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -266,14 +268,13 @@ def leaning_moments(
     evidence: Evidence, seeds: Int[np.ndarray, " items"], log_normalizer: float, n_clusters: int
 ) -> Moments:
     """Moments of posteriors that put `LEANING` on each item's seed cluster and the rest evenly on all clusters."""
-    total, start = None, 0
-    for chunk in evidence.chunks:
-        stop = start + len(chunk.design)
-        posterior = np.full((stop - start, n_clusters), (1 - LEANING) / n_clusters)
-        posterior[np.arange(stop - start), seeds[start:stop]] += LEANING
-        part = Moments(0.0, chunk.design.T @ posterior, chunk.labels.T @ posterior)
-        total, start = part if total is None else total + part, stop
-    return replace(total, log_normalizer=log_normalizer)
+    ends = np.cumsum([len(chunk.design) for chunk in evidence.chunks])
+    parts = []
+    for chunk, own in zip(evidence.chunks, np.split(seeds, ends)):
+        posterior = np.full((len(own), n_clusters), (1 - LEANING) / n_clusters)
+        posterior[np.arange(len(own)), own] += LEANING
+        parts.append(Moments(0.0, chunk.design.T @ posterior, chunk.labels.T @ posterior))
+    return replace(reduce(add, parts), log_normalizer=log_normalizer)
 
 
 def row_space(phi: Float[np.ndarray, "items weights"]) -> tuple[np.ndarray, np.ndarray | None]:
