@@ -87,7 +87,7 @@ def _other_distinctions(others: list[pd.DataFrame], guessed: set, caption: str) 
     return Table(
         "other-distinctions",
         caption,
-        [Column("Distinction"), Column("Groupings", "names"), Column("Clusters, and the name of their group", "wide")],
+        [Column("No."), Column("Groupings", "names"), Column("Clusters, and the name of their group", "wide")],
         rows,
         more=counted(left, "more distinction") + IN_FILE if left > 0 else "",
     )
@@ -194,11 +194,12 @@ def annotators_table(frame: pd.DataFrame) -> Table:
         gap = (half, f"{len(frame) - ANNOTATORS:,} more annotators between these")
     rows = []
     for annotator, figures in shown.iterrows():
-        cells = [name_cell(annotator), f"{int(figures['n_labels']):,}"]
+        tone = "flag" if figures["remark"] else ""
+        cells = [Cell(names=(name_text(annotator),), tone=tone), f"{int(figures['n_labels']):,}"]
         cells += [f"{int(figures['n_groupings']):,}"] if several else []
         cells += [f"{int(figures['n_groups']):,}"]
         cells += [percent(figures[name]) for name in ("accuracy", "by_guessing", "expected_accuracy")]
-        cells += [number(figures["agreement"]), Cell(figures["remark"], tone="flag" if figures["remark"] else "")]
+        cells += [number(figures["agreement"]), Cell(figures["remark"], tone=tone)]
         rows.append(row(*cells))
     heads = ["Labels", "Groupings"] if several else ["Labels"]
     heads += ["Groups", "Accuracy", "By guessing", "Expected", "Agreement"]

@@ -199,11 +199,11 @@ class PartitionLabelModel(CrowdEstimator):
         _require_information(features, groupings)
         rng = check_random_state(self.random_state)
 
+        self.prior_variance_search_ = None
         if isinstance(self.prior_variance, str):
-            self.prior_variance_search_ = self._search_variance(features, groupings, n_clusters, rng)
-            self.prior_variance_ = prior_variance.choose(self.prior_variance_search_)
+            search = self._search_variance(features, groupings, n_clusters, rng)
+            self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
         else:
-            self.prior_variance_search_ = None
             self.prior_variance_ = float(self.prior_variance)
         problem = Problem.of(features, groupings)
         prior = self._prior(problem, self.prior_variance_)
