@@ -72,8 +72,8 @@ bench: setup
 	$(BIN)/python benchmarks/speed/partition_labels.py
 
 papers: setup
-	$(BIN)/python benchmarks/papers/partition_labels.py
+	$(BIN)/python benchmarks/papers/partition_labels.py --out docs/papers/partition_labels.txt
 
 clean:
-	rm -rf $(VENV) $(REPORT) docs/_build docs/gallery dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(REPORT) docs/_build docs/gallery docs/generated dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

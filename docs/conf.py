@@ -75,6 +75,7 @@ sphinx_gallery_conf = {
     "reference_url": {"consilience": None},
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,
     "min_reported_time": 1,
     "abort_on_example_error": True,
 }

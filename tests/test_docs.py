@@ -34,7 +34,7 @@ PAGES = sorted(
     if not GENERATED & set(path.relative_to(ROOT).parts)
 )
 SOURCES = sorted(
-    [*PAGES, *DOCS.glob("examples/*.py"), *DOCS.glob("tutorial/*"), *DOCS.glob("developer/skeletons/*.py")]
+    [*PAGES, *DOCS.glob("examples/*.py"), *DOCS.glob("tutorial/*.*"), *DOCS.glob("developer/skeletons/*.py")]
 )
 WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8") and page.suffix == ".rst"]
 

@@ -299,7 +299,7 @@ def test_deep_and_endless_values_are_refused():
         make_pipeline(RobustScaler(), "passthrough", PCA(2, whiten=True), unfitted()),
         Pipeline([("nothing", None), ("model", unfitted())], verbose=False),
     ],
-    ids=repr,
+    ids=["plain", "random state", "auto", "scaled", "imputed", "pca", "nothing before"],
 )
 @pytest.mark.parametrize("fitted", [False, True], ids=["unfitted", "fitted"])
 def test_estimators_come_back_equal(estimator, fitted, tmp_path):

@@ -174,6 +174,6 @@ def _require_numeric(X: Any) -> None:
             if bad.any():
                 row = int(bad.to_numpy().argmax())
                 raise InputError(
-                    f"Feature {name!r} of item {X.index[row]!r} is {X[name].iloc[row]!r}. Expected a number: encode or drop "
-                    "the column."
+                    f"Feature {name!r} of item {X.index[row]!r} is {X[name].iloc[row]!r}. "
+                    "Expected a number: encode or drop the column."
                 )

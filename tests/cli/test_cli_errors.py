@@ -21,7 +21,7 @@ def write(path, text):
         ("junk.parquet", bytes(range(256)), "junk.parquet: This is not a Parquet file, or it is damaged."),
         ("junk.json", bytes(range(256)), "junk.json: This is not JSON"),
         ("book.csv", b"PK\x03\x04junk", "book.csv: This is a zip archive or an Excel workbook"),
-        ("broken.csv.gz", gzip.compress(b"item,Ann\na,1\n")[:-6], "broken.csv.gz"),
+        ("broken.csv.gz", gzip.compress(b"item,Ann\na,1\n", mtime=0)[:-6], "broken.csv.gz"),
         ("text.doc", b"item,Ann\na,1\n", "text.doc: The file name must end in .csv"),
         ("columns.csv", b"item,annotater,label\na,x,1\n", "columns.csv: A long table of labels needs the column"),
         ("twice.csv", b"item,annotator,group\na,x,1\na,x,2\n", "twice.csv: The item 'a' is twice in the grouping"),

@@ -25,6 +25,7 @@ from consilience.inspection.svg import inline_svg, swatch
         (" two \n\t lines ", "two lines"),
         ("\x00a\x1b\ud800\ufffe\x85", "�a���"),
         ("名前 é", "名前 é"),
+        ("\u202eevil\u2066", "�evil�"),
     ],
 )
 def test_as_text(name, text):

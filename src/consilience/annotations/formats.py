@@ -64,19 +64,14 @@ def read_annotations(
     items: Iterable[Any] | None = None,
     item_column: str | None = None,
 ) -> Annotations:
-    r"""Read annotations from a file, whose shape is recognised by its columns.
+    r"""Read annotations from a file, whose shape is recognised by its columns, in any order and case.
 
-    ============================================================== ================================================
-    columns (in any order and case)                                read as
-    ============================================================== ================================================
-    item, annotator, grouping, group (one of the middle two may    `Groupings`
-    be absent)
-    item_a, item_b, annotator, same, and optionally grouping       `Pairs`
-    item, annotator, label; or crowd-kit's task, worker, label     `Labels`
-    card_id, card_label, category_id, category_label, user_id      `Groupings`: an export of Casolysis or kardSort
-    an item column, then a column for each annotator (items ×      `Groupings`, or `Labels` by ``kind="labels"``
-    annotators, products × assessors), blank = missing
-    ============================================================== ================================================
+    - item, annotator, grouping, group (one of the middle two may be absent): `Groupings`
+    - item_a, item_b, annotator, same, and optionally grouping: `Pairs`
+    - item, annotator, label; or crowd-kit's task, worker, label: `Labels`
+    - card_id, card_label, category_id, category_label, user_id (an export of Casolysis or kardSort): `Groupings`
+    - an item column, then a column for each annotator (items × annotators, products × assessors), blank = missing:
+      `Groupings`, or `Labels` by ``kind="labels"``
 
     Files are CSV, TSV or other text with commas, semicolons or tabs (``.csv``, ``.tsv``, ``.tab``, ``.txt``, also
     with ``.gz``), in UTF-8 with a line of column names first; Parquet (``.parquet``); or JSON (``.json``): a list of

@@ -61,7 +61,7 @@ def _distinction(namings: pd.DataFrame, guessed: set) -> Table:
     first = namings.iloc[0]
     rows = []
     for groupings, naming in zip(namings["groupings"].head(NAMINGS), namings["naming"]):
-        parts = [Cell(names=(name,)) for name in _parts(groupings, naming, guessed)]
+        parts = [name_cell(name) for name in _parts(groupings, naming, guessed)]
         rows.append(row(names_cell(owners(groupings), LISTED, IN_FILE), *parts))
     left = len(namings) - len(rows)
     n_groupings = counted(int(namings["n_groupings"].sum()), "grouping")
@@ -195,7 +195,7 @@ def annotators_table(frame: pd.DataFrame) -> Table:
     rows = []
     for annotator, figures in shown.iterrows():
         tone = "flag" if figures["remark"] else ""
-        cells = [Cell(names=(name_text(annotator),), tone=tone), f"{int(figures['n_labels']):,}"]
+        cells = [name_cell(annotator, tone), f"{int(figures['n_labels']):,}"]
         cells += [f"{int(figures['n_groupings']):,}"] if several else []
         cells += [f"{int(figures['n_groups']):,}"]
         cells += [percent(figures[name]) for name in ("accuracy", "by_guessing", "expected_accuracy")]
@@ -204,7 +204,7 @@ def annotators_table(frame: pd.DataFrame) -> Table:
     heads = ["Labels", "Groupings"] if several else ["Labels"]
     heads += ["Groups", "Accuracy", "By guessing", "Expected", "Agreement"]
     return Table(
-        "annotators-table",
+        "annotators",
         "The annotators, the weakest last",
         [Column("Annotator", "text"), *map(Column, heads), Column("Remark", "text")],
         rows,

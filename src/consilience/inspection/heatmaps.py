@@ -145,7 +145,7 @@ def plot_agreement(agreement: Any, *, ax: Axes | None = None) -> Axes:
     ax.patch.set_hatch("//////")
     ax.patch.set_edgecolor("#B0B0B0")
     if named:
-        ax.set_xticks(np.arange(n), names, rotation=90, fontsize=SMALL)
+        ax.set_xticks(np.arange(n), names, fontsize=SMALL, rotation=90, rotation_mode="anchor", ha="right", va="center")
         ax.set_yticks(np.arange(n), names, fontsize=SMALL)
         _rule(ax, np.arange(1, n) - 0.5, np.arange(1, n) - 0.5, width=0.6)
     else:

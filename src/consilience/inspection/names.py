@@ -6,12 +6,14 @@ import re
 import unicodedata
 from typing import Any
 
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _SPACE = re.compile(r"\s+")
 
 
 def as_text(name: Any) -> str:
     r"""Return a name as one line of characters that HTML and XML allow; others become U+FFFD.
+
+    So do characters that reverse the direction of what stands behind the name.
 
     Parameters
     ----------

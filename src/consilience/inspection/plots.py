@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from consilience.errors import InputError
 from consilience.inspection.names import plot_text, width
 from consilience.inspection.projection import View, own_groupings, project, unwrap
-from consilience.inspection.style import FAINT, INK, axes_of, colour, marker, tidy
+from consilience.inspection.style import FAINT, INK, axes_of, colour, marker, marker_scale, tidy
 
 __all__ = ["plot_clusters", "plot_lower_bound", "plot_prior_variance"]
 
@@ -94,7 +94,8 @@ def plot_clusters(
         mine = shown[estimator.labels_[shown] == cluster]
         given, silent = mine[annotated[mine]], mine[~annotated[mine]]
         rare = len(mine) * 100 < len(shown)  # would not be found among the others
-        style: dict[str, Any] = {"ls": "", "marker": marker(cluster), "ms": 1.9 * size if rare else size, "zorder": 3}
+        scale = marker_scale(cluster) * (1.9 if rare else 1.0)
+        style: dict[str, Any] = {"ls": "", "marker": marker(cluster), "ms": scale * size, "zorder": 3}
         edge: dict[str, Any] = {"mec": INK, "mew": 0.9} if rare else {"mec": "white", "mew": 0.4}
         ax.plot(*view.points[given].T, **style, **edge, mfc=colour(cluster), label=f"cluster {cluster}")
         if len(silent):
@@ -290,8 +291,8 @@ def _is_free(box: np.ndarray, frame: np.ndarray, taken: np.ndarray) -> bool:
 def _legend(ax: Axes, sizes: np.ndarray, n_silent: int) -> None:
     """Beside the axes, so that it covers no item."""
     handles = [
-        Line2D([], [], ls="", marker=marker(cluster), ms=7, mfc=colour(cluster), mec="white", mew=0.4)
-        for cluster in range(len(sizes))
+        Line2D([], [], ls="", marker=marker(k), ms=6.5 * marker_scale(k), mfc=colour(k), mec="white", mew=0.4)
+        for k in range(len(sizes))
     ]
     labels = [f"{cluster}  ({size:,})" for cluster, size in enumerate(sizes)]
     if n_silent:

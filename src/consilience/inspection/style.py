@@ -18,6 +18,7 @@ from matplotlib.path import Path
 # Okabe & Ito (2008) without yellow, which is too light for points on white
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")  # 10 and 7 have no common divisor: 70 pairs
+SIZES = {"*": 1.5, "P": 1.25, "X": 1.25, "^": 1.1, "v": 1.1, "<": 1.1, ">": 1.1}  # for areas that look alike
 INK, FAINT = "#222222", "#767676"
 
 
@@ -29,6 +30,11 @@ def colour(cluster: int) -> str:
 def marker(cluster: int) -> str:
     """Shape of a cluster's points."""
     return MARKERS[cluster % len(MARKERS)]
+
+
+def marker_scale(cluster: int) -> float:
+    """Size of a cluster's shape beside a circle."""
+    return SIZES.get(marker(cluster), 1.0)
 
 
 def heat() -> Colormap:

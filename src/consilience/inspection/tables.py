@@ -100,16 +100,16 @@ def row(*cells: Any) -> list[Cell]:
     return [cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in cells]
 
 
-def name_cell(name: Any, mark: Markup = Markup("")) -> Cell:  # noqa: B008
+def name_cell(name: Any, tone: str = "") -> Cell:
     """Cell with the name of an item, an annotator or a group."""
-    return Cell(names=(name_text(name),), mark=mark)
+    return Cell(names=(name_text(name),), tone=tone)
 
 
-def names_cell(names: Sequence[Any], most: int, where: str = "", text: str = "") -> Cell:
+def names_cell(names: Sequence[Any], most: int, where: str = "") -> Cell:
     """Cell with some names, the first of them written out and the rest counted."""
     left = len(names) - most
     more = f"and {left:,} more{where}" if left > 0 else ""
-    return Cell(text, tuple(map(name_text, names[:most])), more)
+    return Cell(names=tuple(map(name_text, names[:most])), more=more)
 
 
 def name_text(name: Any) -> str:
@@ -147,11 +147,6 @@ def percent(share: float) -> str:
     if 0 < share < 0.005 or 0.995 <= share < 1:
         return f"{np.clip(100 * share, 0.1, 99.9):.1f}%"
     return f"{share:.0%}"
-
-
-def probability(value: float) -> str:
-    """Write a p-value."""
-    return "< 0.001" if value < 0.001 else number(value, 3)
 
 
 def download(name: str, frame: pd.DataFrame, index_label: str | None = None) -> Download:

@@ -193,8 +193,9 @@ class PartitionLabelModel(CrowdEstimator):
             The kept restart still improved after `max_iter` sweeps.
         """
         self._check_parameters()
+        features = None if X is None else self._features(X, reset=True)
         groupings = self._groupings(X, annotations)
-        features = np.empty((len(groupings), 0)) if X is None else self._features(X, reset=True)
+        features = np.empty((len(groupings), 0)) if features is None else features
         n_clusters = self._n_clusters(len(features))
         _require_information(features, groupings)
         rng = check_random_state(self.random_state)
@@ -377,8 +378,12 @@ class PartitionLabelModel(CrowdEstimator):
             logs = _log_probability(item, group, _posteriors(state, evidence, prior), probability)
             return np.bincount(item, logs, len(features))
 
+        variances = prior_variance.candidates(features)
+        if self.rich_get_richer:  # beyond 1 / (2 n_items σ²) the M-step is not concave
+            limit = 1 / (2 * len(features) * self.rich_get_richer)
+            variances = variances[: max(np.count_nonzero(variances <= limit), 1)]
         return prior_variance.search(
-            prior_variance.candidates(features),
+            variances,
             problem.labels,
             evaluate,
             rng,

@@ -1,9 +1,9 @@
 """Simulated annotators of items whose true classes are known.
 
-`simulate_experts` makes the synthetic experts of Chen, Chang, Castaldi, Cho & Dy (2018), Crowdclustering with partition
-labels, AISTATS, section 4.1: each is interested in one binary question about the classes, does not answer for some of
-them, and errs now and then. `simulate_crowd` makes the crowd of a sorting task: each annotator sorts some of the items
-into groups, more or less finely, more or less carefully.
+`simulate_experts` makes the synthetic experts of Chen, Chang, Castaldi, Cho, Hobbs & Dy (2018), Crowdclustering with
+Partition Labels, AISTATS, section 4.1: each is interested in one binary question about the classes, does not answer for
+some of them, and errs now and then. `simulate_crowd` makes the crowd of a sorting task: each annotator sorts some of
+the items into groups, more or less finely, more or less carefully.
 
 Decided here
 ------------
@@ -73,7 +73,7 @@ def simulate_experts(
 
     References
     ----------
-    Chen, Chang, Castaldi, Cho & Dy (2018). Crowdclustering with partition labels. AISTATS, section 4.1.
+    Chen, Chang, Castaldi, Cho, Hobbs & Dy (2018). Crowdclustering with partition labels. AISTATS, section 4.1.
 
     Examples
     --------
