@@ -5,7 +5,7 @@
 The arithmetic: for the E-step one product with the design, two with the sparse labels, one back, and the exponentials
 of all items × clusters; for every evaluation of the M-step's solver a product with the design, one back, and the
 exponentials. Each is timed bare, whole arrays at a time, on the same machine in the same minute, and multiplied by how
-often the sweep needed it. Peak memory is that of the sweep's own allocations.
+often the sweep needed it; the bare products may use every core, the sweep, as in `fit`, one. Peak memory is that of the sweep's own allocations.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import tracemalloc
 
 import numpy as np
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 from consilience import Groupings
 from consilience.inference import softmax
@@ -63,7 +64,8 @@ def main() -> None:
         state = model.step(state, evidence, prior)
 
     calls = count_evaluations(lambda: model.step(state, evidence, prior))
-    sweep = fastest(lambda: model.step(state, evidence, prior), repeats=7)
+    with threadpool_limits(1, user_api="blas"):  # as in fit
+        sweep = fastest(lambda: model.step(state, evidence, prior), repeats=7)
     tracemalloc.start()
     model.step(state, evidence, prior)
     peak = tracemalloc.get_traced_memory()[1]

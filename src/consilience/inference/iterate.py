@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 State = TypeVar("State")
@@ -115,10 +116,11 @@ def restarts(
         Results in the order of `arguments`.
     """
     calls = list(arguments)
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    results = parallel(delayed(run)(*call) for call in calls)
     hidden = None if progress else True  # None: hidden unless standard error is a terminal
-    return list(tqdm(results, total=len(calls), desc=progress, disable=hidden, leave=False))
+    with threadpool_limits(1, user_api="blas"):  # products of chunks are too small to share: threads would only wait
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        results = parallel(delayed(run)(*call) for call in calls)
+        return list(tqdm(results, total=len(calls), desc=progress, disable=hidden, leave=False))
 
 
 def spawn_seeds(rng: np.random.RandomState, n: int) -> list[int]:
