@@ -5,7 +5,8 @@
 The arithmetic: for the E-step one product with the design, two with the sparse labels, one back, and the exponentials
 of all items × clusters; for every evaluation of the M-step's solver a product with the design, one back, and the
 exponentials. Each is timed bare, whole arrays at a time, on the same machine in the same minute, and multiplied by how
-often the sweep needed it; the bare products may use every core, the sweep, as in `fit`, one. Peak memory is that of the sweep's own allocations.
+often the sweep needed it; the bare products may use every core, the sweep, as in `fit`, one. Peak memory is that of the
+sweep's own allocations.
 """
 
 from __future__ import annotations
