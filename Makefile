@@ -9,7 +9,7 @@ FEATURES ?=
 
 export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help setup demo test test-all lint format docs bench papers clean
+.PHONY: help setup demo test test-all lint format docs bench papers serve clean
 
 help:
 	@echo "make setup     virtual environment in $(VENV) with everything"
@@ -20,6 +20,7 @@ help:
 	@echo "make docs      the documentation, in docs/_build/html"
 	@echo "make bench     speed against peers and against the machine"
 	@echo "make papers    the tables and figures of the papers"
+	@echo "make serve     show the report of make demo at http://127.0.0.1:8000/report.html"
 	@echo "make clean     remove what these targets made"
 
 $(VENV)/bin/python:
@@ -73,6 +74,10 @@ bench: setup
 
 papers: setup
 	$(BIN)/python benchmarks/papers/partition_labels.py --out docs/papers/partition_labels.txt
+
+serve: $(VENV)/.core
+	@test -e $(REPORT)/report.html || { echo "There is no $(REPORT)/report.html; run make demo first." >&2; exit 2; }
+	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory $(REPORT)
 
 clean:
 	rm -rf $(VENV) $(REPORT) docs/_build docs/gallery docs/generated dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
