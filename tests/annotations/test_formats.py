@@ -57,8 +57,8 @@ LONG = lines("item,annotator,grouping,group", *(",".join(row) for row in SORT))
         (LONG.replace("item,annotator", " Item ,ANNOTATOR"), "table.csv"),
         (LONG.rstrip("\n"), "table.csv"),
         ("\ufeff" + LONG, "table.csv"),
-        (gzip.compress(LONG.encode()), "table.csv.gz"),
-        (gzip.compress(LONG.encode()), "unzipped_by_name_only.csv"),
+        (gzip.compress(LONG.encode(), mtime=0), "table.csv.gz"),
+        (gzip.compress(LONG.encode(), mtime=0), "unzipped_by_name_only.csv"),
         (json.dumps([dict(zip(["item", "annotator", "grouping", "group"], row)) for row in SORT]), "table.json"),
     ],
 )
