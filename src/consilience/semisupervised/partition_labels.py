@@ -35,7 +35,7 @@ Updates
 Decided here
 ------------
 A sweep is (18), (20), (4), (16), so that the posteriors belong to the parameters beside them. (4) takes a few steps
-of L-BFGS a sweep, which raise the bound as surely as the maximum does and reach the same bounds in a third of the time.
+of L-BFGS a sweep, which raise the bound as surely as the maximum does and cost less.
 With more features than items, W lives in the row space of Φ: outside it the data say nothing, and the prior and
 λ ‖w_k‖² see the norm alone. J_m = 1 has α = 40, not 0. Items and groups are first put in an order that depends on what
 they contain, so that the order in which they were given and the names of labels change nothing.
