@@ -24,6 +24,14 @@ import pandas as pd
 
 from consilience.annotations import Groupings
 from consilience.errors import InputError
+from consilience.simulation._checks import (
+    RandomSource,
+    accuracies,
+    classes_and_items,
+    generator,
+    require_count,
+    require_share,
+)
 
 __all__ = ["simulate_crowd", "simulate_experts"]
 
@@ -38,7 +46,7 @@ def simulate_experts(
     observed: float = 1.0,
     flip: float = 0.1,
     items: Any = None,
-    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    random_state: RandomSource = None,
 ) -> Groupings:
     """Experts who each answer one binary question about the classes, for some of the classes only.
 
@@ -89,16 +97,17 @@ def simulate_experts(
     >>> experts.to_matrix().notna().sum().tolist()
     [30, 30, 30, 30, 30]
     """
-    codes, n_classes, names = _classes_and_items(classes, items)
+    codes, class_names, names = classes_and_items(classes, items)
+    n_classes = len(class_names)
     if n_classes < 3:
         raise InputError(
             "simulate_experts needs at least 3 classes: one each to call positive, to call negative and to leave "
             f"unlabelled. Got {n_classes} instead."
         )
-    _require_count("n_annotators", n_annotators, "simulate_experts")
-    _require_share("observed", observed, "simulate_experts", zero=False)
-    _require_share("flip", flip, "simulate_experts")
-    rng = _generator(random_state)
+    require_count("n_annotators", n_annotators, "simulate_experts")
+    require_share("observed", observed, "simulate_experts", zero=False)
+    require_share("flip", flip, "simulate_experts")
+    rng = generator(random_state)
     said = split_classes(n_classes, n_annotators, rng)[:, codes].T
     given = said != UNLABELLED
     flipped = _random_share(given, flip, rng)
@@ -116,7 +125,7 @@ def simulate_crowd(
     accuracy: Any = 0.9,
     merge: float = 0.0,
     items: Any = None,
-    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    random_state: RandomSource = None,
 ) -> Groupings:
     """Annotators who each sort some of the items into groups, finely or coarsely, with errors of their own.
 
@@ -162,13 +171,14 @@ def simulate_crowd(
     >>> crowd.n_items, crowd.n_annotators, crowd.n_rows
     (1797, 40, 4000)
     """
-    codes, n_classes, names = _classes_and_items(classes, items)
-    _require_count("n_annotators", n_annotators, "simulate_crowd")
-    _require_share("merge", merge, "simulate_crowd")
+    codes, class_names, names = classes_and_items(classes, items)
+    n_classes = len(class_names)
+    require_count("n_annotators", n_annotators, "simulate_crowd")
+    require_share("merge", merge, "simulate_crowd")
     each = len(codes) if items_each is None else items_each
-    _require_count("items_each", each, "simulate_crowd", at_most=len(codes))
-    right = _accuracies(accuracy, n_annotators)
-    rng = _generator(random_state)
+    require_count("items_each", each, "simulate_crowd", at_most=len(codes))
+    right = accuracies(accuracy, n_annotators, "simulate_crowd")
+    rng = generator(random_state)
     group_of_class, n_groups = merge_classes(n_classes, n_annotators, merge, rng)
     seen = np.stack([rng.choice(len(codes), each, replace=False) for _ in range(n_annotators)])
     group = np.take_along_axis(group_of_class, codes[seen], axis=1)
@@ -223,55 +233,3 @@ def _random_share(mask: np.ndarray, share: float, rng: np.random.Generator, *, a
     keys = np.where(mask, rng.random(mask.shape), np.inf)
     rank = keys.argsort(axis=0).argsort(axis=0)
     return rank < np.maximum(np.floor(share * mask.sum(axis=0) + 0.5), at_least)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1, size=4))
-    if random_state is None or isinstance(random_state, int | np.integer | np.random.Generator):
-        return np.random.default_rng(random_state)
-    raise InputError(f"'random_state' must be an int, a numpy Generator or RandomState, or None. Got {random_state!r}.")
-
-
-def _classes_and_items(classes: Any, items: Any) -> tuple[np.ndarray, int, pd.Index]:
-    """Class codes (n_items,), number of classes, item names."""
-    array = np.asarray(classes)
-    if array.ndim != 1 or len(array) == 0:
-        raise InputError(f"'classes' must be a one-dimensional array of classes. Got shape {array.shape} instead.")
-    codes, names = pd.factorize(array)
-    missing = np.flatnonzero(codes < 0)
-    if len(missing):
-        raise InputError(f"'classes' must have no missing values. Got one at position {missing[0]}.")
-    if items is None:
-        items = classes.index if isinstance(classes, pd.Series) else pd.RangeIndex(len(codes))
-    index = pd.Index(items)
-    if len(index) != len(codes):
-        raise InputError(f"'items' must name each of the {len(codes)} items. Got {len(index)} names instead.")
-    return codes, len(names), index
-
-
-def _accuracies(accuracy: Any, n_annotators: int) -> np.ndarray:
-    right = np.asarray(accuracy, dtype=float)
-    if right.shape not in [(), (n_annotators,)]:
-        raise InputError(
-            f"The 'accuracy' parameter of simulate_crowd must be a number or one for each of the {n_annotators} "
-            f"annotators. Got an array of shape {right.shape} instead."
-        )
-    right = np.broadcast_to(right, (n_annotators,))
-    wrong = right[~((right >= 0) & (right <= 1))]
-    if len(wrong):
-        raise InputError(f"The 'accuracy' parameter of simulate_crowd must lie in [0, 1]. Got {wrong[0]} instead.")
-    return right
-
-
-def _require_count(name: str, value: Any, function: str, *, at_most: int | None = None) -> None:
-    if not isinstance(value, int | np.integer) or value < 1 or (at_most is not None and value > at_most):
-        limit = "" if at_most is None else f" of at most {at_most}, the number of items"
-        raise InputError(f"The '{name}' parameter of {function} must be a positive int{limit}. Got {value!r} instead.")
-
-
-def _require_share(name: str, value: float, function: str, *, zero: bool = True) -> None:
-    if not 0 <= value <= 1 or (value == 0 and not zero):
-        raise InputError(
-            f"The '{name}' parameter of {function} must lie in {'[' if zero else '('}0, 1]. Got {value!r} instead."
-        )

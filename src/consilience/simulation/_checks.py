@@ -1,0 +1,69 @@
+"""What the simulators demand of their arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.errors import InputError
+
+RandomSource = int | np.random.Generator | np.random.RandomState | None
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return the source of randomness that a user named."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1, size=4))
+    if random_state is None or isinstance(random_state, int | np.integer | np.random.Generator):
+        return np.random.default_rng(random_state)
+    raise InputError(f"'random_state' must be an int, a numpy Generator or RandomState, or None. Got {random_state!r}.")
+
+
+def classes_and_items(classes: Any, items: Any) -> tuple[np.ndarray, np.ndarray, pd.Index]:
+    """Class codes (n_items,), names of the classes in order of first appearance, names of the items."""
+    array = np.asarray(classes)
+    if array.ndim != 1 or len(array) == 0:
+        raise InputError(f"'classes' must be a one-dimensional array of classes. Got shape {array.shape} instead.")
+    codes, names = pd.factorize(array)
+    missing = np.flatnonzero(codes < 0)
+    if len(missing):
+        raise InputError(f"'classes' must have no missing values. Got one at position {missing[0]}.")
+    if items is None:
+        items = classes.index if isinstance(classes, pd.Series) else pd.RangeIndex(len(codes))
+    index = pd.Index(items)
+    if len(index) != len(codes):
+        raise InputError(f"'items' must name each of the {len(codes)} items. Got {len(index)} names instead.")
+    return codes, names, index
+
+
+def accuracies(accuracy: Any, n: int, function: str, *, of: str = "annotators") -> np.ndarray:
+    """Probability of a right answer for each of `n` annotators."""
+    right = np.asarray(accuracy, dtype=float)
+    if right.shape not in [(), (n,)]:
+        raise InputError(
+            f"The 'accuracy' parameter of {function} must be a number or one for each of the {n} {of}. Got an array "
+            f"of shape {right.shape} instead."
+        )
+    outside = right[~((right >= 0) & (right <= 1))]
+    if len(outside):
+        raise InputError(f"The 'accuracy' parameter of {function} must lie in [0, 1]. Got {outside[0]} instead.")
+    return np.broadcast_to(right, (n,))
+
+
+def require_count(
+    name: str, value: Any, function: str, *, at_most: int | None = None, limit: str = "the number of items"
+) -> None:
+    """Demand a positive int, of at most `at_most`, which is the `limit`."""
+    if not isinstance(value, int | np.integer) or value < 1 or (at_most is not None and value > at_most):
+        bound = "" if at_most is None else f" of at most {at_most}, {limit}"
+        raise InputError(f"The '{name}' parameter of {function} must be a positive int{bound}. Got {value!r} instead.")
+
+
+def require_share(name: str, value: float, function: str, *, zero: bool = True) -> None:
+    """Demand a number of at most 1 that is above 0, or at least 0 if it may be."""
+    if not 0 <= value <= 1 or (value == 0 and not zero):
+        raise InputError(
+            f"The '{name}' parameter of {function} must lie in {'[' if zero else '('}0, 1]. Got {value!r} instead."
+        )

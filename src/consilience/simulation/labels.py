@@ -1,0 +1,236 @@
+"""Simulated annotators who name the class of items, and the sparse crowds in which few of them know it.
+
+Decided here
+------------
+Annotators err independently of each other given the class, as the model of Dawid and Skene has it. Which items an
+annotator labels does not depend on the class.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations import Labels
+from consilience.annotations.labels import sorted_names
+from consilience.annotations.names import unique_names
+from consilience.errors import InputError
+from consilience.simulation._checks import (
+    RandomSource,
+    accuracies,
+    classes_and_items,
+    generator,
+    require_count,
+    require_share,
+)
+
+__all__ = ["simulate_labels", "sparse_crowd"]
+
+
+def simulate_labels(
+    classes: Any,
+    *,
+    n_annotators: int = 20,
+    accuracy: Any = 0.7,
+    confusion: Any = None,
+    labels_each: int | None = None,
+    annotators_per_item: int | None = None,
+    items: Any = None,
+    random_state: RandomSource = None,
+) -> Labels:
+    """Annotators who name the class of items, with errors of their own.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_items,)
+        True class of each item, names of any kind; they are the names of the labels.
+    n_annotators : int, default=20
+        Ignored if `confusion` is given.
+    accuracy : float or array-like of shape (n_annotators,), default=0.7
+        Probability of the right label: one for all annotators or one for each. All wrong labels are as probable; a
+        single class leaves none. Ignored if `confusion` is given.
+    confusion : array-like of shape (n_annotators, n_classes, n_classes), optional
+        Probability of each label (last axis) by each annotator for items of each class (middle axis), classes in
+        sorted order. See `sparse_crowd`.
+    labels_each : int, optional
+        Number of random items that each annotator labels. By default each labels all.
+    annotators_per_item : int, optional
+        Number of random annotators that label each item, instead of `labels_each`.
+    items : array-like of shape (n_items,), optional
+        Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.
+    random_state : int, numpy Generator, RandomState or None
+        Source of the randomness; an int gives the same labels each time.
+
+    Returns
+    -------
+    Labels
+        Over all items and all annotators, those without labels included; annotators "annotator 1", "annotator 2", ...
+
+    Raises
+    ------
+    InputError
+        If `classes` is empty, not one-dimensional or has a missing value, if `items`, `accuracy` or `confusion` has
+        another shape, or if a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from consilience.simulation import simulate_labels
+    >>> iris = load_iris()
+    >>> simulate_labels(iris.target_names[iris.target], n_annotators=40, annotators_per_item=5, random_state=0)
+    Labels(150 items, 40 annotators, 3 classes, 750 labels)
+    """
+    codes, found, names = classes_and_items(classes, items)
+    appeared = unique_names(found, "classes")
+    class_names = sorted_names(appeared)
+    true = class_names.get_indexer(appeared)[codes]
+    matrices = None if confusion is None else _matrices(confusion, len(class_names))
+    n = n_annotators if matrices is None else len(matrices)
+    require_count("n_annotators", n, "simulate_labels")
+    rng = generator(random_state)
+    item, annotator = _who_labels_what(len(true), n, labels_each, annotators_per_item, rng)
+    if matrices is None:
+        right = accuracies(accuracy, n, "simulate_labels")
+        label = with_errors(true[item], right[annotator], len(class_names), rng)
+    else:
+        label = draw_labels(matrices, annotator, true[item], rng)
+    return Labels(
+        items=unique_names(names, "items"),
+        annotators=pd.Index([f"annotator {m}" for m in range(1, n + 1)]),
+        positional=True,
+        classes=class_names,
+        item=item,
+        annotator=annotator,
+        label=label,
+    ).in_order()
+
+
+def sparse_crowd(
+    n_annotators: int = 100,
+    n_classes: int = 3,
+    *,
+    alpha: float = 0.1,
+    accuracy: Any = 0.6,
+    random_state: RandomSource = None,
+) -> np.ndarray:
+    """Confusion matrices of a crowd in which few can tell the classes apart: the α-sparse crowd.
+
+    Parameters
+    ----------
+    n_annotators : int, default=100
+    n_classes : int, default=3
+    alpha : float, default=0.1
+        Share of experts, in [0, 1]: the first ⌈alpha * n_annotators⌉ annotators. Each other annotator draws labels from
+        one distribution for all classes, which is itself drawn from a Dirichlet(1, ..., 1).
+    accuracy : float or array-like of shape (n_experts,), default=0.6
+        Probability of an expert's right label: one for all or one for each. All wrong labels are as probable.
+    random_state : int, numpy Generator, RandomState or None
+        Source of the randomness; an int gives the same crowd each time.
+
+    Returns
+    -------
+    ndarray, shape (n_annotators, n_classes, n_classes)
+        Probability of each label (last axis) by each annotator for items of each class, for `simulate_labels`.
+
+    Raises
+    ------
+    InputError
+        A parameter is out of range, or `accuracy` has another length.
+
+    References
+    ----------
+    Zhao & Zucker. Stagewise learning for sparse clustering of discretely-valued data. Section 4.
+
+    Examples
+    --------
+    >>> from consilience.simulation import simulate_labels, sparse_crowd
+    >>> crowd = sparse_crowd(alpha=0.05, random_state=0)
+    >>> crowd[4].round(2).tolist()
+    [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]]
+    >>> crowd[5].round(2).tolist()
+    [[0.4, 0.59, 0.01], [0.4, 0.59, 0.01], [0.4, 0.59, 0.01]]
+    >>> simulate_labels([0, 1, 2, 2], confusion=crowd, random_state=0)
+    Labels(4 items, 100 annotators, 3 classes, 400 labels)
+    """
+    require_count("n_annotators", n_annotators, "sparse_crowd")
+    require_count("n_classes", n_classes, "sparse_crowd")
+    require_share("alpha", alpha, "sparse_crowd")
+    n_experts = math.ceil(round(alpha * n_annotators, 9))  # 0.07 * 100 is a little more than 7
+    right = accuracies(accuracy, n_experts, "sparse_crowd", of="experts")[:, None, None]
+    wrong = (1 - right) / max(n_classes - 1, 1)
+    experts = np.where(np.eye(n_classes, dtype=bool), right if n_classes > 1 else 1.0, wrong)
+    habits = generator(random_state).dirichlet(np.ones(n_classes), n_annotators - n_experts)
+    return np.concatenate([experts, np.repeat(habits[:, None], n_classes, axis=1)])
+
+
+def distinct_choices(n_rows: int, n: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """For each row `size` different ones of range(n), all subsets as probable; (n_rows, size).
+
+    Floyd's algorithm: of the first j + 1 take a random one, or the last of them where the random one is taken already.
+    """
+    chosen = np.empty((n_rows, size), dtype=np.int64)
+    for column, last in enumerate(range(n - size, n)):
+        drawn = rng.integers(last + 1, size=n_rows)
+        taken = (chosen[:, :column] == drawn[:, None]).any(axis=1)
+        chosen[:, column] = np.where(taken, last, drawn)
+    return chosen
+
+
+def with_errors(true: np.ndarray, right: np.ndarray, n_classes: int, rng: np.random.Generator) -> np.ndarray:
+    """Labels that are right with probability `right`, else one of the others; of the shape of `true`."""
+    wrong = rng.random(len(true)) >= right
+    steps = rng.integers(1, max(n_classes, 2), size=len(true))
+    return np.where(wrong, (true + steps) % n_classes, true)
+
+
+def draw_labels(matrices: np.ndarray, annotator: np.ndarray, true: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Labels drawn from the row of each annotator's matrix that belongs to the true class."""
+    cumulative = matrices.cumsum(axis=2)
+    cumulative /= cumulative[:, :, -1:]  # the end is 1, so that no label is drawn whose probability is 0
+    drawn = rng.random(len(true))
+    label = np.zeros(len(true), dtype=np.int64)
+    for k in range(matrices.shape[2] - 1):
+        label += drawn >= cumulative[annotator, true, k]
+    return label
+
+
+def _who_labels_what(
+    n_items: int,
+    n_annotators: int,
+    labels_each: int | None,
+    annotators_per_item: int | None,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Item and annotator of each label."""
+    if annotators_per_item is not None and labels_each is not None:
+        raise InputError("simulate_labels takes either labels_each or annotators_per_item. Got both.")
+    if annotators_per_item is not None:
+        name, limit = "annotators_per_item", "the number of annotators"
+        require_count(name, annotators_per_item, "simulate_labels", at_most=n_annotators, limit=limit)
+        annotator = distinct_choices(n_items, n_annotators, annotators_per_item, rng)
+        return np.repeat(np.arange(n_items), annotators_per_item), annotator.ravel()
+    if labels_each is None:
+        return np.repeat(np.arange(n_items), n_annotators), np.tile(np.arange(n_annotators), n_items)
+    require_count("labels_each", labels_each, "simulate_labels", at_most=n_items)
+    item = [rng.choice(n_items, labels_each, replace=False) for _ in range(n_annotators)]
+    return np.concatenate(item), np.repeat(np.arange(n_annotators), labels_each)
+
+
+def _matrices(confusion: Any, n_classes: int) -> np.ndarray:
+    matrices = np.asarray(confusion, dtype=float)
+    if matrices.ndim != 3 or len(matrices) == 0 or matrices.shape[1:] != (n_classes, n_classes):
+        raise InputError(
+            "The 'confusion' parameter of simulate_labels must have the shape (n_annotators, "
+            f"{n_classes}, {n_classes}) for {n_classes} classes. Got shape {matrices.shape} instead."
+        )
+    distributions = (matrices >= 0).all(axis=2) & np.isclose(matrices.sum(axis=2), 1, atol=1e-6)
+    if not distributions.all():
+        annotator, k = np.argwhere(~distributions)[0]
+        raise InputError(
+            "Each row of the 'confusion' parameter of simulate_labels must be probabilities that sum to 1. Got "
+            f"{matrices[annotator, k].tolist()} for annotator {annotator} and class {k}."
+        )
+    return matrices
