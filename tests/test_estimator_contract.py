@@ -8,14 +8,25 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from consilience import Groupings, registry
+from consilience import Groupings, Labels, registry
 from consilience.persistence import load, save
 
-QUICK = {"PartitionLabelModel": {"prior_variance": 1.0, "n_init": 1, "max_clusters": 3, "random_state": 0}}
+QUICK = {
+    "PartitionLabelModel": {"prior_variance": 1.0, "n_init": 1, "max_clusters": 3, "random_state": 0},
+    "ProductMixture": {"max_iter": 30},
+    "DawidSkene": {"max_iter": 30},
+    "SpectralEM": {"n_init": 2, "n_starts": 20, "max_iter": 30, "random_state": 0},
+    "StagewiseEM": {"max_iter": 10},
+}
 NAMES = list(registry.ESTIMATORS)
 
+
+def reads_features(name):
+    return registry.ESTIMATORS[name].kind == "semisupervised"
+
+
 # each skipped check with its reason
-NOT_APPLICABLE = {
+REQUIRES_ANNOTATIONS = {
     "check_clustering": "fits without y; annotations are required",
     "check_clusterer_compute_labels_predict": "fits without y; annotations are required",
     "check_fit_score_takes_y": "the second argument is called annotations, and checked for being called y",
@@ -24,11 +35,33 @@ NOT_APPLICABLE = {
 
 
 def estimators():
-    return [registry.estimator(name)(**QUICK[name]) for name in NAMES]
+    return [registry.estimator(name)(**QUICK.get(name, {})) for name in NAMES]
+
+
+FEW_ANNOTATORS = dict.fromkeys(
+    [
+        "check_estimators_overwrite_params",
+        "check_estimators_fit_returns_self",
+        "check_readonly_memmap_input",
+        "check_fit2d_1feature",
+        "check_fit_idempotent",
+        "check_fit_check_is_fitted",
+        "check_n_features_in",
+    ],
+    "has one or two annotators; moments need three groups of them, and the error says so",
+)
+
+
+def not_applicable(estimator):
+    name = type(estimator).__name__
+    if name == "SpectralEM":
+        return FEW_ANNOTATORS
+    return REQUIRES_ANNOTATIONS if reads_features(name) else {}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(estimators(), expected_failed_checks=lambda _: NOT_APPLICABLE)
+@pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
+@parametrize_with_checks(estimators(), expected_failed_checks=not_applicable)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -44,17 +77,22 @@ def small_study(seed=0, n_items=40):
     return (X - X.mean()) / X.std(), Groupings.from_matrix(said, items=X.index, annotators=list("wxyz")), blob
 
 
-def fit(name, X, annotations):
-    model = registry.estimator(name)(**QUICK[name])
-    return model.fit(annotations) if registry.ESTIMATORS[name].kind == "consensus" else model.fit(X, annotations)
+def fit(name, X, annotations, **parameters):
+    """Fit to groupings, or to the labels that the same names are."""
+    model = registry.estimator(name)(**(QUICK.get(name, {}) | parameters))
+    if registry.ESTIMATORS[name].kind == "semisupervised":
+        return model.fit(X, annotations)
+    return model.fit(Labels.from_matrix(annotations.to_matrix()))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
 @pytest.mark.parametrize("name", NAMES)
 class TestContract:
     def test_recovers_two_blobs(self, name):
         X, annotations, blob = small_study()
-        labels = fit(name, X, annotations).labels_
-        assert np.mean(labels == blob) in (0, 1)
+        share = np.mean(fit(name, X, annotations).labels_ == blob)
+        assert share in (0, 1) if reads_features(name) else share > 0.9  # labels alone leave some items in doubt
 
     def test_common_attributes(self, name):
         X, annotations, _ = small_study()
@@ -63,13 +101,15 @@ class TestContract:
         assert model.responsibilities_.shape == (40, model.n_clusters_)
         assert list(model.items_) == list(X.index)
         assert list(model.annotators_.index) == list("wxyz")
-        assert set(np.unique(model.labels_)) == set(range(model.n_clusters_))
+        names = getattr(model, "classes_", range(model.n_clusters_))
+        assert set(np.unique(model.labels_)) == set(names)
+        np.testing.assert_array_equal(model.labels_, np.array(names)[model.responsibilities_.argmax(1)])
 
     def test_is_deterministic_and_leaves_its_parameters_alone(self, name):
         X, annotations, _ = small_study()
         one, two = fit(name, X, annotations), fit(name, X, annotations)
         np.testing.assert_array_equal(one.responsibilities_, two.responsibilities_)
-        assert one.get_params() == registry.estimator(name)(**QUICK[name]).get_params()
+        assert one.get_params() == registry.estimator(name)(**QUICK.get(name, {})).get_params()
         assert clone(one).get_params() == one.get_params()
 
     def test_pickles_and_saves(self, name, tmp_path):
@@ -92,23 +132,30 @@ class TestContract:
         X, annotations, _ = small_study()
         table = annotations.to_matrix().replace({0.0: "zebra", 1.0: "ant"})
         there, here = fit(name, X, annotations), fit(name, X, Groupings.from_matrix(table))
-        np.testing.assert_allclose(here.responsibilities_, there.responsibilities_, atol=1e-8)
+        swapped = slice(None) if reads_features(name) else [1, 0]  # classes are in the order of their names
+        np.testing.assert_allclose(here.responsibilities_[:, swapped], there.responsibilities_, atol=1e-8)
 
     def test_one_annotator_is_enough(self, name):
+        if name == "SpectralEM":
+            pytest.skip("moments need three groups of annotators")
         X, annotations, _ = small_study()
         model = fit(name, X, annotations.restrict(annotators=["x"]))
         assert model.n_clusters_ >= 1
         assert np.isfinite(model.responsibilities_).all()
 
     def test_two_items_are_enough(self, name):
-        model = registry.estimator(name)(**(QUICK[name] | {"max_clusters": 2}))
-        model.fit(np.array([[0.0], [1.0]]), Groupings.from_matrix([["a"], ["b"]]))
+        if name == "SpectralEM":
+            pytest.skip("moments need three groups of annotators")
+        parameters = {"max_clusters": 2} if reads_features(name) else {}
+        model = fit(name, np.array([[0.0], [1.0]]), Groupings.from_matrix([["a"], ["b"]]), **parameters)
         assert model.labels_.shape == (2,)
 
     def test_items_that_nobody_labelled(self, name):
         X, annotations, blob = small_study()
         model = fit(name, X, annotations[np.arange(20)].reindex(X.index))
-        assert np.mean(model.labels_ == blob) in (0, 1)
+        told = slice(None) if reads_features(name) else slice(20)  # the others have no features to tell them by
+        share = np.mean((model.labels_ == blob)[told])
+        assert share in (0, 1) if reads_features(name) else share >= 0.9
 
     def test_names_of_every_kind(self, name):
         X, annotations, _ = small_study()

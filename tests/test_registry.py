@@ -6,8 +6,10 @@ import sys
 
 import pytest
 
+import consilience.consensus
 import consilience.semisupervised
 from consilience import registry
+from consilience.aggregator import LabelAggregator
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 
@@ -24,10 +26,16 @@ def test_entry_tells_the_truth(entry):
     assert "\n" not in entry.description
 
 
-def test_every_public_estimator_is_registered():
-    assert set(consilience.semisupervised.__all__) == {
-        entry.name for entry in registry.ESTIMATORS.values() if entry.kind == "semisupervised"
+@pytest.mark.parametrize("module", [consilience.semisupervised, consilience.consensus], ids=lambda m: m.__name__)
+def test_every_public_estimator_is_registered(module):
+    assert set(module.__all__) == {
+        entry.name for entry in registry.ESTIMATORS.values() if entry.module == module.__name__
     }
+
+
+def test_models_of_labels_read_nothing_else():
+    for entry in registry.ESTIMATORS.values():
+        assert (entry.reads == ("labels",)) == issubclass(entry.load(), LabelAggregator)
 
 
 def test_estimator_imports_the_class():
@@ -35,13 +43,10 @@ def test_estimator_imports_the_class():
 
 
 def test_unknown_name_is_refused_with_the_nearest():
-    with pytest.raises(
-        InputError,
-        match=r"^There is no model 'PartitionLabelsModel'; choose one of PartitionLabelModel\. "
-        r"Did you mean PartitionLabelModel\?$",
-    ):
-        registry.estimator("PartitionLabelsModel")
-    with pytest.raises(InputError, match=r"^There is no model 'x'; choose one of PartitionLabelModel\.$"):
+    choice = f"; choose one of {', '.join(registry.ESTIMATORS)}\\."
+    with pytest.raises(InputError, match=rf"^There is no model 'DawidSkeen'{choice} Did you mean DawidSkene\?$"):
+        registry.estimator("DawidSkeen")
+    with pytest.raises(InputError, match=rf"^There is no model 'x'{choice}$"):
         registry.entry("x")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,7 +18,8 @@ from consilience.profiles import association, cluster_profile
 class CrowdEstimator(BaseEstimator):
     """What every estimator of the package shares.
 
-    A subclass sets ``items_`` (Index) and ``labels_`` in `fit`, and the features are read by `_features`.
+    A subclass sets ``items_`` (Index), ``labels_`` and ``n_clusters_`` in `fit`, and the features are read by
+    `_features`. Where ``labels_`` are no numbers from 0, it overrides `_cluster_codes` and `_cluster_names`.
     """
 
     def __sklearn_tags__(self) -> Any:
@@ -53,8 +54,10 @@ class CrowdEstimator(BaseEstimator):
         Returns
         -------
         DataFrame
+            Indexed by cluster, or by the name of the class; those that own no item have no row.
         """
-        return cluster_profile(self._of_items(X), self.labels_)
+        profile = cluster_profile(self._of_items(X), self._cluster_codes())
+        return profile.set_axis(self._cluster_names()[profile.index].rename(profile.index.name))
 
     def association(self, scores: Any) -> pd.DataFrame:
         """Whether outside scores differ between the clusters: Kruskal-Wallis, corrected for their number.
@@ -70,7 +73,16 @@ class CrowdEstimator(BaseEstimator):
         -------
         DataFrame
         """
-        return association(self._of_items(scores), self.labels_)
+        return association(self._of_items(scores), self._cluster_codes())
+
+    def _cluster_codes(self) -> Int[np.ndarray, " items"]:
+        """Place of each item's cluster among `_cluster_names`."""
+        codes: np.ndarray = self.labels_
+        return codes
+
+    def _cluster_names(self) -> pd.Index:
+        """Names of all clusters, also of those that own no item."""
+        return pd.RangeIndex(self.n_clusters_)
 
     def _of_items(self, table: Any) -> pd.DataFrame:
         """Rows of the table for the fitted items, in their order."""

@@ -58,6 +58,45 @@ ESTIMATORS: dict[str, Entry] = {
             description="Clusters that explain partition labels and can be told apart by the features; finds their "
             "number, and which clusters each annotator's labels stand for.",
         ),
+        Entry(
+            name="MajorityVote",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("labels",),
+            description="The class that most annotators gave each item; all votes count alike.",
+        ),
+        Entry(
+            name="DawidSkene",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("labels",),
+            description="Class of each item and confusion matrix of each annotator, with a prior learned from the "
+            "crowd; takes known classes and earlier counts.",
+        ),
+        Entry(
+            name="ProductMixture",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("labels",),
+            description="Mixture whose components need not be as many as the classes that annotators name; within one, "
+            "annotators label independently of each other.",
+        ),
+        Entry(
+            name="SpectralEM",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("labels",),
+            description="Confusion matrices from the moments of three groups of annotators, then EM: a start that does "
+            "not rest on the votes.",
+        ),
+        Entry(
+            name="StagewiseEM",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("labels",),
+            description="Finds the annotators who inform among many who label at random, and the classes that these "
+            "tell.",
+        ),
     ]
 }
 

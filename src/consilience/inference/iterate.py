@@ -52,7 +52,8 @@ def iterate(
     lower_bound: Callable[[State], float],
     *,
     max_iter: int,
-    tol: float,
+    tol: float = 0.0,
+    settled: Callable[[State], bool] | None = None,
 ) -> Trace[State]:
     """Sweep until the bound gains less than `tol` times its size, at most `max_iter` times.
 
@@ -63,6 +64,8 @@ def iterate(
     lower_bound : state → float, nats.
     max_iter : int
     tol : float
+    settled : state → bool, optional
+        Stop when this holds instead, for algorithms that do not raise their bound in every sweep.
 
     Returns
     -------
@@ -86,10 +89,14 @@ def iterate(
         bounds.append(lower_bound(state))
         if not math.isfinite(bounds[-1]):
             raise FloatingPointError(f"The lower bound is {bounds[-1]} after sweep {len(bounds)}.")
-        if len(bounds) > 1 and bounds[-1] - bounds[-2] <= tol * abs(bounds[-1]):
+        if settled is not None:
+            if settled(state):
+                return Trace(state, tuple(bounds), True, f"The state had settled after sweep {len(bounds)}.")
+        elif len(bounds) > 1 and bounds[-1] - bounds[-2] <= tol * abs(bounds[-1]):
             gain = f"The bound gained at most {tol:g} of its size in sweep {len(bounds)}."
             return Trace(state, tuple(bounds), True, gain)
-    return Trace(state, tuple(bounds), False, f"The bound still rose after max_iter={max_iter} sweeps.")
+    end = "The bound still rose" if settled is None else "The state had not settled"
+    return Trace(state, tuple(bounds), False, f"{end} after max_iter={max_iter} sweeps.")
 
 
 def restarts(

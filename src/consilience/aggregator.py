@@ -1,0 +1,366 @@
+"""The base of the estimators that need labels alone: labels brought in, classes and annotators read off."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.sparse import issparse
+from scipy.special import entr
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.labels import CROWD_KIT
+from consilience.annotations.names import MISSING, name_index, plain
+from consilience.base import CrowdEstimator
+from consilience.errors import InputError
+from consilience.inference.product_distributions import Answers, posterior
+
+LONG = ({"item", "annotator", "label"}, set(CROWD_KIT) | {"label"})
+MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
+
+
+class LabelAggregator(CrowdEstimator):
+    """What the estimators of a class for each item from labels share: ``fit(labels)``, and answers in class names.
+
+    A subclass implements `_aggregate`, which reads `Labels` and ends with `_set_result`.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = None
+        tags.target_tags.required = False
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+    def fit(self, annotations: Any, y: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        annotations : Labels, DataFrame or array of shape (n_items, n_annotators)
+            Labels; a long table of item, annotator, label or of crowd-kit's task, worker, label; or a label matrix,
+            in which NaN and None mean that the annotator did not label the item.
+        y : ignored
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Annotations that hold no labels, or a wrong parameter.
+        """
+        labels = self._labels(annotations, reset=True)
+        with one_blas_thread():
+            return self._aggregate(labels)
+
+    @abstractmethod
+    def _aggregate(self, labels: Labels) -> Any:
+        """Fit to labels of at least one item by at least one annotator."""
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:  # type: ignore[override]
+        """Fit, and give the class of every item.
+
+        Parameters
+        ----------
+        X : Labels, DataFrame or array, as for `fit`
+        y : ignored
+        **fit_params : as for `fit`
+
+        Returns
+        -------
+        ndarray of class names, shape (n_items,)
+        """
+        return self.fit(X, **fit_params).labels_
+
+    def predict(self, annotations: Any) -> np.ndarray:
+        """Most probable class of items, old or new, by the labels of known annotators.
+
+        Parameters
+        ----------
+        annotations : Labels, DataFrame or array, as for `fit`
+            Of annotators who were fitted, with labels among `classes_`.
+
+        Returns
+        -------
+        ndarray of class names, shape (n_items,)
+            In the order of the items; the first of several that are as probable.
+
+        Raises
+        ------
+        InputError
+            An annotator or a label was not fitted.
+        """
+        most_probable = self.predict_proba(annotations).argmax(1)
+        return self.classes_[most_probable]
+
+    def predict_proba(self, annotations: Any) -> Float[np.ndarray, "items classes"]:
+        """Probability of each class of items, old or new, by the labels of known annotators.
+
+        Parameters
+        ----------
+        annotations : Labels, DataFrame or array, as for `fit`
+            Of annotators who were fitted, with labels among `classes_`.
+
+        Returns
+        -------
+        ndarray, shape (n_items, n_classes)
+            Rows in the order of the items, columns in that of `classes_`.
+
+        Raises
+        ------
+        InputError
+            An annotator or a label was not fitted.
+        """
+        check_is_fitted(self)
+        return self._probabilities(self._labels(annotations, reset=False))
+
+    def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
+        annotator, label = self._fitted_codes(labels)
+        n_labels = len(self._label_names)
+        answers = Answers.of(
+            labels.item, annotator * n_labels + label, (len(labels), len(self._log_table)), len(self._log_weights)
+        )
+        return posterior(answers, self._log_weights, self._log_table)
+
+    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items are of one class.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator gives both items the same label. Default: that both items
+            are of the same class.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        check_is_fitted(self)
+        one = _is_name(item_a)
+        if one != _is_name(item_b) or (not one and len(item_a) != len(item_b)):
+            raise InputError("item_a and item_b must be two names of items, or two lists of names of one length.")
+        a, b = self._of_names([item_a] if one else item_a), self._of_names([item_b] if one else item_b)
+        if annotator is not None:
+            if annotator not in self.annotators_.index:
+                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
+            a, b = a @ matrix, b @ matrix
+        same = (a * b).sum(1)
+        return float(same[0]) if one else same
+
+    def _of_names(self, names: Any) -> Float[np.ndarray, "names classes"]:
+        wanted = name_index(names)
+        place = self.items_.get_indexer(wanted)
+        if (place == MISSING).any():
+            raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} was not fitted.")
+        return self.responsibilities_[place]
+
+    def _labels(self, annotations: Any, *, reset: bool) -> Labels:
+        model = type(self).__name__
+        if reset:  # of a fit to a matrix before: labels have no columns that a new matrix must match
+            for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):
+                delattr(self, name)
+        if not isinstance(annotations, Labels):
+            annotations = self._from_table(annotations, reset=reset)
+        if not annotations.n_rows:
+            raise InputError(f"{model} needs labels, and none of the {len(annotations)} items has any.")
+        if reset and annotations.n_annotators * annotations.n_classes**2 > MAX_TABLE_ENTRIES:
+            raise InputError(
+                f"{model} keeps a probability for each annotator, class and label: {annotations.n_annotators} × "
+                f"{annotations.n_classes} × {annotations.n_classes}, more than {MAX_TABLE_ENTRIES}. Are the labels "
+                "names of classes?"
+            )
+        return annotations
+
+    def _from_table(self, annotations: Any, *, reset: bool) -> Labels:
+        model = type(self).__name__
+        if isinstance(annotations, Groupings | Pairs):
+            kind = type(annotations).__name__
+            raise InputError(
+                f"{model} reads Labels, whose names mean the same to all annotators. Got {kind}, which have none such."
+            )
+        if annotations is None:
+            raise InputError(f"{model} needs annotations: Labels, a long table of labels or a label matrix. Got None.")
+        if issparse(annotations):
+            raise InputError(f"{model} reads label matrices that are not sparse. Got a sparse one; give Labels.")
+        columns = getattr(annotations, "columns", None)
+        if columns is not None and set(map(str, columns)) in LONG:
+            return Labels.from_frame(annotations)
+        _require_matrix(annotations, model)
+        validate_data(self, annotations, reset=reset, skip_check_array=True)
+        return Labels.from_matrix(annotations)
+
+    def _fitted_codes(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of annotator and label as they were when the model was fitted."""
+        codes = []
+        for what, codes_now, names, fitted in (
+            ("annotator", labels.annotator, labels.annotators, self.annotators_.index),
+            ("label", labels.label, labels.classes, self._label_names),
+        ):
+            place = fitted.get_indexer(names)[codes_now]
+            if (place == MISSING).any():
+                row = int(np.argmax(place == MISSING))
+                item = plain(labels.items[labels.item[row]])
+                raise InputError(f"The {what} {plain(names[codes_now[row]])!r} of item {item!r} was not fitted.")
+            codes.append(place)
+        return codes[0], codes[1]
+
+    def _set_result(
+        self,
+        labels: Labels,
+        responsibilities: Float[np.ndarray, "items classes"],
+        classes: pd.Index,
+        confusion: Float[np.ndarray, "annotators classes labels"],
+        *,
+        annotators: pd.Index | None = None,
+    ) -> None:
+        """Name what was found; `annotators` are those of the labels and any further ones."""
+        annotators = labels.annotators if annotators is None else annotators
+        self.items_ = labels.items
+        self.classes_ = classes.to_numpy()
+        self.n_clusters_ = len(classes)
+        self.responsibilities_ = responsibilities
+        self.labels_ = self.classes_[responsibilities.argmax(1)]
+        self._label_names = labels.classes
+        # made of its parts, since from_product sorts names, which not all can be
+        levels: Any = [annotators, classes]
+        rows: Any = np.indices(confusion.shape[:2]).reshape(2, -1)
+        index = pd.MultiIndex(levels, rows, names=["annotator", "class"])
+        table = confusion.reshape(-1, confusion.shape[2])
+        self.confusion_matrices_ = pd.DataFrame(table, index=index, columns=labels.classes.rename("label"))
+        named = classes.equals(labels.classes)
+        self.annotators_ = annotator_quality(labels, responsibilities, confusion, annotators, named=named)
+
+    def _cluster_codes(self) -> Int[np.ndarray, " items"]:
+        return self.responsibilities_.argmax(1)
+
+    def _cluster_names(self) -> pd.Index:
+        return pd.Index(self.classes_, tupleize_cols=False)
+
+
+def annotator_quality(
+    labels: Labels,
+    responsibilities: Float[np.ndarray, "items classes"],
+    confusion: Float[np.ndarray, "annotators classes labels"],
+    annotators: pd.Index,
+    *,
+    named: bool,
+) -> pd.DataFrame:
+    """Tell how much each annotator said, how often rightly, and how much a label of theirs says of an item's class.
+
+    Parameters
+    ----------
+    labels : Labels
+    responsibilities : probability of each class of each item
+    confusion : probability of each label of an annotator, given the class
+    annotators : names; the first are those of the labels
+    named : whether the classes are those of the labels, in their order, and not components without names
+
+    Returns
+    -------
+    DataFrame, one row an annotator
+        ``n_labels``; ``agreement``: the expected share of these labels that are the item's class, NaN without labels;
+        ``accuracy``: the probability that a label of an item of the crowd's mixture of classes is right; and
+        ``information``: mutual information of label and class, bits. Agreement and accuracy are NaN if classes have
+        no names.
+    """
+    n_annotators = len(annotators)
+    share = responsibilities.mean(0)
+    n_labels = np.bincount(labels.annotator, minlength=n_annotators)
+    agreement = accuracy = np.full(n_annotators, np.nan)
+    if named:
+        right = np.bincount(labels.annotator, responsibilities[labels.item, labels.label], n_annotators)
+        agreement = np.divide(right, n_labels, out=np.full(n_annotators, np.nan), where=n_labels > 0)
+        accuracy = np.einsum("akk,k->a", confusion, share)
+    return pd.DataFrame(
+        {
+            "n_labels": n_labels,
+            "agreement": agreement,
+            "accuracy": accuracy,
+            "information": information(share, confusion),
+        },
+        index=annotators.rename("annotator"),
+    )
+
+
+def information(
+    share: Float[np.ndarray, " classes"], confusion: Float[np.ndarray, "annotators classes labels"]
+) -> Float[np.ndarray, " annotators"]:
+    """Mutual information of an annotator's label and an item's class, bits."""
+    marginal = np.einsum("k,akl->al", share, confusion)
+    bits = (entr(marginal).sum(1) - entr(confusion).sum(2) @ share) / np.log(2)
+    return np.maximum(bits, 0.0)
+
+
+def one_blas_thread() -> threadpool_limits:
+    """Context in which BLAS keeps to one thread: most products of a fit are small, and its threads would only wait."""
+    return threadpool_limits(1, user_api="blas")
+
+
+def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
+    """Share of the votes of each item for each class; equal shares where nobody voted."""
+    votes = np.bincount(labels.item * labels.n_classes + labels.label, minlength=len(labels) * labels.n_classes)
+    votes = votes.reshape(len(labels), labels.n_classes).astype(float)
+    votes[votes.sum(1) == 0] = 1.0
+    return votes / votes.sum(1, keepdims=True)
+
+
+def require(estimator: Any, name: str, expected: str, holds: bool) -> None:
+    """Raise an InputError that says what a parameter must be, unless it holds."""
+    if not holds:
+        value = getattr(estimator, name)
+        raise InputError(
+            f"The '{name}' parameter of {type(estimator).__name__} must be {expected}. Got {value!r} instead."
+        )
+
+
+def is_whole(value: Any, least: int) -> bool:
+    """Whether a value is an int of at least `least`."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+
+
+def is_number(value: Any, *, zero: bool = False) -> bool:
+    """Whether a value is a finite number above zero, or zero where it may be."""
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    return real and 0 <= float(value) < float("inf") and (zero or float(value) > 0)
+
+
+def _is_name(names: Any) -> bool:
+    """Whether it is one name and not a list of names; a tuple is a name."""
+    return isinstance(names, tuple) or (not isinstance(names, list) and np.ndim(names) == 0)
+
+
+def _require_matrix(matrix: Any, model: str) -> None:
+    try:
+        values = np.asarray(matrix)
+    except ValueError as error:
+        raise InputError(f"{model} expected a label matrix with rows of one length. Got rows that differ.") from error
+    if np.iscomplexobj(values):
+        raise InputError("Complex data not supported: labels are names or numbers of classes.")
+    shape = values.shape
+    if len(shape) != 2:
+        raise InputError(
+            f"{model} expected a label matrix of shape (n_items, n_annotators), Reshape your data. Got shape {shape}."
+        )
+    for what, size in (("sample", shape[0]), ("feature", shape[1])):
+        if not size:
+            raise InputError(f"0 {what}(s) (shape={shape}) while a minimum of 1 is required: {model} needs labels.")
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        row, column = np.argwhere(np.isinf(values))[0]
+        raise InputError(f"The label of item {row} by annotator {column} is inf (infinity), which names no class.")

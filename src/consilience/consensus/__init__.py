@@ -1,0 +1,9 @@
+"""Estimators that need only what people said: ``fit(annotations)``."""
+
+from consilience.consensus.dawid_skene import DawidSkene
+from consilience.consensus.majority_vote import MajorityVote
+from consilience.consensus.product_mixture import ProductMixture
+from consilience.consensus.spectral_em import SpectralEM
+from consilience.consensus.stagewise_em import StagewiseEM
+
+__all__ = ["DawidSkene", "MajorityVote", "ProductMixture", "SpectralEM", "StagewiseEM"]

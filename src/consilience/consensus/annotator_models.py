@@ -1,0 +1,279 @@
+"""How annotators err: three models of their confusion matrices, one in place of another.
+
+Each holds what is believed of the matrices. `log_table` has the expected log probability of a label given the class,
+which the E-step reads; `update(counts)` returns what is believed once these labels of these classes are counted;
+`log_prior(labels)` is what the belief adds to the bound beyond the items' log likelihood, `labels` being the counts of
+the items that the likelihood speaks of, and any history counted besides evidence; `matrices()` are mean confusion
+matrices, (annotators, classes, labels). Counts and tables have the axes (annotators, labels, classes).
+
+`Smoothed`: every row of every matrix by itself, at its most probable value.
+
+`Hierarchical`: what is said of the rows of an annotator leans on the annotator's accuracy, and that on the crowd's.
+
+    a_j  ~ Beta(α, β)                                     accuracy of annotator j
+    θ_jk ~ Dirichlet(s_k m_jk)                            row k of annotator j's matrix
+    m_jkk = a_j;   m_jkl = (1 - a_j) e_kl  for l ≠ k      e_k: how the crowd errs about class k
+
+α, β, s and e are learned from the crowd (empirical Bayes). q(θ_jk) is a Dirichlet distribution, q(a_j) a Beta.
+
+`OneCoin`: an annotator is right with one probability for all classes, p_j ~ Beta(α, β), and errs alike to all others.
+
+The bound of `Hierarchical`
+---------------------------
+Given a, θ integrates out to Polya distributions of the counts n, whose dependence on ln m is convex, so that
+m̃ = exp(E ln m) may take the place of m: by Jensen's inequality the bound stays one. m̃_jk sums to less than 1; what it
+lacks is a further label with a count of zero, so that q(θ_jk) = Dirichlet(s_k m̃_jk + n_jk, the rest) is still exact.
+α, β, s, e and q(a) then follow by minorisation (Minka 2000, Estimating a Dirichlet distribution): with the expected
+numbers of tables t = s m̃ (ψ(s m̃ + n) - ψ(s m̃)) the sum over labels is at least t (ln s + E ln m) + constant, which is
+conjugate to the Beta prior. No update lowers the bound: that is proved for whole counts; expected counts between 0 and
+1, for which the dependence on ln m is concave, have not been seen to lower it either.
+
+Hyperpriors
+-----------
+The crowd contains one imagined annotator for whom (ln a, ln(1 - a)) are those expected under Beta(4, 1.5), and one
+imagined error about each class, spread over the other labels. They matter only in very small crowds, where α, β and e
+would otherwise run to their limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+from jaxtyping import Float
+from scipy.optimize import minimize
+from scipy.special import digamma, gammaln
+
+from consilience.inference.exponential_family import expected_log_dirichlet, log_normalizer_dirichlet
+
+Counts = Float[np.ndarray, "annotators labels classes"]
+
+IMAGINED = np.array([4.0, 1.5])  # Beta distribution of the imagined annotator's accuracy
+LEAST, MOST = 1e-2, 1e6  # limits of the concentration s
+TINY = 1e-12  # stands for a prior probability of zero
+FIRST_REPEATS = 10  # updates of the hyperparameters before the first E-step
+MOST_STRIDE = 64.0
+CROWD_STEPS = 10  # of the solver for α, β, a sweep
+CROWD_LIMITS = (np.log(1e-2), np.log(1e6))  # of ln α, ln β
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """Most probable matrices under Dirichlet(1 + ε) rows; with a small ε, of maximum likelihood."""
+
+    log_table: Counts
+    counts: Counts
+    smoothing: float
+
+    @classmethod
+    def of(cls, counts: Counts, smoothing: float) -> Smoothed:
+        """Estimate from counts."""
+        seen = counts + smoothing
+        return cls(np.log(seen / seen.sum(1, keepdims=True)), counts, smoothing)
+
+    def update(self, counts: Counts) -> Smoothed:
+        """Count labels anew."""
+        return Smoothed.of(counts, self.smoothing)
+
+    def log_prior(self, labels: Counts) -> float:
+        """ln p(history, θ): Dirichlet(1 + ε) for every row."""
+        n_annotators, n_labels, n_classes = self.counts.shape
+        constant = gammaln(n_labels * (1 + self.smoothing)) - n_labels * gammaln(1 + self.smoothing)
+        history = np.vdot(self.counts - labels, self.log_table)
+        return float(history + self.smoothing * self.log_table.sum() + n_annotators * n_classes * constant)
+
+    def matrices(self) -> Float[np.ndarray, "annotators classes labels"]:
+        """Most probable matrices."""
+        return np.exp(self.log_table).transpose(0, 2, 1)
+
+
+@dataclass(frozen=True)
+class Hierarchical:
+    """Dirichlet rows around the annotator's accuracy, which lies around the crowd's.
+
+    log_table : E ln θ.
+    counts : n, labels and history.
+    accuracy : (annotators, 2) Beta parameters of q(a_j).
+    crowd : (2,) α, β.
+    concentration : (classes,) s.
+    errors : (labels, classes) e, zero on the diagonal.
+    log_rows : Σ_jk ln of the Polya distribution of n_jk, nats.
+    stride : how far beyond the minorising step of ln s is tried: it is short where annotators are very much alike.
+    """
+
+    log_table: Counts
+    counts: Counts
+    accuracy: Float[np.ndarray, "annotators 2"]
+    crowd: Float[np.ndarray, "2"]
+    concentration: Float[np.ndarray, " classes"]
+    errors: Float[np.ndarray, "labels classes"]
+    log_rows: float
+    stride: float
+
+    @classmethod
+    def of(cls, counts: Counts) -> Hierarchical:
+        """Begin from counts."""
+        n_annotators, n_classes, _ = counts.shape
+        accuracy = np.tile(IMAGINED, (n_annotators, 1))
+        others = (1 - np.eye(n_classes)) / max(n_classes - 1, 1)
+        first = cls(counts, counts, accuracy, IMAGINED, np.full(n_classes, 10.0), others, 0.0, 2.0)
+        return reduce(lambda model, _: model.update(counts), range(FIRST_REPEATS), first)
+
+    def update(self, counts: Counts) -> Hierarchical:
+        """Count labels anew: a minorising step, then s by a longer step the same way if that is better."""
+        total = counts.sum(1)
+        pseudo = self._pseudo(self.concentration)
+        tables = pseudo * (digamma(pseudo + counts) - digamma(pseudo))
+        seated = (digamma(self.concentration + total) - digamma(self.concentration)).sum(0)
+        concentration = np.clip((tables.sum((0, 1)) + TINY) / (seated + TINY), LEAST, MOST)
+        right = np.einsum("jkk->j", tables)
+        right_wrong = np.column_stack([right, tables.sum((1, 2)) - right])
+        crowd, errors = fit_crowd(self.crowd, right_wrong), _errors(tables)
+        moved = replace(self, counts=counts, accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
+        near = moved._at(concentration)
+        far = moved._at(np.clip(self.concentration * (concentration / self.concentration) ** self.stride, LEAST, MOST))
+        if far.log_rows > near.log_rows:
+            best = replace(far, stride=min(2 * self.stride, MOST_STRIDE))
+        else:
+            best = replace(near, stride=max(self.stride / 2, 2.0))
+        log_table = digamma(best._pseudo(best.concentration) + counts)
+        log_table -= digamma(best.concentration + total)[:, None, :]
+        return replace(best, log_table=log_table)
+
+    def _at(self, concentration: Float[np.ndarray, " classes"]) -> Hierarchical:
+        """Set s, and what the Polya distributions of the counts come to under it."""
+        pseudo, total = self._pseudo(concentration), self.counts.sum(1)
+        log_rows = (gammaln(pseudo + self.counts) - gammaln(pseudo)).sum()
+        log_rows -= (gammaln(concentration + total) - gammaln(concentration)).sum()
+        return replace(self, concentration=concentration, log_rows=float(log_rows))
+
+    def _pseudo(self, concentration: Float[np.ndarray, " classes"]) -> Counts:
+        """s m̃, with m̃ = exp(E ln m)."""
+        right, wrong = np.exp(expected_log_dirichlet(self.accuracy)).T
+        mean = right[:, None, None] * np.eye(len(self.errors)) + wrong[:, None, None] * self.errors
+        return np.maximum(concentration * mean, TINY)
+
+    def log_prior(self, labels: Counts) -> float:
+        """History · E ln θ - KL(q(θ) ‖ p(θ | m̃)) - KL(q(a) ‖ p(a)) + ln p(crowd, errors)."""
+        imagined_errors = float(np.log(self.errors[self.errors > 0]).sum()) / max(len(self.errors) - 1, 1)
+        said = float(np.vdot(labels, self.log_table))
+        return self.log_rows - said - kl_beta(self.accuracy, self.crowd) + imagined_errors
+
+    def matrices(self) -> Float[np.ndarray, "annotators classes labels"]:
+        """Posterior means, m at the mean accuracy."""
+        right = (self.accuracy[:, 0] / self.accuracy.sum(1))[:, None, None]
+        mean = right * np.eye(len(self.errors)) + (1 - right) * self.errors
+        seen = self.concentration * mean + self.counts
+        return (seen / seen.sum(1, keepdims=True)).transpose(0, 2, 1)
+
+
+@dataclass(frozen=True)
+class OneCoin:
+    """One probability of a right label for all classes, around the crowd's.
+
+    log_table : E ln θ.
+    right_wrong : (annotators, 2) counts, labels and history.
+    accuracy : (annotators, 2) Beta parameters of q(p_j).
+    crowd : (2,) α, β.
+    """
+
+    log_table: Counts
+    right_wrong: Float[np.ndarray, "annotators 2"]
+    accuracy: Float[np.ndarray, "annotators 2"]
+    crowd: Float[np.ndarray, "2"]
+    learned: bool
+
+    @classmethod
+    def of(cls, counts: Counts, smoothing: float | None) -> OneCoin:
+        """Begin from counts; the crowd is learned, or every annotator has `smoothing` right and wrong labels more."""
+        crowd = IMAGINED if smoothing is None else np.full(2, 1 + smoothing)
+        start = cls(counts, np.zeros((len(counts), 2)), np.tile(crowd, (len(counts), 1)), crowd, smoothing is None)
+        return start.update(counts)
+
+    def update(self, counts: Counts) -> OneCoin:
+        """Count labels anew."""
+        right_wrong = _right_wrong(counts)
+        crowd = fit_crowd(self.crowd, right_wrong) if self.learned else self.crowd
+        accuracy = crowd + right_wrong
+        counted = OneCoin(counts, right_wrong, accuracy, crowd, self.learned)
+        right, wrong = counted._logs().T[:, :, None, None]
+        n_labels = counts.shape[1]
+        log_table = np.where(np.eye(n_labels, dtype=bool), right, wrong - np.log(max(n_labels - 1, 1)))
+        return replace(counted, log_table=log_table)
+
+    def _logs(self) -> Float[np.ndarray, "annotators 2"]:
+        """E ln p and E ln(1 - p), or those of the most probable p."""
+        if self.learned:
+            return expected_log_dirichlet(self.accuracy)
+        return np.log((self.accuracy - 1) / (self.accuracy - 1).sum(1, keepdims=True))
+
+    def log_prior(self, labels: Counts) -> float:
+        """History · E ln θ - KL(q(p) ‖ p(p)) + ln p(crowd); without learning, history · ln θ + ln p(p)."""
+        logs, spread = self._logs(), np.log(max(labels.shape[1] - 1, 1))
+        history = float(np.vdot(self.right_wrong - _right_wrong(labels), logs - [0.0, spread]))
+        if self.learned:
+            return history - kl_beta(self.accuracy, self.crowd)
+        constant = float(log_normalizer_dirichlet(self.crowd)) * len(logs)
+        return history + float(((self.crowd - 1) * logs).sum()) + constant
+
+    def matrices(self) -> Float[np.ndarray, "annotators classes labels"]:
+        """Posterior means."""
+        n_labels = self.log_table.shape[1]
+        seen = self.accuracy if self.learned else self.accuracy - 1
+        right = (seen[:, 0] / seen.sum(1))[:, None, None]
+        if n_labels == 1:
+            return np.ones_like(right)
+        return np.where(np.eye(n_labels, dtype=bool), right, (1 - right) / (n_labels - 1))
+
+
+AnnotatorModel = Smoothed | Hierarchical | OneCoin
+
+
+def fit_crowd(start: Float[np.ndarray, "2"], right_wrong: Float[np.ndarray, "annotators 2"]) -> Float[np.ndarray, "2"]:
+    """Return the α, β under which right and wrong labels, and the imagined annotator, are most probable.
+
+    The labels of an annotator have a Beta-binomial distribution, since q(a_j) = Beta(α + right, β + wrong) follows.
+    """
+    imagined = expected_log_dirichlet(IMAGINED)
+    total, n = right_wrong.sum(1), len(right_wrong) + 1
+
+    def objective(log_crowd: np.ndarray) -> tuple[float, np.ndarray]:
+        crowd = np.exp(log_crowd)
+        value = gammaln(crowd + right_wrong).sum() - gammaln(crowd.sum() + total).sum() + (crowd - 1) @ imagined
+        value += n * (gammaln(crowd.sum()) - gammaln(crowd).sum())
+        slope = digamma(crowd + right_wrong).sum(0) - digamma(crowd.sum() + total).sum() + imagined
+        slope += n * (digamma(crowd.sum()) - digamma(crowd))
+        return -float(value), -slope * crowd
+
+    found = minimize(
+        objective,
+        np.log(start),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[CROWD_LIMITS] * 2,
+        options={"maxiter": CROWD_STEPS},
+    )
+    return np.exp(found.x)
+
+
+def kl_beta(accuracy: Float[np.ndarray, "annotators 2"], crowd: Float[np.ndarray, "2"]) -> float:
+    """Σ_j KL(q(a_j) ‖ Beta(α, β)) - ln p(imagined annotator | α, β)."""
+    logs = expected_log_dirichlet(accuracy)
+    normalizer = float(log_normalizer_dirichlet(crowd))
+    divergence = ((accuracy - crowd) * logs).sum() + log_normalizer_dirichlet(accuracy).sum()
+    imagined = float((crowd - 1) @ expected_log_dirichlet(IMAGINED)) + normalizer
+    return float(divergence) - len(accuracy) * normalizer - imagined
+
+
+def _errors(tables: Counts) -> Float[np.ndarray, "labels classes"]:
+    """e_kl: expected errors, and one imagined about each class."""
+    n_classes = tables.shape[1]
+    others = 1 - np.eye(n_classes)
+    seen = tables.sum(0) * others + others / max(n_classes - 1, 1)
+    return seen / np.maximum(seen.sum(0), TINY)
+
+
+def _right_wrong(counts: Counts) -> Float[np.ndarray, "annotators 2"]:
+    right = np.einsum("jkk->j", counts)
+    return np.column_stack([right, np.maximum(counts.sum((1, 2)) - right, 0.0)])

@@ -1,0 +1,296 @@
+"""Dawid-Skene: every annotator errs by a confusion matrix of their own.
+
+Dawid & Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm, Applied Statistics
+28(1); here with a prior of the matrices that is learned from the crowd.
+
+Model
+-----
+    π           ~ Dirichlet(1, …, 1)              class proportions
+    z_n         ~ Categorical(π)                  class of item n
+    y_nj | z_n=k ~ Categorical(θ_jk)              label of item n by annotator j
+    θ                                             see `annotator_models`
+
+Symbols
+-------
+    here                     shape
+    z       responsibilities   (items, classes)             q(z_n = k)
+    θ       model.log_table    (annotators, labels, classes)  E ln θ_jkl
+    π       log_weights        (classes,)                   E ln π_k
+    n       counts             (annotators, labels, classes)  expected labels of items of each class
+
+Updates
+-------
+    q(z_n = k) ∝ exp(E ln π_k + Σ_j E ln θ_j,k,y_nj)
+    n_jkl      = Σ_n q(z_n = k) 1[y_nj = l]
+    q(π)       = Dirichlet(1 + Σ_n q(z_n))
+    q(θ)         from n, by the annotator model
+
+Decided here
+------------
+A label that an annotator did not give contributes nothing. The first responsibilities are the shares of the votes. The
+class of a gold item is known: its q(z) is fixed, and the bound counts its term alone. An annotator's history is a table
+of labels counted before, as another fit leaves it in `confusion_counts_`; it is evidence of θ, not of z. With
+``prior=None`` θ and π are points, each label with a pseudo-count of 1e-6: maximum likelihood, as in other packages.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.special import gammaln
+from sklearn.exceptions import ConvergenceWarning
+
+from consilience.aggregator import LabelAggregator, is_number, is_whole, one_blas_thread, require, vote_shares
+from consilience.annotations import Labels
+from consilience.consensus.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
+from consilience.consensus.prior_knowledge import gold_codes, history_counts
+from consilience.inference import Trace, iterate
+from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
+from consilience.inference.product_distributions import Answers, Expectation, expectation, expectation_of, posterior
+
+SMOOTHING = 1e-6  # of maximum likelihood
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Labels, and what is known besides.
+
+    answers : labels in chunks; the classes of gold items are known there.
+    history : (annotators, labels, classes) labels counted before, or 0.
+    """
+
+    answers: Answers
+    history: Counts | float
+
+
+@dataclass(frozen=True)
+class State:
+    """Beliefs about annotators and proportions, and what the items' posteriors under them add up to.
+
+    model : annotator model.
+    log_weights : (classes,) E ln π, or ln π.
+    log_prior : what the beliefs add to the bound, nats.
+    expected : sums of q(z).
+    """
+
+    model: AnnotatorModel
+    log_weights: Float[np.ndarray, " classes"]
+    log_prior: float
+    expected: Expectation
+
+
+def init(evidence: Evidence, responsibilities: np.ndarray, *, one_coin: bool, learned: bool) -> State:
+    """Beliefs from the first responsibilities, and the E-step under them."""
+    expected = expectation_of(evidence.answers, responsibilities)
+    counts = labels_of(expected, evidence) + evidence.history
+    if one_coin:
+        model: AnnotatorModel = OneCoin.of(counts, None if learned else SMOOTHING)
+    else:
+        model = Hierarchical.of(counts) if learned else Smoothed.of(counts, SMOOTHING)
+    return state_of(model, expected, evidence, learned=learned)
+
+
+def run(
+    responsibilities: np.ndarray, evidence: Evidence, *, one_coin: bool, learned: bool, max_iter: int, tol: float
+) -> Trace[State]:
+    """Iterate from given responsibilities until the bound stands still."""
+    first = init(evidence, responsibilities, one_coin=one_coin, learned=learned)
+    return iterate(first, lambda state: step(state, evidence, learned=learned), lower_bound, max_iter=max_iter, tol=tol)
+
+
+def step(state: State, evidence: Evidence, *, learned: bool) -> State:
+    """Beliefs from the sums at hand, then the E-step under them."""
+    model = state.model.update(labels_of(state.expected, evidence) + evidence.history)
+    return state_of(model, state.expected, evidence, learned=learned)
+
+
+def state_of(model: AnnotatorModel, expected: Expectation, evidence: Evidence, *, learned: bool) -> State:
+    """Beliefs about π beside those about θ, and the E-step under both."""
+    log_weights, from_weights = proportions(expected.sizes, learned=learned)
+    log_prior = model.log_prior(labels_of(expected, evidence)) + from_weights
+    table = model.log_table.reshape(-1, len(log_weights))
+    return State(model, log_weights, log_prior, expectation(evidence.answers, log_weights, table))
+
+
+def proportions(sizes: Float[np.ndarray, " classes"], *, learned: bool) -> tuple[np.ndarray, float]:
+    """E ln π, and -KL(q(π) ‖ p(π)); without learning ln π, and ln p(π) under Dirichlet(1 + ε)."""
+    if learned:
+        q = 1 + sizes
+        return expected_log_dirichlet(q), -float(kl_dirichlet(q, np.ones_like(q)))
+    n_classes, seen = len(sizes), sizes + SMOOTHING
+    logs = np.log(seen / seen.sum())
+    constant = gammaln(n_classes * (1 + SMOOTHING)) - n_classes * gammaln(1 + SMOOTHING)
+    return logs, float(SMOOTHING * logs.sum() + constant)
+
+
+def lower_bound(state: State) -> float:
+    """Bound on ln p(labels, history), all constants kept; without learning ln p(labels, history, θ, π)."""
+    return state.expected.log_likelihood + state.log_prior
+
+
+def labels_of(expected: Expectation, evidence: Evidence) -> Counts:
+    """Expected labels of items of each class, an annotator at a time."""
+    n_classes = evidence.answers.n_components
+    return expected.counts.reshape(-1, n_classes, n_classes)
+
+
+class DawidSkene(LabelAggregator):
+    """Class of each item, and confusion matrix of each annotator, by the model of Dawid and Skene.
+
+    Parameters
+    ----------
+    confusion : {"full", "one-coin"}, default="full"
+        Whether annotators have a matrix each, or one probability of a right label for all classes and of each wrong
+        one alike.
+    prior : {"learned", None}, default="learned"
+        Prior of the matrices. "learned": each annotator's rows lean on the annotator's accuracy, and that on the
+        crowd's, as far as the labels say that annotators and classes are alike; few labels of an annotator then
+        suffice. None: maximum likelihood.
+    max_iter : int, default=500
+        Most sweeps.
+    tol : float, default=1e-6
+        Converged when the bound gains less than this share of its size.
+    n_jobs : int, optional
+        Threads that share the items, as in joblib.
+
+    Attributes
+    ----------
+    labels_ : ndarray of class names, shape (n_items,)
+        Most probable class.
+    responsibilities_ : ndarray, shape (n_items, n_classes)
+        Probability of each class.
+    classes_ : ndarray of class names, shape (n_classes,)
+    class_proportions_ : ndarray, shape (n_classes,)
+        π, posterior mean.
+    items_ : Index, shape (n_items,)
+    annotators_ : DataFrame, one row an annotator
+        n_labels; agreement, the expected share of these labels that is right; accuracy, the probability that a label
+        is right by the confusion matrix; information of a label about the class, bits. Annotators of the history who
+        gave no labels now come last.
+    confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
+        Posterior mean probability of each label, indexed by annotator and class.
+    confusion_counts_ : DataFrame, shape (n_annotators * n_classes, n_classes)
+        Expected number of labels, history included: the history of the next fit.
+    n_clusters_ : int
+        Number of classes.
+    lower_bound_ : float
+        Bound on ln p(labels), nats.
+    lower_bounds_ : ndarray, shape (n_iter_,)
+    n_iter_ : int
+    converged_ : bool
+
+    References
+    ----------
+    Dawid & Skene (1979). Maximum likelihood estimation of observer error-rates using the EM algorithm. Applied
+    Statistics 28(1).
+
+    Examples
+    --------
+    >>> from consilience.consensus import DawidSkene
+    >>> said = [["cat", "cat", "dog"], ["cat", "cat", "cat"], ["dog", "dog", "cat"], ["dog", "dog", None]]
+    >>> model = DawidSkene().fit(said)
+    >>> model.labels_.tolist()
+    ['cat', 'cat', 'dog', 'dog']
+    >>> bool(model.annotators_["accuracy"].idxmin() == 2)
+    True
+    """
+
+    def __init__(self, confusion="full", prior="learned", max_iter=500, tol=1e-6, n_jobs=None):
+        self.confusion = confusion
+        self.prior = prior
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def fit(self, annotations: Any, y: Any = None, *, gold: Any = None, history: Any = None) -> DawidSkene:
+        """Fit the model.
+
+        Parameters
+        ----------
+        annotations : Labels, DataFrame or array of shape (n_items, n_annotators)
+            Labels; a long table of item, annotator, label or of crowd-kit's task, worker, label; or a label matrix,
+            in which NaN and None mean that the annotator did not label the item.
+        y : ignored
+        gold : Series or dict, optional
+            Known classes by item; items that are not among the annotations are an error.
+        history : DataFrame, optional
+            Labels counted before, as `confusion_counts_` of another fit: indexed by annotator and class, a column a
+            label. Annotators who are not among the annotations are kept, and inform the crowd.
+
+        Returns
+        -------
+        DawidSkene
+
+        Raises
+        ------
+        InputError
+            Annotations that hold no labels, gold or history that do not fit them, or a wrong parameter.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The bound still rose after `max_iter` sweeps.
+        """
+        labels = self._labels(annotations, reset=True)
+        self._check_parameters()
+        annotators, past = history_counts(history, labels)
+        known = gold_codes(gold, labels)
+        with one_blas_thread():
+            return self._fit(labels, known, annotators, past)
+
+    def _aggregate(self, labels: Labels) -> DawidSkene:
+        return self._fit(labels, None, labels.annotators, 0.0)
+
+    def _fit(
+        self, labels: Labels, known: Int[np.ndarray, " items"] | None, annotators: pd.Index, history: Counts | float
+    ) -> DawidSkene:
+        n_classes, learned = labels.n_classes, self.prior is not None
+        answers = Answers.of(
+            labels.item,
+            labels.annotator * n_classes + labels.label,
+            (len(labels), len(annotators) * n_classes),
+            n_classes,
+            known=known,
+            n_jobs=self.n_jobs,
+        )
+        evidence = Evidence(answers, history)
+        votes = vote_shares(labels)
+        if known is not None:
+            votes[known >= 0] = np.eye(n_classes)[known[known >= 0]]
+        one_coin = self.confusion == "one-coin"
+        trace = run(votes, evidence, one_coin=one_coin, learned=learned, max_iter=self.max_iter, tol=self.tol)
+        if not trace.converged:
+            warnings.warn(f"DawidSkene: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=3)
+        self.lower_bounds_ = np.array(trace.lower_bounds)
+        self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
+        self._read_off(labels, trace.state, evidence, annotators)
+        return self
+
+    def _read_off(self, labels: Labels, state: State, evidence: Evidence, annotators: pd.Index) -> None:
+        n_classes = labels.n_classes
+        self._log_weights = state.log_weights
+        self._log_table = state.model.log_table.reshape(-1, n_classes)
+        q = posterior(evidence.answers, self._log_weights, self._log_table)
+        sizes = state.expected.sizes + (self.prior is not None)
+        self.class_proportions_ = sizes / sizes.sum()
+        self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators)
+        counts = (labels_of(state.expected, evidence) + evidence.history).transpose(0, 2, 1)
+        matrices = self.confusion_matrices_
+        self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)
+
+    def _check_parameters(self) -> None:
+        named = isinstance(self.confusion, str) and self.confusion in ("full", "one-coin")
+        require(self, "confusion", "'full' or 'one-coin'", named)
+        require(
+            self,
+            "prior",
+            "'learned' or None",
+            self.prior is None or (isinstance(self.prior, str) and self.prior == "learned"),
+        )
+        require(self, "max_iter", "an int of at least 1", is_whole(self.max_iter, 1))
+        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
