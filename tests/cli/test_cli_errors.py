@@ -150,7 +150,7 @@ def test_scores_that_cannot_be_used(fails, study, features):
         (("--set", "tol=1", "--set", "tol=2"), "--set tol is given twice."),
         (("--seed", "1", "--set", "random_state=1"), "--seed and --set random_state are the same; give one of them."),
         (("--seed", "x"), "Invalid value for '--seed': 'x' is not a valid integer."),
-        (("--model", "KMeans"), "There is no model 'KMeans'; choose one of PartitionLabelModel."),
+        (("--model", "KMeans"), "There is no model 'KMeans'; choose one of PartitionLabelModel, "),
         (("--kind", "pairs"), "Invalid value for '--kind': 'pairs' is not one of 'groupings', 'labels'."),
         (("--item-column", "thing"), "sorts.csv: There is no column 'thing'; the first is 'item'."),
         (("--out", "sorts.csv"), "sorts.csv cannot be a folder, since there is a file of that name."),

@@ -10,7 +10,7 @@ import pytest
 
 import consilience
 from consilience.cli import main
-from consilience.cli.commands import parse_value
+from consilience.cli.options import parse_value
 from consilience.cli.program import sentence
 
 PROGRAM = (sys.executable, "-m", "consilience")

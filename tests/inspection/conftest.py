@@ -12,8 +12,9 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from consilience import Groupings
+from consilience import Groupings, Labels
 from consilience.base import CrowdEstimator
+from consilience.consensus import DawidSkene
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
 
@@ -154,6 +155,38 @@ def crowd():
     groupings = Groupings.from_frame(pd.concat(rows), items=range(24))
     model = PartitionLabelModel(max_clusters=6, n_init=2, prior_variance=3.0, random_state=0)
     return model.fit(None, groupings), groupings
+
+
+@pytest.fixture(scope="session")
+def animals():
+    """Labels of 42 items, 14 of each of three classes, of a fourth class nobody speaks, of the last two items neither.
+
+    Al and Bea are nearly always right, Cy says dog for owl, Di always cat, Ed anything, Flo has two labels.
+    """
+    rng = np.random.default_rng(0)
+    truth = np.tile([0, 1, 2], 14)
+
+    def erring(share):
+        return np.where(rng.random(42) < share, rng.integers(3, size=42), truth)
+
+    said = np.column_stack(
+        [erring(0.05), erring(0.1), np.where(truth == 0, 2, truth), np.ones(42, int), rng.integers(3, size=42), truth]
+    )
+    cells = np.array(["owl", "cat", "dog"], dtype=object)[said]
+    cells[2:, 5] = None
+    cells[40:] = None
+    return Labels.from_matrix(
+        cells,
+        items=[f"item {i}" for i in range(42)],
+        annotators=["Al", "Bea", "Cy", "Di", "Ed", "Flo"],
+        classes=["owl", "cat", "dog", "yak"],
+    )
+
+
+@pytest.fixture(scope="session")
+def named(animals):
+    """Model of labels alone, and its annotations."""
+    return DawidSkene().fit(animals), animals
 
 
 class Known(CrowdEstimator):

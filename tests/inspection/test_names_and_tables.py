@@ -116,7 +116,7 @@ def test_common_names_are_those_that_tell():
     cells = np.array(
         [["Cat", "cat", "group 1", "x"], ["cát", "dog", "group 1", "y"], ["Dog", "dog", "group 2", "z"]] * 2
     )
-    called = answer_tables.common_names(Groupings.from_matrix(cells), np.array([0, 0, 1, 0, 0, 1]))
+    called = answer_tables.common_names(Groupings.from_matrix(cells), np.array([0, 0, 1, 0, 0, 1]), 2)
     # "cat" is said of cluster 0 alone; of the six items called "dog" four are in cluster 1; x, y and z by one each
     assert (
         called == [["Cat (2)"], ["Dog (2)"]]

@@ -2,33 +2,72 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
-from consilience import load
+from consilience import load, registry
+from consilience.annotations import Labels
 from consilience.annotations.names import plain
-from consilience.cli.fitting import read_groupings
+from consilience.cli.evidence import read_said
 from consilience.cli.program import note, others
-from consilience.cli.tables import read_numbers, require_folder, rows_of, write_table
+from consilience.cli.tables import names_as, read_numbers, require_folder, rows_of, write_table
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
+from consilience.inspection.answer import Answer
 
 
-def predict(path: Path, features: Path, *, out: Path | None, proba: bool) -> None:
-    """Write the cluster of every row of a table of features, and how probable each cluster is if `proba`."""
-    model = load(path)
-    table = read_numbers(features)
-    values = columns_of(table, model, features)
-    found = pd.DataFrame({"item": table.index, "cluster": model.predict(values)})
-    probability = model.predict_proba(values)
-    found["probability"] = probability.max(1)
+def predict(path: Path, table: Path, *, out: Path | None, proba: bool, kind: str | None, column: str | None) -> None:
+    """Write the cluster or class of every item of a table, and how probable each of them is if `proba`."""
+    estimator = load(path)
+    model = last_step(estimator)
+    if registry.entry(type(model).__name__).kind == "consensus":
+        items, probability = _by_labels(model, table, kind, column)
+    elif kind is None and column is None:
+        items, probability = _by_features(estimator, table)
+    else:
+        raise InputError(f"{type(model).__name__} tells clusters by features; --kind and --item-column are of no use.")
+    answer = Answer.of(model)
+    named = answer.index.take(probability.argmax(1))
+    found = pd.DataFrame({"item": items, answer.column: named, "probability": probability.max(1)})
     if proba:
-        names = [f"cluster {cluster}" for cluster in range(probability.shape[1])]
-        found = found.join(pd.DataFrame(probability, columns=names))
+        heads = [f"probability of {name}" if answer.is_named else f"cluster {name}" for name in answer.index]
+        found = pd.concat([found, pd.DataFrame(probability, columns=heads)], axis=1)
     write_table(found, out)
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the estimator at the end of a pipeline, or the estimator itself."""
+    return estimator[-1] if hasattr(estimator, "steps") else estimator
+
+
+def _by_features(estimator: Any, path: Path) -> tuple[pd.Index, np.ndarray]:
+    table = read_numbers(path)
+    return table.index, estimator.predict_proba(columns_of(table, estimator, path))
+
+
+def _by_labels(model: Any, path: Path, kind: str | None, column: str | None) -> tuple[pd.Index, np.ndarray]:
+    check_is_fitted(model)
+    labels, _ = read_said(path, kind=kind, column=column, model=type(model).__name__)
+    try:
+        return labels.items, model.predict_proba(as_fitted(labels, model))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def as_fitted(annotations: Any, model: Any) -> Any:
+    """Return labels whose annotators and classes are named by integers or text as those of the model are."""
+    if not isinstance(annotations, Labels):
+        return annotations
+    annotators = names_as(annotations.annotators, model.annotators_.index)
+    return replace(
+        annotations, annotators=annotators, classes=names_as(annotations.classes, model.confusion_matrices_.columns)
+    )
 
 
 def columns_of(table: pd.DataFrame, model: Any, path: Path) -> Any:
@@ -64,17 +103,17 @@ def report(
     """Write the report of a saved model again, for instance with scores."""
     require_folder(out)
     estimator = load(path)
-    model = estimator[-1] if hasattr(estimator, "steps") else estimator
+    model = last_step(estimator)
     if not hasattr(model, "items_"):
         raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to report.")
-    groupings, notes = read_groupings(annotations, kind=kind, column=column, model=type(model).__name__)
+    said, notes = read_said(annotations, kind=kind, column=column, model=type(model).__name__)
     for text in notes:
         note(text)
     try:
-        groupings = groupings.reindex(model.items_)
+        said = as_fitted(said, model).reindex(model.items_)
     except AnnotationError as error:
         raise InputError(f"{annotations}: {error} The model was fitted to others.") from error
     table = None if features is None else rows_of(read_numbers(features), model.items_, features)
     rated = None if scores is None else rows_of(read_numbers(scores, blanks=True), model.items_, scores)
-    write_report(estimator, groupings, X=table, scores=rated, path=out)
+    write_report(estimator, said, X=table, scores=rated, path=out)
     click.echo(f"{out}")

@@ -7,86 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from consilience import __version__, registry
+from consilience.cli.options import (
+    ALL_KINDS,
+    FILE,
+    Function,
+    Numbers,
+    Setting,
+    example,
+    features_option,
+    merged,
+    reading_options,
+    scores_option,
+)
 from consilience.cli.program import Program, show_help
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-FILE = click.Path(path_type=Path)
-KINDS = click.Choice(["groupings", "labels"])
-ALL_KINDS = click.Choice(["groupings", "pairs", "labels"])
 DEFAULT_MODEL = "PartitionLabelModel"
-WORDS = {"none": None, "true": True, "false": False}
-
-
-class Setting(click.ParamType):
-    """KEY=VALUE, the value read as an integer, a number, true, false, none or else text."""
-
-    name = "KEY=VALUE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        """Return the key and the value."""
-        key, is_setting, text = value.partition("=")
-        if not is_setting or not key.strip():
-            self.fail(f"{value!r} is not of the form key=value.", param, ctx)
-        return key.strip(), parse_value(text.strip())
-
-
-def parse_value(text: str) -> Any:
-    """Return text as the value it stands for.
-
-    Examples
-    --------
-    >>> [parse_value(text) for text in ("5", "0.5", "1e-3", "true", "None", "auto")]
-    [5, 0.5, 0.001, True, None, 'auto']
-    """
-    if text.casefold() in WORDS:
-        return WORDS[text.casefold()]
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
-
-
-class Numbers(click.ParamType):
-    """A number, or several with commas between them."""
-
-    name = "NUMBER[,…]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return a float, or a list of floats if there are commas."""
-        if not isinstance(value, str):
-            return value
-        try:
-            numbers = [float(part) for part in value.split(",")]
-        except ValueError:
-            self.fail(f"{value!r} is no number, nor several with commas between them.", param, ctx)
-        return numbers[0] if len(numbers) == 1 else numbers
-
-
-def reading_options(function: Function) -> Function:
-    """Options on how a file of annotations is to be read."""
-    kind = click.option("--kind", type=KINDS, help="What the annotations are, if their file leaves it open.")
-    column = click.option("--item-column", metavar="NAME", help="The column of items of a wide table.")
-    return kind(column(function))
-
-
-def example(*lines: str) -> str:
-    """Text that ends the help of a command; the first line keeps click from filling the others."""
-    return "\b\n" + "\n  ".join(["Example:", *lines])
-
-
-features_option = click.option(
-    "--features", type=FILE, metavar="FILE", help="Table of features (CSV, TSV, Parquet), a row for each item."
-)
-scores_option = click.option(
-    "--scores", type=FILE, metavar="FILE", help="Table of outside scores to test against the clusters, for the report."
-)
 
 
 @click.group(
@@ -101,15 +41,19 @@ scores_option = click.option(
 def main() -> None:
     """Turn many people's partial, noisy groupings and labels into one clustering that can be trusted.
 
-    Start with 'consilience fit': it reads what people said, finds the clusters, and writes a report. Results go to
-    standard output, notes and progress to standard error. Exit codes: 0 done, 2 wrong usage or bad input, 1 failed.
+    Start with 'consilience fit': it reads what people said, finds the clusters or classes, and writes a report. Results
+    go to standard output, notes and progress to standard error. Exit codes: 0 done, 2 wrong usage or bad input, 1
+    failed.
     """
     show_help()
 
 
 @main.command(
-    short_help="Find the clusters behind annotations, and write a report.",
-    epilog=example("consilience fit experts.csv --features patients.csv --set max_clusters=20 --out study"),
+    short_help="Find the clusters or classes behind annotations, and write a report.",
+    epilog=example(
+        "consilience fit experts.csv --features patients.csv --set max_clusters=20 --out study",
+        "consilience fit labels.csv --model DawidSkene --gold checked.csv",
+    ),
 )
 @click.argument("annotations", type=FILE)
 @features_option
@@ -138,6 +82,18 @@ def main() -> None:
 )
 @scores_option
 @reading_options
+@click.option(
+    "--gold",
+    type=FILE,
+    metavar="FILE",
+    help="Table of item and label: classes that are known, for models that take them.",
+)
+@click.option(
+    "--history",
+    type=FILE,
+    metavar="FILE",
+    help="The counts.csv of an earlier fit: labels counted before, for models that take them.",
+)
 @click.option("--no-standardize", is_flag=True, help="Take the features as they are; by default each has variance 1.")
 @click.option("--seed", type=int, help="Where random numbers start; the same seed gives the same result.  [default: 0]")
 @click.option("--jobs", type=int, help="Restarts side by side; -1 uses all processors.")
@@ -151,50 +107,43 @@ def fit(
     scores: Path | None,
     kind: str | None,
     item_column: str | None,
+    gold: Path | None,
+    history: Path | None,
     no_standardize: bool,
     seed: int | None,
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Find the clusters behind ANNOTATIONS, and what every annotator's labels mean.
+    """Find the clusters or classes behind ANNOTATIONS, and what every annotator's labels mean or are worth.
 
     ANNOTATIONS is a CSV, TSV, Parquet or JSON file: a long table (item, annotator, grouping, group; or item, annotator,
     label; or crowd-kit's task, worker, label), a wide table (a column of items, then one for each annotator), a card
     sort export or a Label Studio export. The table of features has the items' names in a column called 'item', else in
     the first; every other column is a number. Items without annotations are clustered by their features.
 
-    The folder then holds report.html, clusters.csv, annotators.csv, mapping.csv, model.zip and summary.json.
+    Models that read groupings find clusters. The folder then holds report.html, clusters.csv, annotators.csv,
+    mapping.csv, model.zip and summary.json.
+
+    Models that read labels alone find the class of each item, in the names that annotators share; give --kind labels
+    for a wide table of them. They use no features, which then serve the report alone. The folder holds report.html,
+    labels.csv, annotators.csv, confusion.csv, counts.csv (if the model counts), model.zip and summary.json.
     """
     from consilience.cli.fitting import fit as run
 
-    chosen = _merged(settings, random_state=("--seed", seed), n_jobs=("--jobs", jobs))
+    chosen = merged(settings, random_state=("--seed", seed), n_jobs=("--jobs", jobs))
     run(
         annotations,
         features=features,
         scores=scores,
         kind=kind,
         column=item_column,
+        known={"gold": gold, "history": history},
         model=model,
         settings=chosen,
         standardize=not no_standardize,
         out=out,
         as_json=as_json,
     )
-
-
-def _merged(settings: tuple[tuple[str, Any], ...], **options: tuple[str, Any]) -> dict[str, Any]:
-    """Settings and the options that stand for some, each given once."""
-    merged: dict[str, Any] = {}
-    for key, value in settings:
-        if key in merged:
-            raise click.UsageError(f"--set {key} is given twice.")
-        merged[key] = value
-    for key, (option, value) in options.items():
-        if value is not None and key in merged:
-            raise click.UsageError(f"{option} and --set {key} are the same; give one of them.")
-        if value is not None:
-            merged[key] = value
-    return merged
 
 
 @main.command(
@@ -225,11 +174,14 @@ def report(
 
 
 @main.command(
-    short_help="Tell the clusters of new items by their features.",
-    epilog=example("consilience predict study/model.zip new-patients.csv --proba --out clusters.csv"),
+    short_help="Tell the clusters or classes of new items.",
+    epilog=example(
+        "consilience predict study/model.zip new-patients.csv --proba --out clusters.csv",
+        "consilience predict study/model.zip new-labels.csv --out classes.csv",
+    ),
 )
 @click.argument("model", type=FILE)
-@click.argument("features", type=FILE)
+@click.argument("table", type=FILE)
 @click.option(
     "-o",
     "--out",
@@ -237,12 +189,17 @@ def report(
     metavar="FILE",
     help="CSV, TSV or Parquet file to write.  [default: CSV to standard output]",
 )
-@click.option("--proba", is_flag=True, help="Add the probability of every cluster.")
-def predict(model: Path, features: Path, out: Path | None, proba: bool) -> None:
-    """Tell the cluster of every item of FEATURES, and its probability, by MODEL, which 'fit' saved."""
+@click.option("--proba", is_flag=True, help="Add the probability of every cluster or class.")
+@reading_options
+def predict(model: Path, table: Path, out: Path | None, proba: bool, kind: str | None, item_column: str | None) -> None:
+    """Tell the cluster or class of every item of TABLE, and its probability, by MODEL, which 'fit' saved.
+
+    TABLE has what the model tells items by: features, or for a model of labels alone new labels by the annotators that
+    it was fitted to, in any format that 'fit' reads.
+    """
     from consilience.cli.applying import predict as run
 
-    run(model, features, out=out, proba=proba)
+    run(model, table, out=out, proba=proba, kind=kind, column=item_column)
 
 
 @main.group(

@@ -9,59 +9,89 @@ import numpy as np
 import pandas as pd
 
 import consilience
-from consilience.annotations import Groupings
 from consilience.annotations.names import plain
-from consilience.inspection.names import as_text, counted
+from consilience.cli.evidence import Evidence
+from consilience.cli.results import files_of
+from consilience.inspection.answer import Answer, names_classes
+from consilience.inspection.names import as_text, counted, shortened
+from consilience.inspection.projection import groupings_of
 
-FILES = ("report.html", "clusters.csv", "annotators.csv", "mapping.csv", "model.zip", "summary.json")
 WEAKEST = 3  # annotators shown
+LONGEST = 40  # letters of a name in a line
+FITTED = {"prior_variance_": float, "n_ties_": int, "lower_bound_": float, "n_iter_": int, "converged_": bool}
 
 
-def summary(
-    estimator: Any, groupings: Groupings, features: pd.DataFrame | None, notes: list[str], out: Path
-) -> dict[str, Any]:
+def summary(estimator: Any, evidence: Evidence, out: Path) -> dict[str, Any]:
     """Return what was given and found, of plain values.
 
     Parameters
     ----------
     estimator : fitted estimator, or Pipeline that ends in one
-    groupings : what it was fitted to
-    features : DataFrame or None
-    notes : what the user should know
+    evidence : what it was fitted to
     out : folder of the results
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
-    accuracy = model.annotators_["accuracy"] * model.annotators_["n_labels"]
+    said, features = evidence.annotations, evidence.features
+    found = _of_classes(model, evidence) if names_classes(model) else _of_clusters(model, estimator, evidence)
     return {
         "consilience": consilience.__version__,
         "model": type(model).__name__,
         "parameters": {name: _json(value) for name, value in model.get_params().items()},
-        "standardized": estimator is not model,
-        "n_items": len(groupings),
-        "n_annotators": groupings.n_annotators,
-        "n_groupings": groupings.n_groupings,
-        "n_labels": groupings.n_rows,
+        "n_items": len(said),
+        "n_annotators": said.n_annotators,
+        "n_labels": said.n_rows,
         "n_features": 0 if features is None else features.shape[1],
-        "n_items_without_annotations": groupings.summary().n_unannotated_items,
-        "n_clusters": model.n_clusters_,
-        "cluster_sizes": np.bincount(model.labels_, minlength=model.n_clusters_).tolist(),
+        "n_items_without_annotations": said.summary().n_unannotated_items,
         "mean_probability": float(model.responsibilities_.max(1).mean()),
-        "accuracy": float(accuracy.sum() / model.annotators_["n_labels"].sum()),
-        "prior_variance": float(model.prior_variance_),
-        "lower_bound": float(model.lower_bound_),
-        "n_iter": model.n_iter_,
-        "converged": bool(model.converged_),
-        "weakest_annotators": _weakest(model.annotators_),
-        "notes": notes,
-        "files": {Path(name).stem: str(out / name) for name in FILES},
+        **found,
+        **{name.rstrip("_"): kind(getattr(model, name)) for name, kind in FITTED.items() if hasattr(model, name)},
+        "notes": evidence.notes,
+        "files": {Path(name).stem: str(out / name) for name in files_of(model)},
     }
 
 
-def _weakest(annotators: pd.DataFrame) -> list[dict[str, Any]]:
-    """Annotators whose labels the clusters predict worst."""
-    lowest = annotators[annotators["n_labels"] > 0].sort_values("accuracy", kind="stable").head(WEAKEST)
-    table = lowest[["n_labels", "accuracy", "expected_accuracy"]].reset_index()
-    return [{str(name): _json(value) for name, value in row.items()} for row in table.to_dict("records")]
+def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]:
+    quality = model.annotators_
+    return {
+        "standardized": estimator is not model,
+        "n_groupings": groupings_of(evidence.annotations).n_groupings,
+        "n_clusters": model.n_clusters_,
+        "cluster_sizes": Answer.of(model).sizes.tolist(),
+        "accuracy": _average(quality["accuracy"], quality["n_labels"]),
+        "weakest_annotators": _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"]),
+    }
+
+
+def _of_classes(model: Any, evidence: Evidence) -> dict[str, Any]:
+    answer, quality = Answer.of(model), model.annotators_
+    probability = pd.Series(model.responsibilities_.max(1)).groupby(answer.codes).mean()
+    classes = [
+        {"label": _json(name), "n_items": int(size), "mean_probability": _figure(probability.get(code, np.nan))}
+        for code, (name, size) in enumerate(zip(answer.index, answer.sizes, strict=True))
+    ]
+    return {
+        "n_classes": model.n_clusters_,
+        "classes": classes,
+        "measure": answer.measure,
+        "n_known_classes": len(evidence.known.get("gold", ())),
+        "agreement": _average(quality["agreement"], quality["n_labels"]),
+        "information": _average(quality["information"], quality["n_labels"]),
+        "weakest_annotators": _weakest(quality, ["n_labels", "agreement", "accuracy", "information"]),
+    }
+
+
+def _average(values: pd.Series, n_labels: pd.Series) -> float | None:
+    """Mean over labels of what is known of their annotators, None if it is not known."""
+    said = n_labels > 0
+    return _figure(float(np.average(values[said], weights=n_labels[said])))
+
+
+def _weakest(annotators: pd.DataFrame, columns: list[str]) -> list[dict[str, Any]]:
+    """Annotators whose labels are predicted worst, or tell least where nothing is right or wrong."""
+    by = ["accuracy", "information"] if "information" in columns else ["accuracy"]
+    lowest = annotators[annotators["n_labels"] > 0].sort_values(by, kind="stable").head(WEAKEST)
+    table = lowest[columns].reset_index()
+    return [{str(name): _figure(value) for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def _json(value: Any) -> Any:
@@ -71,24 +101,68 @@ def _json(value: Any) -> Any:
     return value if isinstance(value, float) and np.isfinite(value) else str(value)
 
 
+def _figure(value: Any) -> Any:
+    """Return a figure as a plain number, or None where there is none."""
+    value = _json(value)
+    return None if value == "nan" else value
+
+
 def as_lines(found: dict[str, Any]) -> str:
     """Return a summary as lines for people."""
-    n_items, sizes, worst = found["n_items"], found["cluster_sizes"], found["weakest_annotators"]
+    lines = _lines_of_classes(found) if "classes" in found else _lines_of_clusters(found)
+    files = [Path(path) for path in found["files"].values()]
+    lines.append(f"Files in {files[0].parent}: {', '.join(path.name for path in files)}")
+    return "\n".join(lines)
+
+
+def _lines_of_clusters(found: dict[str, Any]) -> list[str]:
+    sizes, worst = found["cluster_sizes"], found["weakest_annotators"]
     what = [counted(found[f"n_{thing}s"], thing) for thing in ("cluster", "item", "annotator", "label")]
     lines = [f"{what[0]} of {what[1]} by {what[2]}"]
-    shown = [f"{size:,}" for size in sizes]
-    lines += [f"  cluster {i:<3d} {size:>{len(shown[0])}s}  {sizes[i] / n_items:6.1%}" for i, size in enumerate(shown)]
+    lines += _rows([f"cluster {i:<3d}" for i in range(len(sizes))], sizes, found["n_items"])
     lines.append(
         f"The clusters predict {found['accuracy']:.1%} of {what[3]}; the mean probability of an item's cluster is "
         f"{found['mean_probability']:.3f}."
     )
     lines.append("Annotators whose labels the clusters predict worst:")
-    names = [as_text(row["annotator"]) for row in worst]
-    wide = max(map(len, names))
-    lines += [
-        f"  {name:{wide}s}  {row['accuracy']:6.1%} of {counted(row['n_labels'], 'label')}"
-        for name, row in zip(names, worst)
+    wide = max(len(_short(row["annotator"])) for row in worst)
+    return lines + [
+        f"  {_short(row['annotator']):{wide}s}  {row['accuracy']:6.1%} of {counted(row['n_labels'], 'label')}"
+        for row in worst
     ]
-    folder = Path(found["files"]["report"]).parent
-    lines.append(f"Files in {folder}: {', '.join(FILES)}")
-    return "\n".join(lines)
+
+
+def _lines_of_classes(found: dict[str, Any]) -> list[str]:
+    classes, worst = found["classes"], found["weakest_annotators"]
+    what = [counted(found[f"n_{thing}s"], thing) for thing in ("item", "annotator", "label")]
+    lines = [f"{what[0]} in {counted(len(classes), 'class', 'classes')} by {what[1]}"]
+    names = [_short(name) if isinstance(name := row["label"], str) else f"class {name}" for row in classes]
+    rows = _rows(names, [row["n_items"] for row in classes], found["n_items"])
+    means = [row["mean_probability"] for row in classes]
+    lines += [row if mean is None else f"{row}  mean {found['measure']} {mean:.3f}" for row, mean in zip(rows, means)]
+    tells = f"label tells {found['information']:.2f} bits of its item's class on average."
+    if found["agreement"] is None:
+        lines.append(f"A {tells}")
+    else:
+        lines.append(f"About {found['agreement']:.1%} of {what[2]} name the item's class; a {tells}")
+    lines.append("Weakest annotators:")
+    wide = max(len(_short(row["annotator"])) for row in worst)
+    for row in worst:
+        accuracy = "" if row["accuracy"] is None else f"accuracy {row['accuracy']:.1%}, "
+        tells = f"{accuracy}{row['information']:.2f} bits a label"
+        lines.append(f"  {_short(row['annotator']):{wide}s}  {tells}, {counted(row['n_labels'], 'label')}")
+    return lines
+
+
+def _short(name: Any) -> str:
+    return shortened(as_text(name), LONGEST)
+
+
+def _rows(names: list[str], sizes: list[int], n_items: int) -> list[str]:
+    """Lines of names, numbers of items and their shares, one below the other."""
+    shown = [f"{size:,}" for size in sizes]
+    wide, high = max(map(len, names)), max(map(len, shown))
+    return [
+        f"  {name:{wide}s} {count:>{high}s}  {size / n_items:6.1%}"
+        for name, count, size in zip(names, shown, sizes, strict=True)
+    ]

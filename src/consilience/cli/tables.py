@@ -110,17 +110,21 @@ def read_numbers(path: Path, *, blanks: bool = False) -> pd.DataFrame:
 
 
 def named_as(table: pd.DataFrame, items: pd.Index) -> pd.DataFrame:
-    """Return a table whose item names are integers or text as those of other items are.
+    """Return a table whose item names are integers or text as those of other items are; see `names_as`."""
+    return table.set_axis(names_as(table.index, items).rename("item"), axis=0)
+
+
+def names_as(names: pd.Index, others: pd.Index) -> pd.Index:
+    """Return names as integers or text, as other names of such things are.
 
     In a file of text a column of names is one of integers if all are, so that 7 in one file may be "7" in another.
     """
-    names = table.index
-    if pd.api.types.is_integer_dtype(items):
+    if pd.api.types.is_integer_dtype(others):
         whole = [isinstance(name, str) and CANONICAL_INTEGER.fullmatch(name) is not None for name in names]
-        names = pd.Index([int(name) if is_whole else name for name, is_whole in zip(names, whole)], name="item")
-    elif pd.api.types.is_string_dtype(items) and pd.api.types.is_integer_dtype(names):
-        names = names.astype(str)
-    return table.set_axis(names, axis=0)
+        return pd.Index([int(name) if is_whole else name for name, is_whole in zip(names, whole)])
+    if pd.api.types.is_string_dtype(others) and pd.api.types.is_integer_dtype(names):
+        return names.astype(str)
+    return names
 
 
 def rows_of(table: pd.DataFrame, items: pd.Index, path: Path) -> pd.DataFrame:

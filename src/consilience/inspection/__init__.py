@@ -1,17 +1,23 @@
 """Looking at a fitted model: who agrees with whom, plots, and a report of one file."""
 
 from consilience.inspection.agreement import annotator_agreement, order_by_agreement
-from consilience.inspection.heatmaps import plot_agreement, plot_mapping
+from consilience.inspection.annotator_plots import plot_annotators
+from consilience.inspection.heatmaps import plot_agreement, plot_confusion, plot_mapping
 from consilience.inspection.plots import plot_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.report import report
+from consilience.inspection.stagewise_plots import plot_conditional_information, plot_stagewise
 
 __all__ = [
     "annotator_agreement",
     "order_by_agreement",
     "plot_agreement",
+    "plot_annotators",
     "plot_clusters",
+    "plot_conditional_information",
+    "plot_confusion",
     "plot_lower_bound",
     "plot_mapping",
     "plot_prior_variance",
+    "plot_stagewise",
     "report",
 ]

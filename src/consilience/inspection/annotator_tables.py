@@ -187,11 +187,7 @@ def _remark(accuracy: float, by_guessing: float) -> str:
 def annotators_table(frame: pd.DataFrame) -> Table:
     """How well the clusters predict what each annotator said, the weakest last."""
     several = bool((frame["n_groupings"] > 1).any())
-    shown, gap = frame, None
-    if len(frame) > ANNOTATORS:
-        half = ANNOTATORS // 2
-        shown = pd.concat([frame.iloc[:half], frame.iloc[-half:]])
-        gap = (half, f"{len(frame) - ANNOTATORS:,} more annotators between these")
+    shown, gap = cut(frame)
     rows = []
     for annotator, figures in shown.iterrows():
         tone = "flag" if figures["remark"] else ""
@@ -216,6 +212,15 @@ def annotators_table(frame: pd.DataFrame) -> Table:
         gap=gap,
         download=download("annotators.csv", frame.round(4), "annotator"),
     )
+
+
+def cut(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[int, str] | None]:
+    """Leave out the middle of a table of too many annotators: what is left, and where and what to say of the rest."""
+    half = ANNOTATORS // 2
+    if len(frame) <= ANNOTATORS:
+        return frame, None
+    gap = (half, f"{len(frame) - ANNOTATORS:,} more annotators between these")
+    return pd.concat([frame.iloc[:half], frame.iloc[-half:]]), gap
 
 
 def agreement_sentences(agreement: pd.DataFrame) -> list[str]:

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from consilience.annotations import Groupings
+from consilience.annotations import Annotations, Groupings
+from consilience.inspection.answer import Answer
 from consilience.inspection.projection import column_names
 from consilience.inspection.svg import swatch
 from consilience.inspection.tables import (
@@ -30,7 +31,7 @@ from consilience.profiles import association
 
 SURE = 0.9
 CERTAINTIES = ((0.99, 1.0), (0.9, 0.99), (0.7, 0.9), (0.5, 0.7), (0.0, 0.5))
-UNCERTAIN_ITEMS = 15
+UNCERTAIN, UNCERTAIN_ITEMS = 0.995, 15
 FEW_ITEMS, SOME_ITEMS = 200, 8  # up to 200 items every cluster lists all of its, else 8
 FEATURES = 20
 SCORES = 40
@@ -48,9 +49,9 @@ def given_table(groupings: Groupings, features: pd.DataFrame | None) -> Table:
         ("Groups", f"{groupings.n_groups:,}"),
         ("Labels (an item in a group)", f"{summary.n_rows:,}"),
         ("Coverage: share of items that an annotator labelled, on average", percent(summary.coverage)),
-        ("Labels of an annotator", _spread(summary.items_per_annotator)),
-        ("Annotators of an item", _spread(summary.annotators_per_item)),
-        ("Groups of a grouping", _spread(summary.groups_per_grouping)),
+        ("Labels of an annotator", spread(summary.items_per_annotator)),
+        ("Annotators of an item", spread(summary.annotators_per_item)),
+        ("Groups of a grouping", spread(summary.groups_per_grouping)),
         ("Items without annotations", f"{summary.n_unannotated_items:,}"),
         ("Features of an item", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
     ]
@@ -63,58 +64,88 @@ def given_table(groupings: Groupings, features: pd.DataFrame | None) -> Table:
     )
 
 
-def item_frame(estimator: Any, groupings: Groupings) -> pd.DataFrame:
-    """Every item with its cluster, how sure that is, and the next best; a row an item."""
-    frame = pd.DataFrame({"item": estimator.items_, "cluster": estimator.labels_})
+def spread(counts: pd.Series | None) -> str:
+    """Say how far counts lie apart."""
+    if counts is None or not len(counts):
+        return "none"
+    if counts.min() == counts.max():
+        return f"{counts.min():,} each"
+    return f"{counts.min():,} to {counts.max():,}, mean {counts.mean():,.1f}"
+
+
+def item_frame(estimator: Any, annotations: Annotations) -> pd.DataFrame:
+    """Every item with the code of its cluster, how sure that is, and the next best; a row an item."""
+    codes = estimator._cluster_codes()
+    frame = pd.DataFrame({"item": estimator.items_, "cluster": codes})
     if hasattr(estimator, "responsibilities_"):
         probability = estimator.responsibilities_
         frame["probability"] = probability.max(1)
         if probability.shape[1] > 1:
             rest = probability.copy()
-            rest[np.arange(len(rest)), estimator.labels_] = -1
+            rest[np.arange(len(rest)), codes] = -1
             frame["next_cluster"] = rest.argmax(1)
             frame["next_probability"] = rest.max(1)
-    frame["n_annotators"] = groupings.summary().annotators_per_item.to_numpy()
+    frame["n_annotators"] = annotations.summary().annotators_per_item.to_numpy()
     return frame
 
 
-def clusters_table(items: pd.DataFrame, groupings: Groupings) -> Table:
-    """Size, certainty and items of every cluster, and what annotators call it."""
+def named_items(items: pd.DataFrame, answer: Answer) -> pd.DataFrame:
+    """Return the table of `item_frame` with names in place of codes, as it is written to a file."""
+    columns = {"cluster": answer.column, "next_cluster": f"next_{answer.column}"}
+    named = {name: answer.index.take(items[name].to_numpy()) for name in columns if name in items}
+    return items.round(4).assign(**named).rename(columns=columns)
+
+
+def clusters_table(items: pd.DataFrame, groupings: Groupings, answer: Answer) -> Table:
+    """Size, certainty and items of every cluster, and what annotators call it if it has no name."""
     sure = "probability" in items
-    called = common_names(groupings, items["cluster"].to_numpy())
-    named = any(called)
-    columns = [Column("Cluster"), Column("Size"), *([Column("Annotators call it", "names")] if named else [])]
+    called = [] if answer.is_named else common_names(groupings, answer.codes, len(answer.index))
+    columns = [Column(answer.noun.title(), "text" if answer.is_named else "number"), Column("Size")]
+    columns += [Column("Annotators call it", "names")] if any(called) else []
     columns += [Column("Items, the surest first" if sure else "Items", "wide"), Column("Share")]
-    columns += [Column("Mean probability"), Column(f"Probability ≥ {SURE:g}")] if sure else []
+    columns += [Column(f"Mean {answer.measure}"), Column(f"{answer.measure.capitalize()} ≥ {SURE:g}")] if sure else []
     most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
     rows = []
-    for cluster, names in enumerate(called):
+    for cluster in range(len(answer.index)):
         mine = items[items["cluster"] == cluster]
-        cells = [Cell(str(cluster), mark=swatch(cluster)), f"{len(mine):,}"]
-        cells += [names_cell(names or ["–"], NAMES_OF_CLUSTER)] if named else []
+        cells = [cluster_cell(answer, cluster), f"{len(mine):,}"]
+        cells += [names_cell(called[cluster] or ["–"], NAMES_OF_CLUSTER)] if any(called) else []
         ordered = mine.sort_values("probability", ascending=False, kind="stable") if sure else mine
-        cells += [names_cell(ordered["item"].tolist(), most, " (in clusters.csv)"), percent(len(mine) / len(items))]
+        cells += [names_cell(ordered["item"].tolist() or ["–"], most, f" (in {answer.file})")]
+        cells += [percent(len(mine) / len(items))]
         cells += [number(mine["probability"].mean()), percent((mine["probability"] >= SURE).mean())] if sure else []
         rows.append(row(*cells))
     reading = "Each row is a group of items that belong together by all that was said."
-    if named:
+    if answer.is_named:
+        reading = "Each row is a class, and the items of which it is the likeliest."
+    elif any(called):
         reading += (
             " A name is listed, with the number of annotators who use it, if at least two do and most of the items "
             "that they give it are in this cluster."
         )
     return Table(
-        "clusters", "Clusters", columns, rows, reading=reading, download=download("clusters.csv", items.round(4))
+        "clusters",
+        answer.nouns.title(),
+        columns,
+        rows,
+        reading=reading,
+        download=download(answer.file, named_items(items, answer)),
     )
 
 
-def common_names(groupings: Groupings, labels: Int[np.ndarray, " items"]) -> list[list[str]]:
+def cluster_cell(answer: Answer, cluster: int) -> Cell:
+    """Cell with a cluster's number or a class's name, and its mark in the plot."""
+    mark = swatch(cluster)
+    return Cell(names=(answer.names[cluster],), mark=mark) if answer.is_named else Cell(str(cluster), mark=mark)
+
+
+def common_names(groupings: Groupings, labels: Int[np.ndarray, " items"], n_clusters: int) -> list[list[str]]:
     """Names of groups that at least two annotators give, mostly to items of one cluster; for each cluster a few.
 
     Small and capital letters and accents make no difference. Names that end in a digit are taken for numbers.
     """
     spelled = np.array([name_text(name) for name in groupings.group_names], dtype=object)
     code, _ = pd.factorize(np.array([_folded(name) for name in spelled], dtype=object))
-    n_clusters = labels.max() + 1
     items, groups = groupings.incidence.tocoo().coords
     uses = pd.crosstab(code[groups], labels[items]).reindex(columns=range(n_clusters), fill_value=0)
     spelling = pd.Series(spelled).groupby(code).agg(lambda names: names.mode().iloc[0]).loc[uses.index]
@@ -136,7 +167,7 @@ def _folded(name: str) -> str:
     return "".join(character for character in apart if not unicodedata.combining(character))
 
 
-def certainty_table(items: pd.DataFrame) -> Table:
+def certainty_table(items: pd.DataFrame, answer: Answer) -> Table:
     """How many items are how sure."""
     probability = items["probability"].to_numpy()
     rows = []
@@ -146,60 +177,59 @@ def certainty_table(items: pd.DataFrame) -> Table:
         rows.append(row(text, f"{inside.sum():,}", percent(inside.mean())))
     return Table(
         "certainty",
-        "How sure the items' clusters are",
-        [Column("Probability of its cluster", "text"), Column("Items"), Column("Share")],
+        f"How sure the items' {answer.nouns} are",
+        [Column(f"{answer.measure.capitalize()} of its {answer.noun}", "text"), Column("Items"), Column("Share")],
         rows,
-        reading="The probability is the model's own, given the features and everything that was said.",
+        reading=_meaning_of_measure(answer),
     )
 
 
-def uncertain_items_table(items: pd.DataFrame) -> Table | None:
-    """The items whose cluster is least certain."""
+def _meaning_of_measure(answer: Answer) -> str:
+    if answer.measure != "probability":
+        return f"The {answer.measure} says how far annotators agree; it is no probability that they are right."
+    given = "all labels and how reliable it found each annotator"
+    if not answer.is_named:
+        given = "the features and everything that was said"
+    return f"The probability is the model's own, given {given}."
+
+
+def uncertain_items_table(items: pd.DataFrame, answer: Answer, said: pd.Series | None = None) -> Table | None:
+    """The items whose cluster is least certain; `said` has by place what annotators said of each."""
     if "next_cluster" not in items:
         return None
-    worst = items[items["probability"] < 0.995].sort_values("probability", kind="stable")
+    worst = items[items["probability"] < UNCERTAIN].sort_values("probability", kind="stable")
     if worst.empty:
         return None
-    shown = worst.head(UNCERTAIN_ITEMS)
-    rows = [
-        row(
-            name_cell(name),
-            Cell(str(cluster), mark=swatch(cluster)),
-            number(probability),
-            Cell(str(other), mark=swatch(other)),
-            number(its_probability),
-            f"{n_annotators:,}",
-        )
-        for name, cluster, probability, other, its_probability, n_annotators in shown.itertuples(index=False, name=None)
-    ]
+    rows = []
+    for place, (name, cluster, probability, other, its_probability, n_annotators) in zip(
+        worst.index, worst.head(UNCERTAIN_ITEMS).itertuples(index=False, name=None)
+    ):
+        cells = [name_cell(name), cluster_cell(answer, cluster), number(probability)]
+        cells += [cluster_cell(answer, other), number(its_probability)]
+        rows.append(row(*cells, f"{n_annotators:,}" if said is None else said[place]))
     left = len(worst) - len(rows)
+    kind = "text" if answer.is_named else "number"
+    heads = [("Item", "text"), (answer.noun.title(), kind), (answer.measure.capitalize(), "number")]
+    heads += [("Next best", kind), (f"Its {answer.measure}", "number")]
+    heads += [("Annotators", "number") if said is None else ("Labels given", "wide")]
     return Table(
         "uncertain",
         "The least certain items",
-        [Column(head, kind) for head, kind in UNCERTAIN_COLUMNS],
+        [Column(head, kind) for head, kind in heads],
         rows,
         reading="These items are worth another look, or another annotator.",
-        more=f"{left:,} more below a probability of 0.995 (in clusters.csv)" if left > 0 else "",
+        more=f"{left:,} more below a {answer.measure} of {UNCERTAIN:g} (in {answer.file})" if left > 0 else "",
     )
 
 
-UNCERTAIN_COLUMNS = (
-    ("Item", "text"),
-    ("Cluster", "number"),
-    ("Probability", "number"),
-    ("Next best", "number"),
-    ("Its probability", "number"),
-    ("Annotators", "number"),
-)
-
-
-def profile_table(frame: pd.DataFrame, labels: Int[np.ndarray, " items"], thing: str, most: int) -> Table:
+def profile_table(frame: pd.DataFrame, answer: Answer, thing: str, most: int) -> Table:
     """Mean and standard deviation of every feature in every cluster, the most telling features first; Table 3."""
     numeric = frame.select_dtypes(["number", "bool"]).astype(float)
-    explained = variance_explained(numeric.to_numpy(), labels)
+    explained = variance_explained(numeric.to_numpy(), answer.codes)
     order = np.argsort(-np.nan_to_num(explained, nan=-1), kind="stable")
-    by_cluster = numeric.set_axis(range(numeric.shape[1]), axis=1).groupby(labels)
-    means, deviations = by_cluster.mean().to_numpy(), by_cluster.std().to_numpy()
+    by_cluster = numeric.set_axis(range(numeric.shape[1]), axis=1).groupby(answer.codes)
+    everyone = range(len(answer.index))
+    means, deviations = by_cluster.mean().reindex(everyone).to_numpy(), by_cluster.std().reindex(everyone).to_numpy()
     overall, spread = numeric.mean().to_numpy(), numeric.std().to_numpy()
     names = column_names(numeric, thing)
     rows = []
@@ -207,30 +237,32 @@ def profile_table(frame: pd.DataFrame, labels: Int[np.ndarray, " items"], thing:
         scale = spread[feature] if spread[feature] > 0 else 1.0
         cells = [
             Cell(
-                f"{as_exact(mean, scale)} ({as_exact(deviation, scale)})", tone=_tone((mean - overall[feature]) / scale)
+                f"{as_exact(mean, scale)} ({as_exact(deviation, scale)})" if np.isfinite(mean) else "–",
+                tone=_tone((mean - overall[feature]) / scale),
             )
             for mean, deviation in zip(means[:, feature], deviations[:, feature], strict=True)
         ]
         rows.append(row(name_cell(names[feature]), number(explained[feature]), *cells))
-    clusters = [Column(str(cluster), mark=swatch(cluster)) for cluster in range(len(means))]
-    whole = _profile_frame(names, explained, means, deviations)
+    clusters = [Column(name, mark=swatch(cluster)) for cluster, name in enumerate(answer.names)]
+    whole = _profile_frame(names, explained, means, deviations, answer)
     left = len(order) - len(rows)
     omitted = [name_text(name) for name in frame.columns.difference(numeric.columns, sort=False)]
     reading = (
-        "Mean of each cluster, standard deviation in brackets; blue cells lie below the mean of all items and orange "
-        "cells above it, the darker by more than a standard deviation. η² is the share of the variance that lies "
-        "between the clusters (of at least 1% of the items): near 1 the feature tells them apart, near 0 it does not."
+        f"Mean of each {answer.noun}, standard deviation in brackets; blue cells lie below the mean of all items and "
+        "orange cells above it, the darker by more than a standard deviation. η² is the share of the variance that "
+        f"lies between the {answer.nouns} (of at least 1% of the items): near 1 the feature tells them apart, near 0 "
+        "it does not."
     )
     if omitted:
         reading += f" Left out, since they hold no numbers: {', '.join(omitted[:10])}"
         reading += f" and {len(omitted) - 10} more." if len(omitted) > 10 else "."
     return Table(
         f"{thing}s",
-        f"{thing.title()}s of the clusters",
+        f"{thing.title()}s of the {answer.nouns}",
         [Column(thing.title(), "text"), Column("η²"), *clusters],
         rows,
         reading=reading,
-        more=f"{left:,} more that differ less between the clusters" if left > 0 else "",
+        more=f"{left:,} more that differ less between the {answer.nouns}" if left > 0 else "",
         download=download(f"{thing}s.csv", whole),
     )
 
@@ -256,10 +288,10 @@ def variance_explained(
     return np.divide(between, total, where=total > floor, out=np.full(len(total), np.nan))
 
 
-def association_table(scores: pd.DataFrame, labels: Int[np.ndarray, " items"]) -> Table:
+def association_table(scores: pd.DataFrame, answer: Answer) -> Table:
     """Whether outside scores differ between the clusters; Table 2."""
     numeric = scores.select_dtypes(["number", "bool"])
-    tests = association(numeric.set_axis(range(numeric.shape[1]), axis=1), labels)
+    tests = association(numeric.set_axis(range(numeric.shape[1]), axis=1), answer.codes)
     ordered = tests.set_axis(column_names(numeric, "score")).sort_values("p_value", kind="stable")
     rows = []
     for name, n_items, *figures in ordered.head(SCORES).itertuples(name=None):
@@ -269,25 +301,17 @@ def association_table(scores: pd.DataFrame, labels: Int[np.ndarray, " items"]) -
     heads = ("Items", "Kruskal-Wallis H", "p", "adjusted p")
     return Table(
         "association",
-        "Outside scores against the clusters",
+        f"Outside scores against the {answer.nouns}",
         [Column("Score", "text"), *map(Column, heads), Column("Differs", "text")],
         rows,
         reading=(
-            "The model did not see these scores: a small adjusted p says that they differ between the clusters, so "
-            "that the clusters mean something beyond the annotations; p is adjusted for the number of scores "
+            f"The model did not see these scores: a small adjusted p says that they differ between the {answer.nouns}, "
+            f"so that the {answer.nouns} mean something beyond the annotations; p is adjusted for the number of scores "
             "(Benjamini-Hochberg) and called different below 0.05."
         ),
         more=f"{left:,} more with larger p" if left > 0 else "",
         download=download("association.csv", ordered, "score"),
     )
-
-
-def _spread(counts: pd.Series | None) -> str:
-    if counts is None or not len(counts):
-        return "none"
-    if counts.min() == counts.max():
-        return f"{counts.min():,} each"
-    return f"{counts.min():,} to {counts.max():,}, mean {counts.mean():,.1f}"
 
 
 def _tone(deviation: float) -> str:
@@ -296,8 +320,10 @@ def _tone(deviation: float) -> str:
     return ("high" if deviation > 0 else "low") + ("er" if abs(deviation) > 1 else "")
 
 
-def _profile_frame(names: list[str], explained: np.ndarray, means: np.ndarray, deviations: np.ndarray) -> pd.DataFrame:
-    frame = pd.DataFrame({"feature": names, "eta_squared": explained.round(4)})
-    for cluster, (mean, deviation) in enumerate(zip(means, deviations, strict=True)):
-        frame[f"mean_{cluster}"], frame[f"sd_{cluster}"] = mean, deviation
-    return frame
+def _profile_frame(
+    names: list[str], explained: np.ndarray, means: np.ndarray, deviations: np.ndarray, answer: Answer
+) -> pd.DataFrame:
+    columns = [pd.Series(names, name="feature"), pd.Series(explained.round(4), name="eta_squared")]
+    for cluster, mean, deviation in zip(answer.names, means, deviations, strict=True):
+        columns += [pd.Series(mean, name=f"mean_{cluster}"), pd.Series(deviation, name=f"sd_{cluster}")]
+    return pd.concat(columns, axis=1)

@@ -1,13 +1,15 @@
-"""Heat maps: what the annotators' groups stand for, and who agrees with whom."""
+"""Heat maps: what the annotators' groups stand for, what they take for what, and who agrees with whom."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
 from matplotlib.axes import Axes
+from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from scipy.sparse import csr_array
@@ -15,18 +17,21 @@ from scipy.sparse import csr_array
 from consilience.annotations import Groupings, Labels
 from consilience.errors import InputError
 from consilience.inspection.agreement import adjusted_rand, annotator_agreement, order_by_agreement
-from consilience.inspection.names import as_text, plot_text, width
+from consilience.inspection.names import as_text, counted, plot_text, width
 from consilience.inspection.projection import unwrap
-from consilience.inspection.style import INK, heat
+from consilience.inspection.style import INK, SMALL, heat
 
-__all__ = ["plot_agreement", "plot_mapping"]
+__all__ = ["plot_agreement", "plot_confusion", "plot_mapping"]
 
 ROW, COLUMN = 0.17, 0.3  # inches
 BAR = 2.3  # inches of a colour bar, enough for its label
 LETTER = 0.07  # inches that a letter takes at `SMALL` points
-SMALL = 8
 MOST_NAMED = 60  # annotators of whom each gets a name beside the heat map of agreement
-MOST_NUMBERED = 12  # annotators up to whom the cells bear numbers
+MOST_NUMBERED = 12  # rows up to which the cells bear numbers
+ROWS, COLUMNS = 3, 4  # of confusion matrices
+LARGEST = 4.0  # inches of a confusion matrix
+MOST_TICKED = 32  # classes that have their names beside it
+ACROSS = 8.6  # inches that they take side by side
 
 
 def plot_mapping(model: Any, *, max_groups: int = 80, ax: Axes | None = None) -> Axes:
@@ -151,10 +156,129 @@ def plot_agreement(agreement: Any, *, ax: Axes | None = None) -> Axes:
     else:
         ax.set_xlabel(f"{n} annotators, those who agree side by side", fontsize=9, color=INK)
     if n <= MOST_NUMBERED:
-        _write_numbers(ax, values)
+        _write_numbers(ax, values, _two_digits)
     below = bool((values < 0).any())
     _colour_bar(image, ax, bar, "agreement (adjusted Rand index)", extend="min" if below else "neither")
     return ax
+
+
+def plot_confusion(
+    model: Any,
+    annotators: Sequence[Any] | None = None,
+    *,
+    max_annotators: int | None = None,
+    figure: Figure | None = None,
+) -> Figure:
+    """Draw what annotators say of items of each class: the crowd's mean confusion matrix, then annotators' own.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``confusion_matrices_``, or a Pipeline that ends in one
+    annotators : names, optional
+        Whose matrices to draw, in this order. By default those with the most labels, the most accurate first.
+    max_annotators : int, optional
+        How many are drawn if `annotators` are not given: by default as many as there is room for in three rows, at
+        most 11.
+    figure : matplotlib Figure, optional
+        An empty one to draw on. By default one that is as large as the matrices need.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A row for each class, a column for each label; rows add up to 1. The crowd's matrix is the mean over annotators,
+        each as often as they gave labels. Cells bear percentages if there are at most 12 classes and labels.
+
+    Raises
+    ------
+    InputError
+        The model has no confusion matrices, or none of an annotator.
+
+    Examples
+    --------
+    >>> from consilience.consensus import MajorityVote
+    >>> from consilience.inspection import plot_confusion
+    >>> vote = MajorityVote().fit([["cat", "cat", "dog"], ["dog", None, "dog"]])
+    >>> [ax.get_title() for ax in plot_confusion(vote).axes if ax.images]
+    ['the crowd', '0 (2 labels)', '1 (1 label)', '2 (2 labels)']
+    """
+    estimator = unwrap(model)
+    if not hasattr(estimator, "confusion_matrices_"):
+        raise InputError(f"{type(estimator).__name__} has no confusion matrices to draw.")
+    table = estimator.confusion_matrices_
+    if annotators is not None:
+        shown = _known(estimator, annotators)
+    else:
+        room = ROWS * _most_across(table.shape[1]) - 1
+        shown = _most_labels(estimator, room if max_annotators is None else max_annotators)
+    classes, labels = ([plot_text(name, 20) for name in names] for names in (estimator._cluster_names(), table.columns))
+    matrices = table.to_numpy().reshape(-1, len(classes), len(labels))
+    n_labels = estimator.annotators_["n_labels"].to_numpy()
+    weights = n_labels if n_labels.any() else np.ones(len(n_labels))
+    n_said = [counted(int(n_labels[place]), "label") for place in shown]
+    names = [as_text(estimator.annotators_.index[place]) for place in shown]
+    titles = [f"{plot_text(name, 18)} ({count})" for name, count in zip(names, n_said, strict=True)]
+    drawn = [np.average(matrices, axis=0, weights=weights), *matrices[shown]]
+    grid = _panels(len(drawn), classes, labels, figure)
+    for ax, matrix, title in zip(grid, drawn, ["the crowd", *titles], strict=True):
+        image = ax.imshow(matrix, cmap=heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
+        ax.set_title(title, fontsize=SMALL, color=INK, fontweight="bold" if ax is grid[0] else "normal")
+        _rule(ax, np.arange(1, len(labels)) - 0.5, np.arange(1, len(classes)) - 0.5, width=0.6)
+        if max(matrix.shape) <= MOST_NUMBERED:
+            _write_numbers(ax, matrix, lambda share: f"{100 * share:.0f}")
+    sheet = cast(Figure, grid[0].get_figure(root=True))
+    bar = sheet.colorbar(image, ax=grid, shrink=min(1.0, 2.0 / sheet.get_size_inches()[1]), aspect=16, pad=0.02)
+    _dress(bar, "probability of the label")
+    sheet.supylabel("class of the item", fontsize=9, color=INK)
+    sheet.supxlabel("label given", fontsize=9, color=INK)
+    return sheet
+
+
+def _most_labels(estimator: Any, most: int) -> Int[np.ndarray, " shown"]:
+    """Places of the annotators with the most labels, the most accurate first."""
+    quality = estimator.annotators_.reset_index(drop=True)
+    chosen = quality[quality["n_labels"] > 0].sort_values("n_labels", ascending=False, kind="stable").head(most)
+    return chosen.sort_values(["accuracy", "information"], ascending=False, kind="stable").index.to_numpy()
+
+
+def _known(estimator: Any, annotators: Sequence[Any]) -> Int[np.ndarray, " shown"]:
+    wanted = pd.Index(list(annotators), tupleize_cols=False)
+    places = estimator.annotators_.index.get_indexer(wanted)
+    if (places < 0).any():
+        raise InputError(f"Annotator {wanted[np.argmax(places < 0)]!r} was not fitted.")
+    return places
+
+
+def _panels(n: int, classes: list[str], labels: list[str], figure: Figure | None) -> list[Axes]:
+    """Axes for n matrices, side by side as far as there is room; the outer ones name classes and labels."""
+    across, down = _side(len(labels)), _side(len(classes))
+    n_rows = -(-n // _most_across(len(labels)))
+    n_columns = -(-n // n_rows)
+    if figure is None:
+        left = LETTER * max(map(width, classes)) + 1.3
+        below = LETTER * max(map(width, labels)) + 0.4
+        size = (left + n_columns * (across + 0.3), below + n_rows * (down + 0.35))
+        figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    upright: dict[str, Any] = {"rotation": 90} if max(map(width, labels)) * LETTER > across / len(labels) else {}
+    for place, ax in enumerate(grid[:n]):
+        leftmost, lowest = place % n_columns == 0, place + n_columns >= n
+        named = classes if leftmost and len(classes) <= MOST_TICKED else []
+        ax.set_yticks(np.arange(len(named)), named, fontsize=SMALL)
+        named = labels if lowest and len(labels) <= MOST_TICKED else []
+        ax.set_xticks(np.arange(len(named)), named, fontsize=SMALL, **upright)
+    for ax in grid[n:]:
+        ax.remove()
+    return list(grid[:n])
+
+
+def _side(n_names: int) -> float:
+    """Inches of a confusion matrix of so many classes or labels."""
+    return float(np.clip(0.34 * n_names, 1.25, LARGEST))
+
+
+def _most_across(n_labels: int) -> int:
+    """How many confusion matrices there is room for side by side."""
+    return int(np.clip(ACROSS // (_side(n_labels) + 0.3), 1, COLUMNS))
 
 
 def _mapping_rows(estimator: Any, max_groups: int) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " shown"], int]:
@@ -218,9 +342,11 @@ def _sheet(left: float, across: float, down: float, *, bottom: float, top: float
 
 
 def _colour_bar(image: AxesImage, ax: Axes, bar: Axes | None, label: str, *, extend: Any) -> None:
-    drawn = cast(Figure, ax.get_figure(root=True)).colorbar(
-        image, cax=bar, ax=None if bar is not None else ax, extend=extend
-    )
+    figure = cast(Figure, ax.get_figure(root=True))
+    _dress(figure.colorbar(image, cax=bar, ax=None if bar is not None else ax, extend=extend), label)
+
+
+def _dress(drawn: Colorbar, label: str) -> None:
     drawn.set_label(label, fontsize=SMALL, color=INK)
     drawn.ax.tick_params(labelsize=SMALL)
     drawn.outline.set_visible(False)
@@ -236,11 +362,11 @@ def _rule(ax: Axes, across: np.ndarray, down: np.ndarray, *, width: float = 2.2)
     ax.tick_params(length=0)
 
 
-def _write_numbers(ax: Axes, values: np.ndarray) -> None:
+def _write_numbers(ax: Axes, values: np.ndarray, write: Callable[[float], str]) -> None:
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):
             ink = "white" if value > 0.7 else "black"
-            ax.text(column, row, _two_digits(value), ha="center", va="center", fontsize=7, color=ink)
+            ax.text(column, row, write(value), ha="center", va="center", fontsize=7, color=ink)
 
 
 def _two_digits(value: float) -> str:

@@ -6,37 +6,33 @@ Every function draws on the axes given, or on a figure of its own that pyplot do
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from consilience.errors import InputError
-from consilience.inspection.names import plot_text, width
-from consilience.inspection.projection import View, own_groupings, project, unwrap
+from consilience.inspection.answer import Answer
+from consilience.inspection.names import plot_text
+from consilience.inspection.placing import name_points
+from consilience.inspection.projection import View, groupings_of, own_annotations, project, unwrap
 from consilience.inspection.style import FAINT, INK, axes_of, colour, marker, marker_scale, tidy
 
 __all__ = ["plot_clusters", "plot_lower_bound", "plot_prior_variance"]
 
 GRID = 240  # points a side at which regions are computed
 LEGEND_ROWS = 18
-SMALL = 8  # points
-SIDES: tuple[tuple[tuple[int, int], dict[str, Any]], ...] = (
-    ((1, 0), {"ha": "left", "va": "center"}),
-    ((-1, 0), {"ha": "right", "va": "center"}),
-    ((0, 1), {"ha": "center", "va": "bottom"}),
-    ((0, -1), {"ha": "center", "va": "top"}),
-)
+LONGEST = 24  # letters of a name
+MOST_TICKS = 30
 NAMED_ITEMS = 60  # up to so many items bear their names, as far as there is room
 
 
 def plot_clusters(
     model: Any, X: Any = None, groupings: Any = None, *, max_items: int = 5000, ax: Axes | None = None
 ) -> Axes:
-    """Draw the items in the plane, a colour and a shape for each cluster.
+    """Draw the items in the plane, a colour and a shape for each cluster or class.
 
     Two features are drawn as they are, with the regions of the clusters and the lines between them where the model
     predicts from the features. More features are projected onto their first two principal components, as the model
@@ -78,7 +74,7 @@ def plot_clusters(
     """
     estimator = unwrap(model)
     if groupings is not None:
-        groupings = own_groupings(model, groupings)
+        groupings = groupings_of(own_annotations(model, groupings))
     view = project(model, X, groupings)
     annotated = np.ones(len(estimator.items_), dtype=bool) if groupings is None else _annotated(groupings)
     shown = np.arange(len(annotated))
@@ -90,20 +86,21 @@ def plot_clusters(
     if view.log_odds is not None:
         _draw_regions(ax, view.log_odds)
     size = float(np.clip(7.5 - 0.8 * np.log2(max(len(shown), 50) / 50), 3.6, 7))
-    for cluster in range(estimator.n_clusters_):
-        mine = shown[estimator.labels_[shown] == cluster]
+    answer = Answer.of(estimator)
+    for cluster, title in enumerate(answer.titles):
+        mine = shown[answer.codes[shown] == cluster]
         given, silent = mine[annotated[mine]], mine[~annotated[mine]]
         rare = len(mine) * 100 < len(shown)  # would not be found among the others
         scale = marker_scale(cluster) * (1.9 if rare else 1.0)
         style: dict[str, Any] = {"ls": "", "marker": marker(cluster), "ms": scale * size, "zorder": 3}
         edge: dict[str, Any] = {"mec": INK, "mew": 0.9} if rare else {"mec": "white", "mew": 0.4}
-        ax.plot(*view.points[given].T, **style, **edge, mfc=colour(cluster), label=f"cluster {cluster}")
+        ax.plot(*view.points[given].T, **style, **edge, mfc=colour(cluster), label=title)
         if len(silent):
-            label = f"cluster {cluster}, no annotations"
+            label = f"{title}, no annotations"
             ax.plot(*view.points[silent].T, **style, mfc="white", mec=colour(cluster), mew=1.1, label=label)
-    _legend(ax, np.bincount(estimator.labels_, minlength=estimator.n_clusters_), int((~annotated).sum()))
+    _legend(ax, answer, int((~annotated).sum()))
     if len(shown) <= NAMED_ITEMS and all(isinstance(name, str) for name in estimator.items_):
-        _name_items(ax, view.points[shown], estimator.items_[shown])
+        name_points(ax, view.points[shown], estimator.items_[shown])
     return ax
 
 
@@ -146,10 +143,10 @@ def plot_lower_bound(model: Any, *, ax: Axes | None = None) -> Axes:
         ends = np.full(len(reached), 1.03 * len(bounds) + 0.5)
         label = f"where the other {len(reached)} ended" if len(reached) > 1 else "where the other ended"
         ax.plot(ends, reached, ls="", marker="<", ms=5, mfc="none", mec=colour(3), label=label)
+        ax.legend(frameon=False, fontsize=9, loc="lower right")
     ax.set_xlabel("sweep", color=INK)
     ax.set_ylabel("lower bound (nats)", color=INK)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.legend(frameon=False, fontsize=9, loc="lower right")
     tidy(ax)
     return ax
 
@@ -237,8 +234,9 @@ def _frame(ax: Axes, view: View) -> None:
     ax.set_ylim(low[1] - room[1], high[1] + room[1])
     ax.set_xlabel(view.axes[0].replace("$", r"\$"), color=INK)
     ax.set_ylabel(view.axes[1].replace("$", r"\$"), color=INK)
-    if view.axes[1] == "cluster":
-        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    if view.rows:
+        some = range(0, len(view.rows), -(-len(view.rows) // MOST_TICKS))
+        ax.set_yticks(some, [plot_text(view.rows[row], LONGEST) for row in some])
     tidy(ax)
 
 
@@ -260,48 +258,20 @@ def _draw_regions(ax: Axes, log_odds: Callable[[np.ndarray], np.ndarray]) -> Non
             ax.contour(x, y, lead, levels=[0], colors=[FAINT], linewidths=0.9, zorder=2)
 
 
-def _name_items(ax: Axes, points: np.ndarray, names: Any) -> None:
-    """Write each name beside its point, on the first side where it covers no point and no other name."""
-    figure = cast(Figure, ax.get_figure(root=True))
-    figure.draw_without_rendering()  # fixes the layout, and so where the points are
-    scale = 72 / figure.dpi
-    places = ax.transData.transform(points) * scale
-    frame = np.array(ax.get_window_extent().extents) * scale
-    taken = np.hstack([places - 5, places + 5])
-    for number, (place, name) in enumerate(zip(places, names, strict=True)):
-        text = plot_text(name, 24)
-        size = np.array([0.62 * SMALL * width(text), 1.25 * SMALL])
-        for side, align in SIDES:
-            low = place + 7 * np.array(side) - size * (1 - np.array(side)) / 2
-            box = np.concatenate([low, low + size])
-            if _is_free(box, frame, np.delete(taken, number, axis=0)):
-                offset = (7 * side[0], 7 * side[1])
-                ax.annotate(text, points[number], offset, textcoords="offset points", fontsize=SMALL, **align)
-                taken = np.vstack([taken, box])
-                break
-
-
-def _is_free(box: np.ndarray, frame: np.ndarray, taken: np.ndarray) -> bool:
-    """Whether a box (left, bottom, right, top) lies within the frame and covers nothing taken."""
-    inside = (box[:2] >= frame[:2]).all() and (box[2:] <= frame[2:]).all()
-    apart = (taken[:, :2] >= box[2:]) | (taken[:, 2:] <= box[:2])
-    return bool(inside and apart.any(1).all())
-
-
-def _legend(ax: Axes, sizes: np.ndarray, n_silent: int) -> None:
+def _legend(ax: Axes, answer: Answer, n_silent: int) -> None:
     """Beside the axes, so that it covers no item."""
     handles = [
         Line2D([], [], ls="", marker=marker(k), ms=6.5 * marker_scale(k), mfc=colour(k), mec="white", mew=0.4)
-        for k in range(len(sizes))
+        for k in range(len(answer.names))
     ]
-    labels = [f"{cluster}  ({size:,})" for cluster, size in enumerate(sizes)]
+    labels = [f"{plot_text(name, LONGEST)}  ({size:,})" for name, size in zip(answer.names, answer.sizes, strict=True)]
     if n_silent:
         handles.append(Line2D([], [], ls="", marker="o", ms=6, mfc="white", mec=FAINT, mew=1.1))
         labels.append(f"no annotations\n({n_silent:,})")
     legend = ax.legend(
         handles,
         labels,
-        title="cluster (items)",
+        title=f"{answer.noun} (items)",
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
         borderaxespad=0,

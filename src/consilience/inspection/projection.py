@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations import Groupings
+from consilience.annotations import Groupings, Labels
+from consilience.annotations.names import MISSING, plain
 from consilience.base import as_groupings
 from consilience.errors import InputError
+from consilience.inspection.answer import Answer, names_classes
 from consilience.inspection.names import as_text
 
 
@@ -30,11 +33,13 @@ class View:
     axes : what the two coordinates are.
     log_odds : log-odds of the clusters at points of the plane, up to a constant for each; None where the plane shows
         a part of the features only.
+    rows : names of the clusters, if the second coordinate is the cluster.
     """
 
     points: Float[np.ndarray, "items 2"]
     axes: tuple[str, str]
     log_odds: Callable[[np.ndarray], np.ndarray] | None = None
+    rows: tuple[str, ...] = ()
 
 
 def unwrap(model: Any) -> Any:
@@ -95,8 +100,8 @@ def column_names(table: pd.DataFrame, thing: str) -> list[str]:
     return [f"{thing} {name}" if isinstance(name, int | np.integer) else as_text(name) for name in table.columns]
 
 
-def own_groupings(model: Any, groupings: Any) -> Groupings:
-    """Annotations as groupings of the fitted items, in their order.
+def own_annotations(model: Any, annotations: Any) -> Groupings | Labels:
+    """Annotations of the fitted items, in their order: labels for a model that answers in their names, else groupings.
 
     Raises
     ------
@@ -104,12 +109,45 @@ def own_groupings(model: Any, groupings: Any) -> Groupings:
         They are of other items, or of annotators who were not fitted.
     """
     estimator = unwrap(model)
-    if isinstance(groupings, np.ndarray | list) and len(groupings) == len(estimator.items_):
-        groupings = Groupings.from_matrix(groupings, items=estimator.items_)
-    groupings = as_groupings(groupings, None, "The report")
+    found = _own_labels(estimator, annotations) if names_classes(estimator) else _own_groupings(estimator, annotations)
+    return found if found.items.equals(estimator.items_) else found.reindex(estimator.items_)
+
+
+def _own_groupings(estimator: Any, annotations: Any) -> Groupings:
+    if isinstance(annotations, np.ndarray | list) and len(annotations) == len(estimator.items_):
+        annotations = Groupings.from_matrix(annotations, items=estimator.items_)
+    groupings = as_groupings(annotations, None, "The report")
     if hasattr(estimator, "annotators_"):
         _require_same(groupings.annotators, estimator.annotators_.index)
-    return groupings if groupings.items.equals(estimator.items_) else groupings.reindex(estimator.items_)
+    return groupings
+
+
+def _own_labels(estimator: Any, annotations: Any) -> Labels:
+    """Return labels of the annotators who were fitted; those of an earlier history may be absent."""
+    if isinstance(annotations, np.ndarray | list) and len(annotations) == len(estimator.items_):
+        annotations = Labels.from_matrix(annotations, items=estimator.items_)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X (has|does not have)")  # a matrix and Labels say the same
+        labels = _in_classes(estimator._labels(annotations, reset=False), estimator.confusion_matrices_.columns)
+    quality = estimator.annotators_
+    wanted = (quality["n_labels"] > 0).to_numpy() | quality.index.isin(labels.annotators)
+    _require_same(labels.annotators, quality.index[wanted])
+    return labels
+
+
+def groupings_of(annotations: Groupings | Labels) -> Groupings:
+    """Annotations as groupings, whatever they are."""
+    return annotations.to_groupings() if isinstance(annotations, Labels) else annotations
+
+
+def _in_classes(labels: Labels, fitted: pd.Index) -> Labels:
+    """Return labels over the classes that were fitted, also those that nobody gave."""
+    place = fitted.get_indexer(labels.classes)
+    absent = place[labels.label] == MISSING
+    if absent.any():
+        name = plain(labels.classes[labels.label[np.argmax(absent)]])
+        raise InputError(f"The label {name!r} was not fitted. Give the annotations of the fit.")
+    return replace(labels, classes=fitted.rename(None), label=place[labels.label])
 
 
 def _require_same(given: pd.Index, fitted: pd.Index) -> None:
@@ -146,7 +184,8 @@ def project(model: Any, X: Any, groupings: Groupings | None) -> View:
         return _components(_seen(model, raw))
     points = _numbers(raw)
     if len(names) == 1:
-        return View(np.column_stack([points, unwrap(model).labels_]), (names[0], "cluster"))
+        answer = Answer.of(unwrap(model))
+        return View(np.column_stack([points, answer.codes]), (names[0], answer.noun), rows=tuple(answer.names))
     return View(points, (names[0], names[1]), _log_odds(model, raw))
 
 

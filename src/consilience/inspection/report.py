@@ -8,8 +8,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from consilience.inspection.names import as_text
-from consilience.inspection.sections import Subject, default_title, key_findings, sections
+from consilience.inspection.sections import default_title, key_findings, sections
 from consilience.inspection.style import plain_text
+from consilience.inspection.subject import Subject
 
 __all__ = ["report"]
 
@@ -27,8 +28,9 @@ def report(
 
     The page shows what was given; the clusters, how sure they are and what tells them apart; which annotators draw the
     same lines between them, how good each annotator is and who agrees with whom; how the fit went, and what is needed
-    to repeat it. Tables that are too long are cut, and say so; where their size allows, the whole tables are in the
-    page as CSV files to save.
+    to repeat it. Of a model that answers in the names of classes that annotators give, it shows the classes, and what
+    each annotator takes for what. Tables that are too long are cut, and say so; where their size allows, the whole
+    tables are in the page as CSV files to save.
 
     Parameters
     ----------
@@ -36,12 +38,12 @@ def report(
     groupings : Groupings, Labels or array
         The annotations that were given to `fit`.
     X : DataFrame or array, shape (n_items, n_features), optional
-        The features that were given to `fit`, in the order of the items or indexed by name: for the profiles of the
-        clusters and the plot of the items.
+        The features that were given to `fit`, or any where it took none, in the order of the items or indexed by name:
+        for the profiles of the clusters and the plot of the items.
     scores : DataFrame, Series or array, shape (n_items, n_scores), optional
         What the model did not see, to be tested against the clusters. NaN where a score is missing.
     title : str, optional
-        By default the number of clusters, items and annotators.
+        By default the number of clusters or classes, items and annotators.
     path : str or Path, optional
         Where to write the page, in UTF-8; the folder must exist.
 

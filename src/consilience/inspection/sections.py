@@ -3,115 +3,59 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
 from importlib.metadata import version
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 from sklearn.pipeline import Pipeline
 
 import consilience
-from consilience.annotations import Groupings
+from consilience.annotations import Labels
 from consilience.errors import InputError
-from consilience.inspection import annotator_tables, answer_tables
-from consilience.inspection.agreement import annotator_agreement, order_by_agreement
+from consilience.inspection import annotator_tables, answer_tables, label_sections, label_tables
+from consilience.inspection.agreement import order_by_agreement
 from consilience.inspection.heatmaps import MOST_NAMED, plot_agreement, plot_mapping
 from consilience.inspection.names import counted, listed
 from consilience.inspection.plots import plot_clusters, plot_lower_bound, plot_prior_variance
-from consilience.inspection.projection import own_groupings, raw_features, rows_of_items, unwrap
-from consilience.inspection.svg import inline_svg
+from consilience.inspection.subject import Figure, Section, Subject
 from consilience.inspection.tables import Column, Download, Table, name_text, number, percent, row
 
 NAMES = 12  # names that a sentence lists
 WEAKEST = 3
+REACHED = ("prior_variance_", "n_clusters_", "n_ties_", "log_likelihood_", "lower_bound_", "n_iter_", "converged_")
 MOST_DRAWN = 400  # annotators whose agreement is drawn
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A drawing, what it shows, and how to read it."""
-
-    kind: ClassVar[str] = "figure"
-
-    key: str
-    drawing: Markup
-    caption: str
-    download: Download | None = None
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading, sentences, then tables and figures."""
-
-    key: str
-    heading: str
-    sentences: Sequence[str]
-    blocks: Sequence[Table | Figure]
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What a report is about: a model, and what it was fitted to, in the order of its items."""
-
-    model: Any
-    estimator: Any
-    groupings: Groupings
-    features: pd.DataFrame | None
-    scores: pd.DataFrame | None
-
-    @classmethod
-    def of(cls, model: Any, groupings: Any, X: Any, scores: Any) -> Subject:
-        """Bring annotations, features and scores into the order of the fitted items."""
-        estimator = unwrap(model)
-        if isinstance(scores, pd.Series):
-            scores = scores.to_frame(0 if scores.name is None else scores.name)
-        elif scores is not None and np.ndim(scores) == 1:
-            scores = np.reshape(np.asarray(scores), (-1, 1))
-        return cls(
-            model=model,
-            estimator=estimator,
-            groupings=own_groupings(model, groupings),
-            features=None if X is None else raw_features(model, X),
-            scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
-        )
-
-    @property
-    def maps(self) -> bool:
-        """Whether the model says what the annotators' groups stand for."""
-        return hasattr(self.estimator, "annotator_mapping_")
-
-    @cached_property
-    def items(self) -> pd.DataFrame:
-        """See `answer_tables.item_frame`."""
-        return answer_tables.item_frame(self.estimator, self.groupings)
-
-    @cached_property
-    def agreement(self) -> pd.DataFrame:
-        """See `annotator_agreement`."""
-        return annotator_agreement(self.groupings)
-
-    @cached_property
-    def annotators(self) -> pd.DataFrame:
-        """See `annotator_tables.annotator_frame`."""
-        return annotator_tables.annotator_frame(self.estimator, self.groupings, self.agreement)
 
 
 def default_title(subject: Subject) -> str:
     """Return the size of the answer and of what it rests on."""
-    n_clusters = counted(subject.estimator.n_clusters_, "cluster")
-    n_items, n_annotators = subject.groupings.n_items, subject.groupings.n_annotators
-    return f"{n_clusters} of {counted(n_items, 'item')} by {counted(n_annotators, 'annotator')}"
+    answer, annotations = subject.answer, subject.annotations
+    parts = counted(len(answer.names), answer.noun, answer.nouns)
+    items, annotators = counted(annotations.n_items, "item"), counted(annotations.n_annotators, "annotator")
+    return f"{items} in {parts} by {annotators}" if answer.is_named else f"{parts} of {items} by {annotators}"
 
 
 def key_findings(subject: Subject) -> list[str]:
     """Return the answer in a few sentences."""
-    findings = [_sizes_in_short(np.bincount(subject.estimator.labels_, minlength=subject.estimator.n_clusters_))]
+    if subject.answer.is_named:
+        findings = [
+            label_sections.sizes_in_short(subject),
+            label_sections.certainty_in_short(subject),
+            label_sections.annotators_in_short(subject),
+        ]
+    else:
+        findings = _clusters_in_short(subject)
+    estimator = subject.estimator
+    if not getattr(estimator, "converged_", True):
+        findings.append(f"The fit had not converged after {estimator.n_iter_} sweeps: raise max_iter.")
+    return findings
+
+
+def _clusters_in_short(subject: Subject) -> list[str]:
+    findings = [_sizes_in_short(subject.answer.sizes)]
     if "probability" in subject.items:
         sure = (subject.items["probability"] >= answer_tables.SURE).to_numpy()
         findings.append(
@@ -120,68 +64,76 @@ def key_findings(subject: Subject) -> list[str]:
         )
     if subject.maps:
         findings.append(_annotators_in_short(subject.annotators))
-    estimator = subject.estimator
-    if not getattr(estimator, "converged_", True):
-        findings.append(f"The fit had not converged after {estimator.n_iter_} sweeps: raise max_iter.")
     return findings
 
 
 def sections(subject: Subject) -> Iterator[Section]:
     """Yield the sections for which there is something to say."""
-    estimator = subject.estimator
-    yield Section("given", "What was given", [], [answer_tables.given_table(subject.groupings, subject.features)])
+    answer = subject.answer
+    yield Section("given", "What was given", [], [_given(subject)])
     yield _answer(subject)
     if subject.features is not None:
-        table = answer_tables.profile_table(subject.features, estimator.labels_, "feature", answer_tables.FEATURES)
-        yield Section("profiles", "What tells the clusters apart", [], [table])
+        table = answer_tables.profile_table(subject.features, answer, "feature", answer_tables.FEATURES)
+        yield Section("profiles", f"What tells the {answer.nouns} apart", [], [table])
     if subject.maps:
         yield _meaning(subject)
     yield _annotators(subject)
     if subject.scores is not None:
-        tests = answer_tables.association_table(subject.scores, estimator.labels_)
-        table = answer_tables.profile_table(subject.scores, estimator.labels_, "score", answer_tables.SCORES)
+        tests = answer_tables.association_table(subject.scores, answer)
+        table = answer_tables.profile_table(subject.scores, answer, "score", answer_tables.SCORES)
         yield Section("association", "Association with outside scores", [], [tests, table])
-    if hasattr(estimator, "lower_bounds_"):
-        yield _fit(estimator)
+    if hasattr(subject.estimator, "lower_bounds_"):
+        yield _fit(subject.estimator)
     yield _settings(subject)
 
 
+def _given(subject: Subject) -> Table:
+    if isinstance(subject.annotations, Labels):
+        return label_tables.given_table(subject.annotations, subject.features)
+    return answer_tables.given_table(subject.annotations, subject.features)
+
+
 def _answer(subject: Subject) -> Section:
-    items = subject.items
+    items, answer = subject.items, subject.answer
     silent = items[items["n_annotators"] == 0]
-    blocks: list[Table | Figure] = [answer_tables.clusters_table(items, subject.groupings), _plane(subject)]
-    sentences = ["Clusters are numbered from 0, the largest first."]
+    blocks: list[Table | Figure] = [answer_tables.clusters_table(items, subject.groupings, answer), _plane(subject)]
+    sentences = [] if answer.is_named else ["Clusters are numbered from 0, the largest first."]
     if len(silent):
         text = f"Nobody said anything about {counted(len(silent), 'item')}"
         if "probability" in items:
-            text += f"; their clusters have a mean probability of {number(silent['probability'].mean())}"
+            text += f"; their {answer.nouns} have a mean {answer.measure} of {number(silent['probability'].mean())}"
         sentences.append(text + ".")
     if "probability" in items:
-        blocks.append(answer_tables.certainty_table(items))
-        uncertain = answer_tables.uncertain_items_table(items)
+        blocks.append(answer_tables.certainty_table(items, answer))
+        said = None
+        if isinstance(subject.annotations, Labels):
+            least = items["probability"].sort_values(kind="stable").index[: answer_tables.UNCERTAIN_ITEMS]
+            said = label_tables.said_of(subject.annotations, least.to_numpy())
+        uncertain = answer_tables.uncertain_items_table(items, answer, said)
         blocks += [] if uncertain is None else [uncertain]
-    return Section("answer", "The clusters", sentences, blocks)
+    return Section("answer", f"The {answer.nouns}", sentences, blocks)
 
 
 def _plane(subject: Subject) -> Figure:
     features = subject.features
     n_features = 0 if features is None else features.shape[1]
     try:
-        ax = plot_clusters(subject.model, features if n_features else None, subject.groupings)
+        ax = plot_clusters(subject.model, features if n_features else None, subject.annotations)
     except InputError:  # features that the report can list but not draw
         n_features = 0
-        ax = plot_clusters(subject.model, None, subject.groupings)
+        ax = plot_clusters(subject.model, None, subject.annotations)
     how = "The items by what was said of them: close where the same annotators put them together."
+    noun = subject.answer.noun
     if n_features == 1:
         how = "The items by their feature."
     elif n_features == 2:
         how = "The items by their two features"
-        how += ", with the region in which each cluster is the most probable." if ax.collections else "."
+        how += f", with the region in which each {noun} is the most probable." if ax.collections else "."
     elif n_features:
         how = f"The items by the two directions in which their {n_features:,} features vary most."
     hollow = "; hollow where there are no annotations" if (subject.items["n_annotators"] == 0).any() else ""
     named = " Items are named where there is room." if ax.texts else ""
-    caption = f"{how} A colour and a shape for each cluster{hollow}.{named}"
+    caption = f"{how} A colour and a shape for each {noun}{hollow}.{named}"
     return _figure("plane", ax, "Scatter plot. " + caption, caption)
 
 
@@ -219,7 +171,9 @@ def _meaning(subject: Subject) -> Section:
 
 def _annotators(subject: Subject) -> Section:
     blocks: list[Table | Figure] = []
-    if subject.maps:
+    if subject.answer.is_named:
+        blocks += label_sections.quality_blocks(subject)
+    elif subject.maps:
         blocks.append(annotator_tables.annotators_table(subject.annotators))
     if subject.groupings.n_annotators > 1:
         blocks.append(_agreement(subject))
@@ -236,6 +190,8 @@ def _agreement(subject: Subject) -> Figure:
         "chance; hatched where they have fewer than two items in common. Dark squares along the diagonal are schools "
         "of thought."
     )
+    if isinstance(subject.annotations, Labels):
+        caption += " What they call the classes plays no part in it."
     if len(order) < len(n_items):
         caption += f" Drawn are the {len(order)} of {len(n_items):,} annotators with the most items."
     if len(order) > MOST_NAMED:
@@ -270,11 +226,7 @@ def _fit(estimator: Any) -> Section:
 def _settings(subject: Subject) -> Section:
     estimator = subject.estimator
     parameters = [row(name, repr(value)) for name, value in estimator.get_params(deep=False).items()]
-    reached = [
-        row(name, _figure_text(getattr(estimator, name)))
-        for name in ("prior_variance_", "n_clusters_", "lower_bound_", "n_iter_", "converged_")
-        if hasattr(estimator, name)
-    ]
+    reached = [row(name, _figure_text(getattr(estimator, name))) for name in REACHED if hasattr(estimator, name)]
     steps = [row(f"step before: {name}", repr(step)) for name, step in _steps_before(subject.model)]
     packages = ("numpy", "scipy", "scikit-learn", "pandas")
     versions = [row("consilience", consilience.__version__), row("Python", platform.python_version())]
@@ -284,16 +236,12 @@ def _settings(subject: Subject) -> Section:
         sentences = ["No random_state was set, so another fit may differ; set one to be able to repeat it."]
     head = [Column("", "text"), Column("", "wide")]
     name = type(estimator).__name__
-    return Section(
-        "settings",
-        "Settings and versions",
-        sentences,
-        [
-            Table("parameters", f"Settings of {name}", head, [*steps, *parameters]),
-            Table("reached", "What the fit reached", head, reached),
-            Table("versions", "Versions", head, versions),
-        ],
-    )
+    tables = [
+        Table("parameters", f"Settings of {name}", head, [*steps, *parameters]),
+        Table("reached", "What the fit reached", head, reached),
+        Table("versions", "Versions", head, versions),
+    ]
+    return Section("settings", "Settings and versions", sentences, [table for table in tables if table.rows])
 
 
 def _steps_before(model: Any) -> list[tuple[str, Any]]:
@@ -301,7 +249,7 @@ def _steps_before(model: Any) -> list[tuple[str, Any]]:
 
 
 def _figure(key: str, ax: Axes, description: str, caption: str, file: Download | None = None) -> Figure:
-    return Figure(key, inline_svg(cast(MatplotlibFigure, ax.figure), key, description), caption, file)
+    return Figure.of(key, cast(MatplotlibFigure, ax.figure), description, caption, file)
 
 
 def _sizes_in_short(sizes: np.ndarray) -> str:

@@ -19,6 +19,7 @@ from matplotlib.path import Path
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")  # 10 and 7 have no common divisor: 70 pairs
 SIZES = {"*": 1.5, "P": 1.25, "X": 1.25, "^": 1.1, "v": 1.1, "<": 1.1, ">": 1.1}  # for areas that look alike
+SMALL = 8  # points of letters inside a plot
 INK, FAINT = "#222222", "#767676"
 
 

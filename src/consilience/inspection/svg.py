@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from consilience.inspection.style import colour, marker_outline
 
-READABLE = 560  # CSS pixels below which a figure is scrolled and not shrunk
+READABLE = 560  # CSS pixels that most figures need
 _URL = re.compile(r"url\(#([\w.-]+)\)")
 _DECIMALS = re.compile(r"(\d+\.\d{2})\d+")
 _FONT = re.compile(r"font-family:[^;]*;?\s*")
@@ -19,7 +19,7 @@ _DRAWN = ("d", "x", "y", "transform", "points", "width", "height", "cx", "cy")
 _METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 
-def inline_svg(figure: Figure, key: str, description: str) -> Markup:
+def inline_svg(figure: Figure, key: str, description: str, *, readable: int = READABLE) -> Markup:
     """Draw a figure as an SVG element for an HTML page.
 
     Parameters
@@ -30,6 +30,8 @@ def inline_svg(figure: Figure, key: str, description: str) -> Markup:
         Unique on the page; every id in the drawing begins with it.
     description : str
         What the figure shows, for those who cannot see it.
+    readable : int
+        CSS pixels below which the figure is scrolled and not shrunk.
 
     Returns
     -------
@@ -53,7 +55,7 @@ def inline_svg(figure: Figure, key: str, description: str) -> Markup:
         "viewBox": root.get("viewBox", ""),
         "role": "img",
         "aria-label": description,
-        "style": f"width:{across}px;min-width:{min(across, READABLE)}px",
+        "style": f"width:{across}px;min-width:{min(across, readable)}px",
     }
     return Markup(ET.tostring(root, encoding="unicode"))
 

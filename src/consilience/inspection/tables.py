@@ -46,7 +46,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """Head of a column; `kind` is "number", "text", "names" or "wide", for lists of names."""
+    """Head of a column; `kind` is "number", "text", "line" (never broken), "names" or "wide" (for lists of names)."""
 
     head: str
     kind: str = "number"

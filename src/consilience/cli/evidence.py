@@ -1,0 +1,238 @@
+"""What a model learns from, out of files: annotations, features, known classes and earlier counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience import read_annotations, registry
+from consilience.annotations import Groupings, Labels
+from consilience.annotations.names import plain
+from consilience.annotations.readers import Table
+from consilience.cli.program import note, others
+from consilience.cli.tables import item_column, item_names, named_as, names_as, read_numbers, read_table, rows_of
+from consilience.errors import InputError
+
+LISTED = 5  # names in a note
+LABEL_COLUMNS = ("label", "class")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a model learns from, items in one order.
+
+    Attributes
+    ----------
+    annotations : Groupings or Labels
+    features : DataFrame, shape (n_items, n_features), or None
+    notes : list of str
+        What the user should know about them.
+    known : dict
+        Further arguments of ``fit``: ``gold``, ``history``.
+    """
+
+    annotations: Groupings | Labels
+    features: pd.DataFrame | None
+    notes: list[str]
+    known: dict[str, Any] = field(default_factory=dict)
+
+
+def read_evidence(
+    annotations: Path,
+    features: Path | None,
+    *,
+    kind: str | None,
+    column: str | None,
+    known: dict[str, Path | None],
+    model: str,
+) -> Evidence:
+    """Read what a model of the registry learns from, and bring its items together.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, annotations that the model does not take, or items that do not fit.
+    """
+    said, notes = read_said(annotations, kind=kind, column=column, model=model)
+    if isinstance(said, Groupings):
+        notes += _of_one_label(said)
+    if isinstance(said, Labels) or registry.entry(model).kind == "consensus":
+        return _without_features(said, notes, features, known, model)
+    if features is None:
+        return Evidence(said, None, notes + _unannotated(said, "annotations", "nothing tells their cluster"))
+    table = named_as(read_numbers(features), said.items)
+    constant = table.columns[np.ptp(table.to_numpy(), axis=0) == 0]
+    if len(constant):
+        verbs = ("is constant and carries", "are constant and carry")
+        notes.append(f"{_subject(constant, 'feature', verbs)} no information.")
+    said, more = _over(said, table.index, annotations, features)
+    return Evidence(said, table, notes + more)
+
+
+def read_said(path: Path, *, kind: str | None, column: str | None, model: str) -> tuple[Groupings | Labels, list[str]]:
+    """Read annotations of the kind that a model is made for, and say what was made of them.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or holds annotations that the model does not take.
+    """
+    reads = registry.entry(model).reads
+    said: Any = read_annotations(path, kind=kind, item_column=column)
+    found = type(said).__name__.lower()
+    if found not in reads:
+        hint = ""
+        if found == "groupings":
+            hint = (
+                " If the names mean the same to all annotators, give --kind labels where the table is wide, or call "
+                "the column of groups 'label'."
+            )
+        raise InputError(f"{path}: {model} reads {' or '.join(reads)}, and the file holds {found}.{hint}")
+    if found == "labels" and reads[0] == "groupings":
+        text = f"The labels were turned into groupings, since {model} learns what each annotator's labels stand for."
+        return said.to_groupings(), [text]
+    return said, []
+
+
+def _without_features(
+    said: Groupings | Labels, notes: list[str], features: Path | None, known: dict[str, Path | None], model: str
+) -> Evidence:
+    """Evidence of a model that learns from annotations alone: features are read for the report."""
+    words = ("labels", "class") if isinstance(said, Labels) else ("annotations", "cluster")
+    notes = notes + _unannotated(said, words[0], f"nothing tells their {words[1]}")
+    table = None
+    if features is not None:
+        table = rows_of(read_numbers(features), said.items, features)
+        notes.append(f"{model} does not use features; those of {features} serve the report alone.")
+    return Evidence(said, table, notes, read_known(known, said) if isinstance(said, Labels) else {})
+
+
+def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:
+    """Read what is known besides the labels, as further arguments of ``fit``."""
+    known: dict[str, Any] = {}
+    gold, history = paths["gold"], paths["history"]
+    if gold is not None:
+        known["gold"] = read_gold(gold, labels)
+    if history is not None:
+        known["history"] = read_history(history, labels)
+    return known
+
+
+def read_gold(path: Path, labels: Labels) -> pd.Series:
+    """Read known classes of items: a column of items, and one called label or class, blank where it is not known.
+
+    Raises
+    ------
+    InputError
+        There is no such column, no item of the labels, or a class that no annotator gave.
+    """
+    table = read_table(path)
+    items = item_names(table, path)
+    found = table.column(_label_column(table, path))
+    known = np.flatnonzero(~found.missing)
+    names = names_as(found.names, labels.classes).take(found.codes[known])
+    gold = named_as(pd.DataFrame({"label": names}, index=items[known]), labels.items)["label"]
+    elsewhere = ~gold.index.isin(labels.items)
+    if elsewhere.all():
+        raise InputError(f"{path}: It gives the class of none of the {len(labels):,} items of the annotations.")
+    if elsewhere.any():
+        note(f"Rows of {path} about other items, left out: {elsewhere.sum():,}.")
+    gold = gold[~elsewhere]
+    strange = gold[~gold.isin(labels.classes)]
+    if len(strange):
+        raise InputError(
+            f"{path}: The item {plain(strange.index[0])!r} has the class {plain(strange.iloc[0])!r}, which no "
+            f"annotator gave{others(len(strange), ', nor did they those of')}."
+        )
+    note(f"Items whose class is known from {path}: {len(gold):,} of {len(labels):,}.")
+    return gold
+
+
+def _label_column(table: Table, path: Path) -> Any:
+    """Name of the column of classes: the one called label or class, else the second of two."""
+    rest = [name for name in table.columns if name != item_column(table)]
+    called = [name for name in rest if str(name).strip().casefold() in LABEL_COLUMNS]
+    if len(called) != 1 and len(rest) != 1:
+        found = ", ".join(map(str, table.columns))
+        raise InputError(f"{path}: One column must be called 'label', of the classes that are known. Found {found}.")
+    return (called or rest)[0]
+
+
+def read_history(path: Path, labels: Labels) -> pd.DataFrame:
+    """Read labels counted before: the columns annotator, class, and one for each label.
+
+    Raises
+    ------
+    InputError
+        The columns are others, or a cell is no number.
+    """
+    table = read_table(path)
+    head, said = table.columns[:2], table.columns[2:]
+    if [str(name).strip().rstrip("_").casefold() for name in head] != ["annotator", "class"] or not said:
+        raise InputError(
+            f"{path}: Counts have the columns annotator, class, then one for each label, as counts.csv of a fit has "
+            f"them. Found {', '.join(map(str, table.columns))}."
+        )
+    keys = []
+    for name, fitted in zip(head, (labels.annotators, labels.classes), strict=True):
+        column = table.column(name)
+        if column.has_missing:
+            raise InputError(f"{path}: There is no {name} in {table.where(int(np.argmax(column.missing)))}.")
+        keys.append(names_as(column.names, fitted).take(column.codes))
+    counts = table.frame[said].astype(object).apply(pd.to_numeric, errors="coerce")
+    wrong = np.argwhere(counts.isna().to_numpy())
+    if len(wrong):
+        row, place = map(int, wrong[0])
+        cell = plain(table.frame[said[place]].iloc[row])
+        raise InputError(f"{path}: {said[place]!r} in {table.where(row)} is {cell!r}. Expected a number of labels.")
+    index = pd.MultiIndex.from_arrays(keys, names=["annotator", "class"])
+    return pd.DataFrame(counts.to_numpy(float), index, names_as(pd.Index(said), labels.classes))
+
+
+def _unannotated(said: Groupings | Labels, what: str, so: str) -> list[str]:
+    n_silent = said.summary().n_unannotated_items
+    return [f"Items without {what}: {n_silent:,} of {len(said):,}; {so}."] if n_silent else []
+
+
+def _of_one_label(groupings: Groupings) -> list[str]:
+    sizes = groupings.summary().groups_per_grouping
+    largest = sizes.groupby(level="annotator", sort=False).max()  # type: ignore[union-attr]
+    names = largest.index[largest == 1]
+    if names.empty:
+        return []
+    return [f"{_subject(names, 'annotator', ('gave', 'gave'))} one label only, which carries no information."]
+
+
+def _over(groupings: Groupings, items: pd.Index, annotations: Path, features: Path) -> tuple[Groupings, list[str]]:
+    """Groupings over the items that have features, and what that changed."""
+    per_item = groupings.summary().annotators_per_item
+    absent = ~groupings.items.isin(items)
+    if absent.all():
+        raise InputError(
+            f"No item of {annotations} (such as {plain(groupings.items[0])!r}) is in {features} "
+            f"(such as {plain(items[0])!r})."
+        )
+    without = groupings.items[absent & (per_item > 0).to_numpy()]
+    if len(without):
+        raise InputError(
+            f"The item {plain(without[0])!r} has annotations in {annotations} but no row in {features}"
+            f"{others(len(without), ', and so have')}."
+        )
+    notes = []
+    if absent.any():
+        notes.append(f"Items with neither annotations nor features, left out: {absent.sum():,}.")
+    groupings = groupings.reindex(items)
+    return groupings, notes + _unannotated(groupings, "annotations", "clustered by their features")
+
+
+def _subject(names: pd.Index, what: str, verbs: tuple[str, str]) -> str:
+    """Begin a sentence on one thing or several."""
+    if len(names) == 1:
+        return f"The {what} {plain(names[0])!r} {verbs[0]}"
+    shown = ", ".join(repr(plain(name)) for name in names[:LISTED])
+    more = ", …" if len(names) > LISTED else ""
+    return f"{len(names)} {what}s ({shown}{more}) {verbs[1]}"

@@ -1,0 +1,97 @@
+"""Types of options, and the options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+FILE = click.Path(path_type=Path)
+KINDS = click.Choice(["groupings", "labels"])
+ALL_KINDS = click.Choice(["groupings", "pairs", "labels"])
+WORDS = {"none": None, "true": True, "false": False}
+
+
+class Setting(click.ParamType):
+    """KEY=VALUE, the value read as an integer, a number, true, false, none or else text."""
+
+    name = "KEY=VALUE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        """Return the key and the value."""
+        key, is_setting, text = value.partition("=")
+        if not is_setting or not key.strip():
+            self.fail(f"{value!r} is not of the form key=value.", param, ctx)
+        return key.strip(), parse_value(text.strip())
+
+
+def parse_value(text: str) -> Any:
+    """Return text as the value it stands for.
+
+    Examples
+    --------
+    >>> [parse_value(text) for text in ("5", "0.5", "1e-3", "true", "None", "auto")]
+    [5, 0.5, 0.001, True, None, 'auto']
+    """
+    if text.casefold() in WORDS:
+        return WORDS[text.casefold()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+class Numbers(click.ParamType):
+    """A number, or several with commas between them."""
+
+    name = "NUMBER[,…]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a float, or a list of floats if there are commas."""
+        if not isinstance(value, str):
+            return value
+        try:
+            numbers = [float(part) for part in value.split(",")]
+        except ValueError:
+            self.fail(f"{value!r} is no number, nor several with commas between them.", param, ctx)
+        return numbers[0] if len(numbers) == 1 else numbers
+
+
+def reading_options(function: Function) -> Function:
+    """Options on how a file of annotations is to be read."""
+    kind = click.option("--kind", type=KINDS, help="What the annotations are, if their file leaves it open.")
+    column = click.option("--item-column", metavar="NAME", help="The column of items of a wide table.")
+    return kind(column(function))
+
+
+def example(*lines: str) -> str:
+    """Text that ends the help of a command; the first line keeps click from filling the others."""
+    return "\b\n" + "\n  ".join(["Example:", *lines])
+
+
+features_option = click.option(
+    "--features", type=FILE, metavar="FILE", help="Table of features (CSV, TSV, Parquet), a row for each item."
+)
+scores_option = click.option(
+    "--scores", type=FILE, metavar="FILE", help="Table of outside scores to test against the clusters, for the report."
+)
+
+
+def merged(settings: tuple[tuple[str, Any], ...], **options: tuple[str, Any]) -> dict[str, Any]:
+    """Settings and the options that stand for some, each given once."""
+    all_settings: dict[str, Any] = {}
+    for key, value in settings:
+        if key in all_settings:
+            raise click.UsageError(f"--set {key} is given twice.")
+        all_settings[key] = value
+    for key, (option, value) in options.items():
+        if value is not None and key in all_settings:
+            raise click.UsageError(f"{option} and --set {key} are the same; give one of them.")
+        if value is not None:
+            all_settings[key] = value
+    return all_settings

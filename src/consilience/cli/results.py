@@ -1,0 +1,46 @@
+"""Files of what a fitted model found: tables of items and annotators, and the model itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from consilience import save
+from consilience.cli.tables import write_table
+from consilience.inspection.answer import Answer
+from consilience.inspection.label_tables import keyed
+
+
+def write_results(estimator: Any, out: Path) -> None:
+    """Write what a fitted estimator, or the last step of a Pipeline, found, and save it whole."""
+    model = estimator[-1] if hasattr(estimator, "steps") else estimator
+    for name, table in tables_of(model).items():
+        write_table(table, out / name)
+    save(estimator, out / "model.zip")
+
+
+def tables_of(model: Any) -> dict[str, pd.DataFrame]:
+    """Tables of what a fitted estimator found, by the names of their files."""
+    answer = Answer.of(model)
+    names = {"item": model.items_, answer.column: answer.index.take(answer.codes)}
+    tables = {
+        answer.file: pd.DataFrame(names | {"probability": model.responsibilities_.max(1)}),
+        "annotators.csv": model.annotators_.reset_index(),
+    }
+    if hasattr(model, "annotator_mapping_"):
+        mapping = model.annotator_mapping_
+        tables["mapping.csv"] = mapping.assign(
+            clusters=mapping["clusters"].map(lambda found: " ".join(map(str, found)))
+        )
+    if hasattr(model, "confusion_matrices_"):
+        tables["confusion.csv"] = keyed(model.confusion_matrices_)
+    if hasattr(model, "confusion_counts_"):
+        tables["counts.csv"] = keyed(model.confusion_counts_)
+    return tables
+
+
+def files_of(model: Any) -> list[str]:
+    """Names of all files that ``consilience fit`` writes."""
+    return ["report.html", *tables_of(model), "model.zip", "summary.json"]

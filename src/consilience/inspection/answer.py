@@ -1,0 +1,72 @@
+"""What a model says of its items, in words: a cluster with a number, or a class with a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Int
+
+from consilience.inspection.tables import name_text
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Cluster or class of each item.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n_items,)
+        Place of each item's cluster among the names.
+    index : Index, shape (n_clusters,)
+        Names of all clusters, also of those that own no item.
+    noun, nouns : what such a part is called, "cluster" or "class", and several of them.
+    column : name of their column in files.
+    file : name of the file of items.
+    measure : what tells how sure an item's cluster is: "probability", or "share of votes".
+    """
+
+    codes: Int[np.ndarray, " items"]
+    index: pd.Index
+    noun: str
+    nouns: str
+    column: str
+    file: str
+    measure: str
+
+    @classmethod
+    def of(cls, estimator: Any) -> Answer:
+        """Read the answer off a fitted estimator."""
+        words = ("cluster", "clusters", "cluster", "clusters.csv")
+        if names_classes(estimator):
+            words = ("class", "classes", "label", "labels.csv")
+        measure = "share of votes" if hasattr(estimator, "n_ties_") else "probability"
+        return cls(estimator._cluster_codes(), estimator._cluster_names(), *words, measure)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the parts are classes, which have names."""
+        return self.noun == "class"
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names as text."""
+        return [name_text(name) for name in self.index]
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """Names that stand alone: "cluster 0", but "robin"."""
+        return [text if isinstance(name, str) else f"{self.noun} {text}" for name, text in zip(self.index, self.names)]
+
+    @cached_property
+    def sizes(self) -> Int[np.ndarray, " clusters"]:
+        """Items of each cluster."""
+        return np.bincount(self.codes, minlength=len(self.index))
+
+
+def names_classes(estimator: Any) -> bool:
+    """Whether a model learns from labels whose names all annotators share, and answers in such names."""
+    return hasattr(estimator, "confusion_matrices_")

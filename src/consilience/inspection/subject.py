@@ -1,0 +1,114 @@
+"""What a report is about, and what it is made of: sections of sentences, tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+from matplotlib.figure import Figure as MatplotlibFigure
+
+from consilience.annotations import Groupings, Labels
+from consilience.inspection import annotator_tables, answer_tables
+from consilience.inspection.agreement import annotator_agreement
+from consilience.inspection.answer import Answer
+from consilience.inspection.projection import groupings_of, own_annotations, raw_features, rows_of_items, unwrap
+from consilience.inspection.svg import READABLE, inline_svg
+from consilience.inspection.tables import Download, Table
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing, what it shows, and how to read it."""
+
+    kind: ClassVar[str] = "figure"
+
+    key: str
+    drawing: Markup
+    caption: str
+    download: Download | None = None
+
+    @classmethod
+    def of(
+        cls,
+        key: str,
+        sheet: MatplotlibFigure,
+        description: str,
+        caption: str,
+        file: Download | None = None,
+        *,
+        readable: int = READABLE,
+    ) -> Figure:
+        """Draw a figure into the page; see `inline_svg`."""
+        return cls(key, inline_svg(sheet, key, description, readable=readable), caption, file)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, sentences, then tables and figures."""
+
+    key: str
+    heading: str
+    sentences: Sequence[str]
+    blocks: Sequence[Table | Figure]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a report is about: a model, and what it was fitted to, in the order of its items."""
+
+    model: Any
+    estimator: Any
+    annotations: Groupings | Labels
+    features: pd.DataFrame | None
+    scores: pd.DataFrame | None
+
+    @classmethod
+    def of(cls, model: Any, annotations: Any, X: Any, scores: Any) -> Subject:
+        """Bring annotations, features and scores into the order of the fitted items."""
+        estimator = unwrap(model)
+        if isinstance(scores, pd.Series):
+            scores = scores.to_frame(0 if scores.name is None else scores.name)
+        elif scores is not None and np.ndim(scores) == 1:
+            scores = np.reshape(np.asarray(scores), (-1, 1))
+        return cls(
+            model=model,
+            estimator=estimator,
+            annotations=own_annotations(model, annotations),
+            features=None if X is None else raw_features(model, X),
+            scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
+        )
+
+    @property
+    def maps(self) -> bool:
+        """Whether the model says what the annotators' groups stand for."""
+        return hasattr(self.estimator, "annotator_mapping_")
+
+    @cached_property
+    def groupings(self) -> Groupings:
+        """The annotations, whatever annotators call the groups."""
+        return groupings_of(self.annotations)
+
+    @cached_property
+    def answer(self) -> Answer:
+        """See `Answer`."""
+        return Answer.of(self.estimator)
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """See `answer_tables.item_frame`."""
+        return answer_tables.item_frame(self.estimator, self.annotations)
+
+    @cached_property
+    def agreement(self) -> pd.DataFrame:
+        """See `annotator_agreement`."""
+        return annotator_agreement(self.groupings)
+
+    @cached_property
+    def annotators(self) -> pd.DataFrame:
+        """See `annotator_tables.annotator_frame`."""
+        return annotator_tables.annotator_frame(self.estimator, self.groupings, self.agreement)

@@ -1,0 +1,325 @@
+"""The program with models of labels alone: fit, known classes, earlier counts, new items, the report."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import Labels, load, read_annotations, save
+from consilience.consensus import DawidSkene, MajorityVote
+
+FIT = ("fit", "labels.csv", "--model", "DawidSkene", "--out", "out")
+FILES = ["report.html", "labels.csv", "annotators.csv", "confusion.csv", "counts.csv", "model.zip", "summary.json"]
+MODEL = "out/model.zip"
+
+
+@pytest.fixture
+def cells():
+    """What four annotators said of 12 items, of the last one nothing; Di errs often."""
+    matrix = pd.DataFrame(
+        {
+            "Ann": [*["cat"] * 5, *["dog"] * 6, None],
+            "Bo": [*["cat"] * 5, *["dog"] * 6, None],
+            "Cy": [*["cat"] * 4, *["dog"] * 7, None],
+            "Di": [*["cat", "dog"] * 5, "cat", None],
+        },
+        index=pd.Index([f"item {i}" for i in range(12)], name="item"),
+    )
+    return matrix
+
+
+@pytest.fixture
+def crowd(tmp_path, cells):
+    """Files labels.csv (long), crowd.csv (crowd-kit) and wide.csv."""
+    long = Labels.from_matrix(cells).to_frame()
+    long = pd.concat([long, pd.DataFrame({"item": ["item 11"]})])
+    long.to_csv(tmp_path / "labels.csv", index=False)
+    names = {"item": "task", "annotator": "worker"}
+    long.rename(columns=names).to_csv(tmp_path / "crowd.csv", index=False)
+    cells.to_csv(tmp_path / "wide.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def judged(crowd, run, quick_report):
+    """The crowd after ``consilience fit`` in the folder out."""
+    run(*FIT)
+    return crowd
+
+
+def table(path, **options):
+    return pd.read_csv(path, **options)
+
+
+def test_writes_what_the_model_of_python_finds(crowd, run, quick_report):
+    result = run(*FIT)
+    labels = read_annotations(crowd / "labels.csv")
+    model, out = DawidSkene().fit(labels), crowd / "out"
+    assert {path.name for path in out.iterdir()} == set(FILES)
+    found = table(out / "labels.csv")
+    assert found.columns.tolist() == ["item", "label", "probability"]
+    assert found["item"].tolist() == labels.items.tolist()
+    assert found["label"].tolist() == model.labels_.tolist()
+    np.testing.assert_allclose(found["probability"], model.responsibilities_.max(1), rtol=1e-12)
+    pd.testing.assert_frame_equal(
+        table(out / "annotators.csv", index_col="annotator"), model.annotators_, check_index_type=False
+    )
+    for name, held in {"confusion": model.confusion_matrices_, "counts": model.confusion_counts_}.items():
+        written = table(out / f"{name}.csv", index_col=["annotator", "class"])
+        assert written.index.tolist() == held.index.tolist()
+        assert written.columns.tolist() == ["cat", "dog"]
+        np.testing.assert_allclose(written, held, rtol=1e-12)
+    assert load(MODEL).labels_.tolist() == model.labels_.tolist()
+    ((reported, said, X, scores),) = quick_report
+    assert isinstance(said, Labels)
+    assert said == labels
+    assert reported.lower_bound_ == model.lower_bound_
+    assert X is None
+    assert scores is None
+    sizes = [(model.labels_ == name).sum() for name in ("cat", "dog")]
+    assert result.stdout.startswith(f"12 items in 2 classes by 4 annotators\n  cat {sizes[0]:>{len(str(max(sizes)))}d}")
+    assert "\nWeakest annotators:\n  Di   accuracy " in result.stdout
+    assert " bits a label, 11 labels\n" in result.stdout
+    assert result.stdout.endswith(f"Files in out: {', '.join(FILES)}\n")
+    assert result.stderr == "Note: Items without labels: 1 of 12; nothing tells their class.\n"
+
+
+def test_tables_of_every_form_give_the_same_result(judged, run, quick_report):
+    expected = (judged / "out" / "labels.csv").read_text()
+    run("fit", "crowd.csv", "--model", "DawidSkene", "-o", "crowd")
+    assert (judged / "crowd" / "labels.csv").read_text() == expected
+    run("fit", "wide.csv", "--kind", "labels", "--model", "DawidSkene", "-o", "wide")
+    assert (judged / "wide" / "labels.csv").read_text() == expected
+
+
+def test_json_is_the_summary(crowd, run, quick_report):
+    found = json.loads(run(*FIT, "--json").stdout)
+    assert found == json.loads((crowd / "out" / "summary.json").read_text())
+    model = load(MODEL)
+    assert (found["model"], found["parameters"]["prior"]) == ("DawidSkene", "learned")
+    assert {key: found[key] for key in ("n_items", "n_annotators", "n_labels", "n_classes", "n_features")} == {
+        "n_items": 12,
+        "n_annotators": 4,
+        "n_labels": 44,
+        "n_classes": 2,
+        "n_features": 0,
+    }
+    assert [row["label"] for row in found["classes"]] == ["cat", "dog"]
+    assert [row["n_items"] for row in found["classes"]] == [(model.labels_ == name).sum() for name in ("cat", "dog")]
+    cats = model.responsibilities_.max(1)[model.labels_ == "cat"]
+    assert found["classes"][0]["mean_probability"] == pytest.approx(cats.mean())
+    worst = found["weakest_annotators"][0]
+    assert worst["annotator"] == "Di"
+    assert worst["information"] == pytest.approx(model.annotators_.loc["Di", "information"])
+    assert found["agreement"] == pytest.approx(model.annotators_["agreement"].mean())  # all have as many labels
+    assert found["converged"] is True
+    assert {path.rsplit("/")[-1] for path in found["files"].values()} == set(FILES)
+
+
+def test_a_real_report_is_written_and_written_again(crowd, run):
+    run(*FIT)
+    page = (crowd / "out" / "report.html").read_text(encoding="utf-8")
+    assert "12 items in 2 classes by 4 annotators" in page
+    assert run("report", MODEL, "labels.csv").stdout == "report.html\n"
+    assert (crowd / "report.html").read_text(encoding="utf-8") == page
+
+
+def test_a_model_without_counts_writes_none(crowd, run, quick_report):
+    run("fit", "labels.csv", "--model", "MajorityVote", "-o", "out")
+    assert {path.name for path in (crowd / "out").iterdir()} == set(FILES) - {"counts.csv"}
+    found = json.loads((crowd / "out" / "summary.json").read_text())
+    assert found["measure"] == "share of votes"
+    assert "lower_bound" not in found
+    assert found["n_ties"] == MajorityVote().fit(read_annotations(crowd / "labels.csv")).n_ties_
+
+
+def test_components_without_names(crowd, run, quick_report):
+    result = run("fit", "labels.csv", "--model", "ProductMixture", "--set", "n_components=3", "--set", "n_init=2")
+    assert "\n  class 0 " in result.stdout
+    assert "accuracy" not in result.stdout
+    assert "\nA label tells " in result.stdout
+    found = json.loads((crowd / "consilience-report" / "summary.json").read_text())
+    assert found["agreement"] is None
+    assert found["weakest_annotators"][0]["accuracy"] is None
+
+
+def test_gold_fixes_classes(crowd, run, quick_report):
+    (crowd / "gold.csv").write_text("item,class\nitem 0,dog\nitem 11,dog\nitem 6,cat\nitem 2,\nmore,dog\n")
+    result = run(*FIT, "--gold", "gold.csv", "--json")
+    assert "Note: Rows of gold.csv about other items, left out: 1.\n" in result.stderr
+    assert "Note: Items whose class is known from gold.csv: 3 of 12.\n" in result.stderr
+    assert json.loads(result.stdout)["n_known_classes"] == 3
+    found = table(crowd / "out" / "labels.csv", index_col="item")
+    assert found.loc[["item 0", "item 11", "item 6"], "label"].tolist() == ["dog", "dog", "cat"]
+    assert found.loc[["item 0", "item 11", "item 6"], "probability"].tolist() == [1, 1, 1]
+
+
+def test_gold_of_numbers_meets_labels_of_text(crowd, run, quick_report):
+    """0 is an integer in a file where all labels are, and text where one is not."""
+    (crowd / "mixed.csv").write_text("item,annotator,label\n1,a,0\n2,a,1\n3,a,x\n1,b,0\n2,b,1\nz,b,x\n")
+    (crowd / "gold.csv").write_text("item,label\n1,1\n2,1\n")
+    run("fit", "mixed.csv", "--model", "DawidSkene", "--gold", "gold.csv")
+    found = table(crowd / "consilience-report" / "labels.csv", index_col="item", dtype=str)
+    assert found.loc[["1", "2"], "label"].tolist() == ["1", "1"]
+
+
+def test_history_is_what_python_makes_of_the_counts(judged, run, quick_report):
+    run(*FIT[:-1], "again", "--history", "out/counts.csv")
+    labels = read_annotations(judged / "labels.csv")
+    model = DawidSkene().fit(labels, history=DawidSkene().fit(labels).confusion_counts_)
+    counts = table(judged / "again" / "counts.csv", index_col=["annotator", "class"])
+    np.testing.assert_allclose(counts, model.confusion_counts_, rtol=1e-9)
+    assert counts.to_numpy().sum() == pytest.approx(88)  # both times 44
+
+
+def test_history_of_annotators_who_say_nothing_now(judged, run, quick_report):
+    frame = table(judged / "labels.csv").query("annotator != 'Di'")
+    frame.to_csv(judged / "fewer.csv", index=False)
+    run("fit", "fewer.csv", "--model", "DawidSkene", "--history", "out/counts.csv", "-o", "again")
+    annotators = table(judged / "again" / "annotators.csv", index_col="annotator")
+    assert annotators.loc["Di", "n_labels"] == 0
+    assert "Di" not in run("fit", "fewer.csv", "--model", "DawidSkene", "--history", "out/counts.csv").stdout
+
+
+def test_labels_with_the_names_of_columns(crowd, run, quick_report):
+    frame = table(crowd / "labels.csv").replace({"cat": "class", "dog": "annotator"})
+    frame.to_csv(crowd / "odd.csv", index=False)
+    run("fit", "odd.csv", "--model", "DawidSkene", "-o", "out")
+    counts = table(crowd / "out" / "counts.csv")
+    assert counts.columns.tolist() == ["annotator_", "class_", "annotator", "class"]
+    run("fit", "odd.csv", "--model", "DawidSkene", "--history", "out/counts.csv", "-o", "again")
+    assert table(crowd / "again" / "counts.csv").iloc[:, 2:].to_numpy().sum() == pytest.approx(88)
+
+
+def test_features_serve_the_report_alone(judged, run, cells, quick_report):
+    quick_report.clear()
+    features = pd.DataFrame({"size": np.arange(13.0)}, index=pd.Index([*cells.index, "more"], name="item"))
+    features[::-1].to_csv(judged / "features.csv")
+    result = run(*FIT, "--features", "features.csv", "--scores", "features.csv")
+    assert "Note: DawidSkene does not use features; those of features.csv serve the report alone.\n" in result.stderr
+    assert "Note: Rows of features.csv about other items, left out: 1.\n" in result.stderr
+    ((model, _, X, scores),) = quick_report
+    assert type(model) is DawidSkene
+    pd.testing.assert_frame_equal(X, features[:12])
+    assert scores["size"].tolist() == X["size"].tolist()
+
+
+def test_predict_reads_labels_of_new_items(judged, run):
+    (judged / "new.csv").write_text("task,worker,label\nu,Ann,cat\nu,Di,dog\nv,Bo,dog\nw,,\n")
+    result = run("predict", MODEL, "new.csv", "--proba")
+    found = pd.read_csv(io.StringIO(result.stdout), index_col="item")
+    assert found.columns.tolist() == ["label", "probability", "probability of cat", "probability of dog"]
+    labels = read_annotations(judged / "new.csv")
+    model = load(judged / MODEL)
+    assert found.index.tolist() == ["u", "v", "w"]
+    assert found["label"].tolist() == model.predict(labels).tolist()
+    np.testing.assert_allclose(found.iloc[:, 2:], model.predict_proba(labels), rtol=1e-12)
+    (judged / "new-wide.csv").write_text("item,Ann,Di,Bo\nu,cat,dog,\nv,,,dog\nw,,,\n")
+    assert run("predict", MODEL, "new-wide.csv", "--kind", "labels", "--proba").stdout == result.stdout
+
+
+def test_predict_meets_annotators_named_by_numbers(crowd, run, quick_report):
+    (crowd / "mixed.csv").write_text("item,annotator,label\np,7,x\nq,7,y\np,b,x\nq,b,y\n")
+    run("fit", "mixed.csv", "--model", "DawidSkene", "-o", "out")
+    (crowd / "new.csv").write_text("item,annotator,label\nr,7,y\n")
+    assert run("predict", MODEL, "new.csv").stdout.splitlines()[1].startswith("r,y,")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("zoe.csv", "item,annotator,label\nu,Zoe,cat\n", "zoe.csv: The annotator 'Zoe' of item 'u' was not fitted."),
+        ("owl.csv", "item,annotator,label\nu,Ann,owl\n", "owl.csv: The label 'owl' of item 'u' was not fitted."),
+        (
+            "none.csv",
+            "item,annotator,label\nu,,\n",
+            "none.csv: DawidSkene needs labels, and none of the 1 items has any.",
+        ),
+        ("wide.csv", "item,Ann\nu,cat\n", "wide.csv: DawidSkene reads labels, and the file holds groupings. If the n"),
+    ],
+)
+def test_predict_errors(name, content, message, judged, fails):
+    (judged / name).write_text(content)
+    assert fails("predict", MODEL, name).startswith(message)
+
+
+def test_predict_needs_a_fitted_model(crowd, fails):
+    save(DawidSkene(), crowd / "new.zip")
+    assert "is not fitted yet" in fails("predict", "new.zip", "labels.csv")
+
+
+def test_kinds_are_of_no_use_with_features(fitted, fails):
+    assert fails("predict", MODEL, "features.csv", "--kind", "labels").startswith(
+        "PartitionLabelModel tells clusters by features; --kind and --item-column are of no use."
+    )
+
+
+def test_report_of_other_labels(judged, fails):
+    (judged / "other.csv").write_text("item,annotator,label\nu,Ann,cat\n")
+    assert fails("report", MODEL, "other.csv").startswith("other.csv: ")
+    assert "reads labels, and the file holds groupings" in fails("report", MODEL, "wide.csv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("wide.csv", "--model", "DawidSkene"), "wide.csv: DawidSkene reads labels, and the file holds groupings. If"),
+        (("pairs.csv", "--model", "DawidSkene"), "pairs.csv: DawidSkene reads labels, and the file holds pairs."),
+        (("labels.csv", "--gold", "gold.csv"), "PartitionLabelModel takes no --gold; DawidSkene can use it."),
+        (
+            ("labels.csv", "--model", "MajorityVote", "--history", "gold.csv"),
+            "MajorityVote takes no --history; DawidSkene can use it.",
+        ),
+        (
+            ("labels.csv", "--model", "MajorityVote", "--set", "tol=1"),
+            "MajorityVote has no parameter 'tol'; it has none.",
+        ),
+        (("empty.csv", "--model", "DawidSkene"), "DawidSkene needs labels, and none of the 1 items has any."),
+    ],
+)
+def test_what_a_model_of_labels_cannot_use(arguments, message, fails, crowd):
+    (crowd / "pairs.csv").write_text("item_a,item_b,annotator,same\na,b,x,1\n")
+    (crowd / "gold.csv").write_text("item,label\nitem 0,cat\n")
+    (crowd / "empty.csv").write_text("item,annotator,label\na,,\n")
+    assert fails("fit", *arguments).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("item,label\nzz,cat\n", "gold.csv: It gives the class of none of the 12 items of the annotations."),
+        ("item,label\nitem 0,owl\n", "gold.csv: The item 'item 0' has the class 'owl', which no annotator gave."),
+        (
+            "item,a,b\nitem 0,cat,1\n",
+            "gold.csv: One column must be called 'label', of the classes that are known. Found",
+        ),
+        ("item,label\nitem 0,cat\nitem 0,dog\n", "gold.csv: The names of items must differ."),
+    ],
+)
+def test_gold_that_cannot_be_used(content, message, fails, crowd):
+    (crowd / "gold.csv").write_text(content)
+    assert fails(*FIT, "--gold", "gold.csv").startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("item,label\nzz,cat\n", "counts.csv: Counts have the columns annotator, class, then one for each label"),
+        ("annotator,class,cat\nAnn,cat,\n", "counts.csv: 'cat' in line 2 is ''. Expected a number of labels."),
+        ("annotator,class,cat\nAnn,,1\n", "counts.csv: There is no class in line 2."),
+        ("annotator,class,cat\nAnn,cat,-1\n", "history of the annotator 'Ann' has -1.0 in the column 'cat'."),
+        ("annotator,class,owl\nAnn,owl,1\n", "history has the class 'owl'"),
+    ],
+)
+def test_history_that_cannot_be_used(content, message, fails, crowd):
+    (crowd / "counts.csv").write_text(content)
+    assert fails(*FIT, "--history", "counts.csv").startswith(message)
+
+
+def test_the_same_files_again(crowd, run, quick_report):
+    for name in ("one", "two"):
+        run("fit", "labels.csv", "--model", "DawidSkene", "-o", name)
+    for name in set(FILES) - {"summary.json"}:
+        assert (crowd / "one" / name).read_bytes() == (crowd / "two" / name).read_bytes()

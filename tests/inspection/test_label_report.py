@@ -1,0 +1,231 @@
+"""The report of a model of labels alone: class names wherever clusters have numbers, and who errs how."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import entr
+
+from consilience import Groupings, Labels
+from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
+from consilience.errors import InputError
+from consilience.inspection import report
+from consilience.inspection.projection import own_annotations
+
+CLASSES = ["owl", "cat", "dog", "yak"]
+
+
+@pytest.fixture(scope="module")
+def page(named, read):
+    return read(report(*named))
+
+
+def findings(page):
+    return next(e for e in page.root.all("ul") if e.attributes.get("class") == "findings").text
+
+
+def test_sections_and_title(page):
+    keys = [section.attributes["id"] for section in page.root.all("section")]
+    assert keys == ["given", "answer", "annotators", "fit", "settings"]
+    (h1,) = page.root.all("h1")
+    assert h1.text == "42 items in 4 classes by 6 annotators"
+    assert "cluster" not in page.root.text.replace("n_clusters_", "").split("main {")[-1]
+    figures = [figure.attributes["id"] for figure in page.root.all("figure")]
+    assert figures == [f"{key}-figure" for key in ("plane", "accuracy", "confusion", "agreement", "bound")]
+
+
+def test_what_was_given(page, animals):
+    table = dict(page.table("given"))
+    assert table["Labels"] == str(animals.n_rows)
+    assert table["4 classes"] == "owl, cat, dog, yak"
+    assert table["Items without labels"] == "2"
+
+
+def test_classes_by_name_also_the_one_without_items(page, named):
+    model, _ = named
+    head, *rows = page.table("clusters")
+    assert [row[0] for row in rows] == CLASSES
+    sizes = [(model.labels_ == name).sum() for name in CLASSES]
+    assert [int(row[head.index("Size")]) for row in rows] == sizes
+    assert rows[3][1:] == ["0", "–", "0%", "–", "–"]
+    surest = model.items_[np.argsort(-model.responsibilities_[:, 1], kind="stable")][: sizes[1]]
+    assert set(rows[1][head.index("Items, the surest first")].split(", ")) == set(surest)
+    each = ", ".join(f"{name} ({size})" for name, size in zip(CLASSES[:3], sizes[:3]))
+    assert f"Items by class: {each} and yak (0)." in findings(page)
+    file = page.file("labels.csv")
+    assert file.columns.tolist() == ["item", "label", "probability", "next_label", "next_probability", "n_annotators"]
+    assert file["label"].tolist() == model.labels_.tolist()
+    second = np.argsort(-model.responsibilities_, axis=1, kind="stable")[:, 1]
+    assert file["next_label"].tolist() == model.classes_[second].tolist()
+
+
+def test_least_certain_items_with_what_was_said(page, named):
+    model, labels = named
+    head, *rows = page.table("uncertain")
+    order = np.argsort(model.responsibilities_.max(1), kind="stable")
+    assert [row[0] for row in rows] == model.items_[order[: len(rows)]].tolist()
+    assert [row[1] for row in rows] == model.labels_[order[: len(rows)]].tolist()
+    said = labels.to_matrix()
+    for row in rows:
+        counts = said.loc[row[0]].dropna().value_counts()
+        shown = row[head.index("Labels given")]
+        if counts.empty:
+            assert shown == "none"
+        else:
+            assert {part.rsplit(" ", 1)[0]: int(part.rsplit(" ", 1)[1]) for part in shown.split(", ")} == dict(counts)
+
+
+def test_annotators_the_weakest_last(page, named):
+    model, _ = named
+    head, *rows = page.table("annotators")
+    quality = model.annotators_
+    assert [row[0] for row in rows] == quality.sort_values("accuracy", ascending=False).index.tolist()
+    for row in rows:
+        mine = quality.loc[row[0]]
+        assert int(row[head.index("Labels")]) == mine["n_labels"]
+        assert float(row[head.index("Accuracy")].rstrip("%")) == pytest.approx(100 * mine["accuracy"], abs=0.51)
+        assert float(row[head.index("Information (bits)")]) == pytest.approx(mine["information"], abs=0.0051)
+    remarks = {row[0]: row[head.index("Remark")] for row in rows}
+    assert (remarks["Al"], remarks["Bea"], remarks["Cy"], remarks["Flo"]) == ("", "", "", "")
+    assert remarks["Di"] == "always the same label"
+    assert remarks["Ed"] in {"no better than guessing", "tells almost nothing"}
+    entropy = entr(model.responsibilities_.mean(0)).sum() / np.log(2)
+    assert f"always right would tell {entropy:.2f}" in page.section("annotators").text
+
+
+def test_most_frequent_error_is_counted_in_the_labels(page, named):
+    model, labels = named
+    head, *rows = page.table("annotators")
+    errors = {row[0]: row[head.index("Most frequent error (labels)")] for row in rows}
+    matrix = labels.to_matrix()
+    owls = model.labels_[:40] == "owl"  # all items with labels are as good as certain
+    assert errors["Cy"] == f"dog for owl ({(matrix['Cy'][:40][owls] == 'dog').sum()})"
+    others = pd.Series(model.labels_[:40])[model.labels_[:40] != "cat"].value_counts()
+    assert errors["Di"] == f"cat for {others.index[0]} ({others.iloc[0]})"
+    assert errors["Flo"] == "–"
+
+
+def test_confusion_matrices_are_in_a_file(page, named):
+    model, _ = named
+    file = page.file("confusion.csv").set_index(["annotator", "class"])
+    assert file.columns.tolist() == CLASSES
+    np.testing.assert_allclose(file, model.confusion_matrices_, atol=5e-5)
+    assert len(file) == 24
+
+
+def test_findings_name_the_least_accurate(page, named):
+    model, labels = named
+    quality = model.annotators_
+    share = np.average(quality["agreement"], weights=quality["n_labels"])
+    assert f"About {share:.0%} of the {labels.n_rows} labels name the item's class" in findings(page)
+    assert f"the least accurate annotators are {quality['accuracy'].idxmin()} (" in findings(page)
+    sure = (model.responsibilities_.max(1) >= 0.9).sum()
+    assert f"({sure} of 42) belong to their class with a probability of at least 0.9" in findings(page)
+
+
+def test_votes_are_no_probabilities(animals, read):
+    vote = MajorityVote().fit(animals)
+    page = read(report(vote, animals))
+    assert f"Of {vote.n_ties_} items several classes have as many votes" in findings(page)
+    assert "probability of its class" not in page.section("answer").text.lower()
+    assert page.table("certainty")[0][0] == "Share of votes of its class"
+    assert page.table("uncertain")[0][2] == "Share of votes"
+    assert page.section("fit") is None
+    assert "parameters" not in page.tables()  # it has none
+
+
+def test_components_without_names_of_labels(animals, read):
+    model = ProductMixture(n_components=3, n_init=2, random_state=0).fit(animals)
+    page = read(report(model, animals))
+    assert [row[0] for row in page.table("clusters")[1:]] == ["0", "1", "2"]
+    head, *rows = page.table("annotators")
+    assert head == ["Annotator", "Labels", "Information (bits)", "Remark"]
+    bits = [float(row[2]) for row in rows]
+    assert bits == sorted(bits, reverse=True)
+    assert "no label is right or wrong" in findings(page)
+
+
+def test_features_and_scores_of_a_model_that_uses_none(named, read):
+    model, labels = named
+    size = pd.Series(model._cluster_codes(), index=labels.items) + np.linspace(0, 0.1, 42)
+    X = pd.DataFrame({"size": size, "noise": np.random.default_rng(0).normal(size=42)})
+    page = read(report(model, labels, X=X.sample(frac=1, random_state=0), scores=X[["size"]]))
+    head, first, second = page.table("features")
+    assert head[2:] == CLASSES
+    assert (first[0], second[0]) == ("size", "noise")
+    assert first[5] == "–"  # nothing is a yak
+    means = [float(cell.split(" ")[0]) for cell in first[2:5]]
+    np.testing.assert_allclose(means, [X["size"][model.labels_ == name].mean() for name in CLASSES[:3]], atol=0.051)
+    assert page.table("association")[1][-1] == "yes"
+    assert dict(page.table("given"))["Features of an item, which the model does not use"] == "2"
+    file = page.file("features.csv").set_index("feature")
+    assert file.loc["noise", "mean_owl"] == pytest.approx(X["noise"][model.labels_ == "owl"].mean())
+
+
+def test_labels_in_any_form_say_the_same(named):
+    model, labels = named
+    matrix = labels.to_matrix()
+    shuffled = labels[np.random.default_rng(0).permutation(42)]
+    for given in (matrix, shuffled, labels.to_frame()):  # the long table lacks the items that nobody labelled
+        found = own_annotations(model, given)
+        assert found == labels
+        assert found.classes.tolist() == CLASSES  # also the class that nobody speaks of
+        assert found.items.equals(model.items_)
+    array = matrix.to_numpy()
+    assert own_annotations(DawidSkene().fit(array), array) == Labels.from_matrix(array)
+
+
+def test_annotators_of_the_history_are_told_of_though_they_labelled_nothing_now(named, animals, read):
+    model, _ = named
+    others = animals.restrict(annotators=["Al", "Bea", "Cy"])
+    again = DawidSkene().fit(others, history=model.confusion_counts_)
+    page = read(report(again, others))
+    remarks = {row[0]: row[5] for row in page.table("annotators")[1:]}
+    assert set(remarks) == set(model.annotators_.index)
+    assert {name for name, remark in remarks.items() if remark == "no labels here"} == {"Di", "Ed", "Flo"}
+
+
+def test_many_classes_and_annotators(read):
+    rng = np.random.default_rng(0)
+    cells = np.where(rng.random((300, 130)) < 0.1, rng.integers(20, size=(300, 130)), np.arange(300)[:, None] % 20)
+    cells = np.where(rng.random(cells.shape) < 0.1, cells, -1)
+    labels = Labels.from_matrix(cells, missing=-1)
+    page = read(report(DawidSkene().fit(labels), labels))
+    assert len(page.table("annotators")) == 1 + 100 + 1
+    assert len(page.file("annotators.csv")) == 130
+    assert "20 classes of 15 to 15 items." in findings(page)
+    assert "the 5 of 130 annotators with the most labels" in page.section("annotators").text
+
+
+def test_hostile_class_names_are_text(read):
+    names = ["<script>alert(1)</script>", "$x^{$", "two\nlines\x00", "annotator", "class"]
+    cells = np.array(names, dtype=object)[np.arange(30)[:, None] % 5].repeat(3, axis=1)
+    page = read(report(DawidSkene().fit(cells), cells))
+    assert {e.tag for e in page.elements}.isdisjoint({"script"})
+    assert sorted(row[0] for row in page.table("clusters")[1:]) == sorted(
+        ["<script>alert(1)</script>", "$x^{$", "two lines�", "annotator", "class"]
+    )
+    assert page.file("confusion.csv").columns[:2].tolist() == ["annotator_", "class_"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (Groupings.from_matrix([["a"]]), r"DawidSkene reads Labels.* Got Groupings"),
+        (pd.DataFrame({"item": ["item 0"], "annotator": ["Zoe"], "label": ["cat"]}), "'Zoe' was not fitted"),
+        (pd.DataFrame({"item": ["item 0"], "annotator": ["Al"], "label": ["cat"]}), "'Bea' is not in the annotations"),
+        (pd.DataFrame({"item": ["item 0"], "annotator": ["Al"], "label": ["bat"]}), "The label 'bat' was not fitted"),
+    ],
+)
+def test_other_annotations_are_refused(named, given, message):
+    with pytest.raises(InputError, match=message):
+        report(named[0], given)
+
+
+def test_profiles_and_tests_of_the_estimator_go_by_class(named):
+    model, labels = named
+    X = pd.DataFrame({"size": model._cluster_codes() * 10.0}, index=labels.items)
+    profile = model.cluster_profile(X)
+    assert profile.index.tolist() == CLASSES[:3]
+    assert profile["size", "mean"].tolist() == [0.0, 10.0, 20.0]
+    assert profile["items", ""].tolist() == [(model.labels_ == name).sum() for name in CLASSES[:3]]
+    assert model.association(X).loc["size", "p_value"] < 1e-6
