@@ -135,7 +135,13 @@ class StagewiseEM(LabelAggregator):
         finish[self.refine](labels, stage, study, n_components)
         self.n_components_ = self.n_clusters_
         information, total = stagewise.conditional_information(self.responsibilities_, study)
-        self._conditional = square(stagewise.conditional(information, total), study, labels.annotators)
+        self._pair_information = pd.DataFrame(
+            {
+                "first": study.tables.first,
+                "second": study.tables.second,
+                "information": stagewise.conditional(information, total),
+            }
+        )
         return self
 
     def conditional_information(self) -> pd.DataFrame:
@@ -150,7 +156,10 @@ class StagewiseEM(LabelAggregator):
             Symmetric; NaN on the diagonal and for pairs with few items in common.
         """
         check_is_fitted(self)
-        return self._conditional.copy()
+        names, pairs = self.annotators_.index, self._pair_information
+        table = np.full((len(names), len(names)), np.nan)
+        table[pairs["first"], pairs["second"]] = table[pairs["second"], pairs["first"]] = pairs["information"]
+        return pd.DataFrame(table, index=names, columns=names)
 
     def _starts(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> list[Start]:
         """Where refining begins: the stagewise solution and the votes, as far as they have all components."""
@@ -188,14 +197,14 @@ class StagewiseEM(LabelAggregator):
             warnings.warn(f"StagewiseEM: {nothing}.", AnnotationWarning, stacklevel=4)
         end = plain_end(last) if n_components != labels.n_classes else end_with_prior(labels, last)
         expected = expectation_of(study.answers, end.q)
-        shape = (labels.n_annotators, labels.n_classes, n_components)
+        shape = (labels.n_annotators, labels.n_classes, end.q.shape[1])
         table, evidence = m_step(expected, labels.n_classes, SMOOTHING)[1].reshape(shape), np.zeros(shape)
         table[inside] = end.log_table.reshape(-1, *shape[1:])
         evidence[inside] = end.evidence.reshape(-1, *shape[1:])
-        whole = Mixture(end.log_weights, table.reshape(-1, n_components), 0.0, expected)
+        whole = Mixture(end.log_weights, table.reshape(-1, shape[2]), 0.0, expected)
         first = [annotator for annotator in stage.members if annotator in inside]
         added = sorted(set(inside) - set(first), key=lambda annotator: last.p_values[annotator])
-        self._finish(labels, whole, end.q, [*first, *added], evidence=evidence.reshape(-1, n_components))
+        self._finish(labels, whole, end.q, [*first, *added], evidence=evidence.reshape(-1, shape[2]))
         self.annotators_["p_value"] = last.p_values
         outcome = {
             "n_informative": [len(end.members) for end in ends],
@@ -294,10 +303,3 @@ def trace_table(rounds: list[Stage], study: Study, labels: Labels) -> pd.DataFra
         "entered": entered,
     }
     return pd.DataFrame(table).rename_axis("round")
-
-
-def square(values: Float[np.ndarray, " pairs"], study: Study, annotators: pd.Index) -> pd.DataFrame:
-    """Values of pairs as a symmetric table."""
-    table = np.full((len(annotators), len(annotators)), np.nan)
-    table[study.tables.first, study.tables.second] = table[study.tables.second, study.tables.first] = values
-    return pd.DataFrame(table, index=annotators, columns=annotators)
