@@ -87,7 +87,8 @@ class StagewiseEM(LabelAggregator):
     n_iter_ : int
         Rounds of the stagewise algorithm.
     converged_ : bool
-        Whether it settled within `max_iter` rounds.
+        Whether the informative set stayed as it was in the end; with ``refine="all"`` whether EM converged; without
+        refining whether the stagewise algorithm settled within `max_iter` rounds.
 
     References
     ----------
@@ -180,7 +181,8 @@ class StagewiseEM(LabelAggregator):
     def _read_all(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> None:
         """End with EM on all annotators."""
         first = self._starts(labels, stage, study, n_components)[0]
-        mixture = product_mixture.run(first.q, study.answers, labels.n_classes, max_iter=EM_ITER, tol=EM_TOL).state
+        trace = product_mixture.run(first.q, study.answers, labels.n_classes, max_iter=EM_ITER, tol=EM_TOL)
+        mixture, self.converged_ = trace.state, trace.converged
         q = posterior(study.answers, mixture.log_weights, mixture.log_table)
         self._finish(labels, mixture, q, stage.members, deciding=range(labels.n_annotators))
 
@@ -188,10 +190,11 @@ class StagewiseEM(LabelAggregator):
         """End with EM on the refined informative set, from the better start."""
         starts = self._starts(labels, stage, study, n_components)
         settings = {"level": self.level, "max_iter": ROUND_ITER, "tol": EM_TOL}
-        ends = [refine(labels, start.members, start.q, **settings).state for start in starts]
+        traces = [refine(labels, start.members, start.q, **settings) for start in starts]
+        ends = [trace.state for trace in traces]
         scores = [criterion(labels, end) for end in ends]
         best = int(np.argmax([penalised for _, penalised in scores]))
-        last, inside = ends[best], list(ends[best].members)
+        last, inside, self.converged_ = ends[best], list(ends[best].members), traces[best].converged
         if not informs(last.p_values, last.probability, self.level).any():
             nothing = "no annotator's labels depend on what the others say; the classes may be chance"
             warnings.warn(f"StagewiseEM: {nothing}.", AnnotationWarning, stacklevel=4)
