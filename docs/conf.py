@@ -63,8 +63,8 @@ html_theme_options = {
 }
 
 # a page that stands alone needs no list of its neighbours beside it
-alone = ["index", "how-to-choose", "tutorial", "annotations", "datasets", "command-line", "changelog"]
-html_sidebars = {page: [] for page in [*alone, "models/*", "papers/*"]}
+alone = ["index", "how-to-choose", "annotations", "datasets", "command-line", "changelog"]
+html_sidebars = {page: [] for page in [*alone, "tutorial", "labels-tutorial", "models/*", "papers/*"]}
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",

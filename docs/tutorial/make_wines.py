@@ -1,7 +1,8 @@
-"""Make the three tables of the tutorial: real wines, simulated tasters.
+"""Make the tables of the tutorials: real wines, simulated tasters and workers.
 
 The wines are scikit-learn's (178 wines of three cultivars, chemically analysed). Each taster knows some distinction
-between the cultivars, has names of their own for it, sorts 60 of the wines, and puts some into the wrong group.
+between the cultivars, has names of their own for it, sorts 60 of the wines, and puts some into the wrong group. Workers
+of a platform choose among the names of the wines: 18 of them, five a wine.
 """
 
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.datasets import load_wine
+from consilience.simulation import simulate_labels
 
 WINES_EACH = 60
 # the names that each taster gives to the three cultivars, and how often an item lands in the right group
@@ -22,6 +24,17 @@ TASTERS = {
     "Finn": (["heavy", "light", "heavy"], 0.9),
     "Gina": (["no", "no", "yes"], 0.9),
 }
+CULTIVARS = np.array(["Barolo", "Grignolino", "Barbera"])
+# probability of saying Barbera, Barolo, Grignolino of a wine of each of them, and how many workers are like that
+WORKERS = [
+    ([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.05, 0.05, 0.9]], 6),  # careful
+    ([[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]], 6),  # hasty
+    ([[0.1, 0.1, 0.8], [0.1, 0.8, 0.1], [0.8, 0.1, 0.1]], 2),  # take Barbera for Grignolino, and the reverse
+    ([[0.1, 0.8, 0.1], [0.1, 0.8, 0.1], [0.1, 0.8, 0.1]], 4),  # say Barolo, whatever it is
+]
+WORKERS_EACH = 5
+FIRST_BATCH = 130  # wines
+CHECKED = 12  # wines of the first batch whose cultivar is known
 
 
 def main(folder: Path) -> None:
@@ -33,6 +46,8 @@ def main(folder: Path) -> None:
     table[["proline"]].to_csv(folder / "scores.csv", lineterminator="\n")
     sorts = pd.DataFrame({name: sort(wine.target, *how, rng) for name, how in TASTERS.items()}, index=wines)
     sorts.to_csv(folder / "sorts.csv", lineterminator="\n")
+    for name, answers in answers_about(pd.Series(CULTIVARS[wine.target], wines), rng).items():
+        answers.to_csv(folder / name, index=False, lineterminator="\n")
 
 
 def sort(cultivar: np.ndarray, names: list[str], accuracy: float, rng: np.random.Generator) -> np.ndarray:
@@ -43,6 +58,22 @@ def sort(cultivar: np.ndarray, names: list[str], accuracy: float, rng: np.random
     group = np.where(rng.random(len(group)) < accuracy, group, (group + slip) % len(groups))
     tasted = rng.permutation(len(group)) < WINES_EACH
     return np.where(tasted, groups[group].astype(object), None)
+
+
+def answers_about(cultivar: pd.Series, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
+    """What workers say in two batches, and the cultivars of some wines of the first."""
+    matrices = np.concatenate([np.tile(matrix, (how_many, 1, 1)) for matrix, how_many in WORKERS])
+    matrices = rng.permutation(matrices)
+    said = simulate_labels(cultivar, confusion=matrices, annotators_per_item=WORKERS_EACH, random_state=rng)
+    table = said.to_frame().set_axis(["task", "worker", "label"], axis=1)
+    table["worker"] = "w" + table["worker"].str.removeprefix("annotator ").str.zfill(2)
+    first = np.sort(rng.permutation(cultivar.index)[:FIRST_BATCH])
+    known = np.sort(rng.permutation(first)[:CHECKED])
+    return {
+        "answers.csv": table[table["task"].isin(first)],
+        "more-answers.csv": table[~table["task"].isin(first)],
+        "checked.csv": cultivar[known].rename("label").rename_axis("task").reset_index(),
+    }
 
 
 if __name__ == "__main__":
