@@ -26,6 +26,8 @@ Updates
     (3)        C_i ∝ E[z_i Z_aᵀ] (W C°_aᵀ)⁻¹, every column scaled to the sum 1
     EM         E-step under w and C, then the sweeps of `product_mixture`
 
+The numbers in brackets are this page's own, for reference; they follow the order of the paper's algorithm.
+
 Decided here
 ------------
 A label that an annotator did not give is no part of (1): the mean is over the labels given, and each E over the items
