@@ -316,9 +316,10 @@ def one_blas_thread() -> threadpool_limits:
 def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
     """Share of the votes of each item for each class; equal shares where nobody voted."""
     votes = np.bincount(labels.item * labels.n_classes + labels.label, minlength=len(labels) * labels.n_classes)
-    votes = votes.reshape(len(labels), labels.n_classes).astype(float)
-    votes[votes.sum(1) == 0] = 1.0
-    return votes / votes.sum(1, keepdims=True)
+    shares = votes.reshape(len(labels), labels.n_classes).astype(float)
+    shares[shares.sum(1) == 0] = 1.0
+    shares /= shares.sum(1, keepdims=True)
+    return shares
 
 
 def require(estimator: Any, name: str, expected: str, holds: bool) -> None:

@@ -139,6 +139,14 @@ def labels_of(expected: Expectation, evidence: Evidence) -> Counts:
     return expected.counts.reshape(-1, n_classes, n_classes)
 
 
+def first_guess(labels: Labels, known: Int[np.ndarray, " items"] | None) -> Float[np.ndarray, "items classes"]:
+    """Shares of the votes, and the classes of gold items."""
+    votes = vote_shares(labels)
+    if known is not None:
+        votes[known >= 0] = np.eye(labels.n_classes)[known[known >= 0]]
+    return votes
+
+
 class DawidSkene(LabelAggregator):
     """Class of each item, and confusion matrix of each annotator, by the model of Dawid and Skene.
 
@@ -259,11 +267,15 @@ class DawidSkene(LabelAggregator):
             n_jobs=self.n_jobs,
         )
         evidence = Evidence(answers, history)
-        votes = vote_shares(labels)
-        if known is not None:
-            votes[known >= 0] = np.eye(n_classes)[known[known >= 0]]
         one_coin = self.confusion == "one-coin"
-        trace = run(votes, evidence, one_coin=one_coin, learned=learned, max_iter=self.max_iter, tol=self.tol)
+        trace = run(
+            first_guess(labels, known),
+            evidence,
+            one_coin=one_coin,
+            learned=learned,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
         if not trace.converged:
             warnings.warn(f"DawidSkene: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=3)
         self.lower_bounds_ = np.array(trace.lower_bounds)

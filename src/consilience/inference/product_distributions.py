@@ -139,7 +139,10 @@ def expectation_of(answers: Answers, responsibilities: Responsibilities) -> Expe
 
 def posterior(answers: Answers, log_weights: Weights, log_table: LogTable) -> Responsibilities:
     """q_nk ∝ ω_k Π_i μ_k,i,x_ni of every item."""
-    return np.concatenate([_posterior(chunk, log_weights, log_table)[0] for chunk in answers.chunks])
+    q = np.empty((answers.n_items, len(log_weights)))
+    for chunk in answers.chunks:
+        q[chunk.start : chunk.start + chunk.onehot.shape[0]] = _posterior(chunk, log_weights, log_table)[0]
+    return q
 
 
 def log_scores(answers: Answers, log_weights: Weights, log_table: LogTable) -> Iterator[Responsibilities]:
