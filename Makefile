@@ -70,10 +70,12 @@ docs: setup
 
 bench: setup
 	$(BIN)/python benchmarks/speed/annotations.py
+	$(BIN)/python benchmarks/speed/labels.py
 	$(BIN)/python benchmarks/speed/partition_labels.py
 
 papers: setup
 	$(BIN)/python benchmarks/papers/partition_labels.py --out docs/papers/partition_labels.txt
+	$(BIN)/python benchmarks/papers/stagewise.py --slow --out docs/papers/stagewise.txt --figures docs/papers
 
 serve: $(VENV)/.core
 	@test -e $(REPORT)/report.html || { echo "There is no $(REPORT)/report.html; run make demo first." >&2; exit 2; }
