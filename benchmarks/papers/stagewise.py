@@ -326,7 +326,7 @@ def has_peerannot() -> bool:
 
 def table_1(slow: bool, n_jobs: int) -> list[str]:
     """Errors on real labels, ours, published and peers'."""
-    heads, columns, tasks = [], [], []
+    heads, tasks = [], []
     for name in DATA:
         bunch = load_crowd_labels(name)
         labels, truth = bunch.annotations, np.asarray(bunch.target_names)[bunch.target]

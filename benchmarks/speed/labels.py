@@ -9,8 +9,8 @@ own, the methods in turns; shown are the fastest run, its processor time, and th
 held, also less what one that only holds the frame does. Dawid and Skene's model has 20 sweeps in both packages.
 
 Then, in this process: one sweep of maximum likelihood against its bare arithmetic, which is two sparse products and the
-exponentials of items × classes; and stagewise EM on 1000 items, 100 annotators, 3 classes, all labels given. BLAS and
-threads are left as the machine has them.
+exponentials of items × classes; and stagewise EM on 1000 items, 100 annotators, 3 classes, all labels given. BLAS has
+one thread in all that is ours, as `fit` sets it.
 """
 
 from __future__ import annotations
