@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from consilience import Groupings, Labels, Pairs, aggregator
-from consilience.aggregator import annotator_quality, information, is_number, is_whole, vote_shares
+from consilience.aggregator import annotator_quality, information, vote_shares
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
 from consilience.errors import AnnotationError, InputError
 
@@ -265,14 +265,3 @@ def test_names_of_every_kind(estimator, kind):
     )
     assert list(model._cluster_names()) == list(names[:3])
     np.testing.assert_array_equal(model._cluster_codes(), plain._cluster_codes())
-
-
-# parameters
-
-
-def test_numbers_that_parameters_may_be():
-    assert [is_whole(value, 2) for value in (2, np.int64(3), 1, 2.0, True, "2", None)] == [True, True] + [False] * 5
-    numbers = (0.5, 1, np.float32(2), 0, -1, np.inf, np.nan, True, "1", None)
-    assert [is_number(value) for value in numbers] == [True] * 3 + [False] * 7
-    assert is_number(0, zero=True)
-    assert not is_number(-1e-9, zero=True)

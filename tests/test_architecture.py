@@ -13,7 +13,7 @@ LAYERS = [
     {"cli", "__main__"},
     {"registry", "persistence", "inspection"},
     {"semisupervised", "consensus", "deep"},
-    {"base", "aggregator", "profiles", "simulation", "datasets", "metrics"},
+    {"base", "aggregator", "parameters", "profiles", "simulation", "datasets", "metrics"},
     {"inference"},
     {"annotations"},
     {"errors", "_version"},

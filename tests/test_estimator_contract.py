@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience import Groupings, Labels, registry
+from consilience.errors import InputError
 from consilience.persistence import load, save
 
 QUICK = {
@@ -171,3 +172,11 @@ class TestContract:
         same = model.predict_same(list(X.index[:2]), [X.index[2], X.index[3]])
         assert ((same > 0.5) == (blob[:2] == blob[2:4])).all()
         assert 0 <= model.predict_same(X.index[0], X.index[1], annotator="w") <= 1
+
+    def test_a_name_beside_a_list_is_no_pair(self, name):
+        X, annotations, _ = small_study()
+        model = fit(name, X, annotations)
+        one, two, three = X.index[0], list(X.index[:2]), list(X.index[:3])
+        for item_a, item_b in ((one, two), (two, one), (one, [one]), (two, three), ([one], two)):
+            with pytest.raises(InputError, match="two names of items, or two lists of names of one length"):
+                model.predict_same(item_a, item_b)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.labels import CROWD_KIT
-from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.names import MISSING, plain
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 from consilience.inference.product_distributions import Answers, posterior
@@ -151,11 +150,8 @@ class LabelAggregator(CrowdEstimator):
         InputError
             An unknown item or annotator, or lists of different lengths.
         """
-        check_is_fitted(self)
-        one = _is_name(item_a)
-        if one != _is_name(item_b) or (not one and len(item_a) != len(item_b)):
-            raise InputError("item_a and item_b must be two names of items, or two lists of names of one length.")
-        a, b = self._of_names([item_a] if one else item_a), self._of_names([item_b] if one else item_b)
+        place_a, place_b, one = self._pairs_of_items(item_a, item_b)
+        a, b = self.responsibilities_[place_a], self.responsibilities_[place_b]
         if annotator is not None:
             if annotator not in self.annotators_.index:
                 raise InputError(f"Annotator {annotator!r} was not fitted.")
@@ -163,13 +159,6 @@ class LabelAggregator(CrowdEstimator):
             a, b = a @ matrix, b @ matrix
         same = (a * b).sum(1)
         return float(same[0]) if one else same
-
-    def _of_names(self, names: Any) -> Float[np.ndarray, "names classes"]:
-        wanted = name_index(names)
-        place = self.items_.get_indexer(wanted)
-        if (place == MISSING).any():
-            raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} was not fitted.")
-        return self.responsibilities_[place]
 
     def _labels(self, annotations: Any, *, reset: bool) -> Labels:
         model = type(self).__name__
@@ -320,31 +309,6 @@ def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
     shares[shares.sum(1) == 0] = 1.0
     shares /= shares.sum(1, keepdims=True)
     return shares
-
-
-def require(estimator: Any, name: str, expected: str, holds: bool) -> None:
-    """Raise an InputError that says what a parameter must be, unless it holds."""
-    if not holds:
-        value = getattr(estimator, name)
-        raise InputError(
-            f"The '{name}' parameter of {type(estimator).__name__} must be {expected}. Got {value!r} instead."
-        )
-
-
-def is_whole(value: Any, least: int) -> bool:
-    """Whether a value is an int of at least `least`."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
-
-
-def is_number(value: Any, *, zero: bool = False) -> bool:
-    """Whether a value is a finite number above zero, or zero where it may be."""
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    return real and 0 <= float(value) < float("inf") and (zero or float(value) > 0)
-
-
-def _is_name(names: Any) -> bool:
-    """Whether it is one name and not a list of names; a tuple is a name."""
-    return isinstance(names, tuple) or (not isinstance(names, list) and np.ndim(names) == 0)
 
 
 def _require_matrix(matrix: Any, model: str) -> None:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import InputError
 from consilience.profiles import association, cluster_profile
 
@@ -97,6 +98,23 @@ class CrowdEstimator(BaseEstimator):
             raise InputError(f"The table has {len(frame)} rows. Expected one for each of {len(self.items_)} items.")
         return frame
 
+    def _pairs_of_items(
+        self, item_a: Any, item_b: Any
+    ) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"], bool]:
+        """Places of the two items of each pair among ``items_``, and whether two names were given and not two lists."""
+        check_is_fitted(self)
+        one = _is_name(item_a)
+        if one != _is_name(item_b) or (not one and len(item_a) != len(item_b)):
+            raise InputError("item_a and item_b must be two names of items, or two lists of names of one length.")
+        return self._places([item_a] if one else item_a), self._places([item_b] if one else item_b), one
+
+    def _places(self, names: Any) -> Int[np.ndarray, " names"]:
+        wanted = name_index(names)
+        place: np.ndarray = self.items_.get_indexer(wanted)
+        if (place == MISSING).any():
+            raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} was not fitted.")
+        return place
+
     def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
         """Features as a float array, every one finite."""
         _require_numeric(X)
@@ -165,6 +183,11 @@ def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
     named = isinstance(annotations, pd.DataFrame | pd.Series)
     items = X.index if isinstance(X, pd.DataFrame) and not named and len(X) == len(annotations) else None
     return Groupings.from_matrix(annotations, items=items)
+
+
+def _is_name(names: Any) -> bool:
+    """Whether it is one name and not a list of names; a tuple is a name."""
+    return isinstance(names, tuple) or (not isinstance(names, list) and np.ndim(names) == 0)
 
 
 def _by_name(groupings: Groupings, names: pd.Index) -> Groupings:

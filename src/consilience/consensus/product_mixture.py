@@ -44,7 +44,7 @@ from scipy.special import gammaln
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from consilience.aggregator import LabelAggregator, is_number, is_whole, require, vote_shares
+from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
 from consilience.annotations.names import plain
 from consilience.errors import InputError
@@ -58,6 +58,7 @@ from consilience.inference.product_distributions import (
     expectation_of,
     posterior,
 )
+from consilience.parameters import is_number, is_whole, require
 
 SMOOTHING = 0.01
 RANDOM_CONCENTRATION = 1.0  # of the Dirichlet distribution that random responsibilities are drawn from
@@ -179,6 +180,17 @@ def read_off(
     estimator._set_result(labels, responsibilities[:, order], classes, as_confusion(table[:, :, order]))
 
 
+def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[Mixture]]) -> Trace[Mixture]:
+    """Return the restart with the highest bound, and set what the restarts came to; to be called in `_aggregate`."""
+    best = max(traces, key=lambda trace: trace.lower_bound)
+    if not best.converged:  # the warning points at the call of fit, which calls _aggregate
+        warnings.warn(f"{type(estimator).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=4)
+    estimator.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
+    estimator.lower_bounds_ = np.array(best.lower_bounds)
+    estimator.lower_bound_, estimator.n_iter_, estimator.converged_ = best.lower_bound, best.n_iter, best.converged
+    return best
+
+
 class ProductMixture(LabelAggregator):
     """Components within which annotators label independently of each other; no annotator needs all items.
 
@@ -276,12 +288,7 @@ class ProductMixture(LabelAggregator):
             return run(start, answers, labels.n_classes, **settings)
 
         traces = restarts(once, [(start,) for start in starts], n_jobs=self.n_jobs if len(starts) > 1 else None)
-        best = max(traces, key=lambda trace: trace.lower_bound)
-        if not best.converged:
-            warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=3)
-        self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
-        self.lower_bounds_ = np.array(best.lower_bounds)
-        self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
+        best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
         read_off(self, labels, best.state, posterior(answers, best.state.log_weights, best.state.log_table))
         return self

@@ -55,18 +55,18 @@ from jaxtyping import Float, Int
 from numpy.linalg import LinAlgError
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from consilience.aggregator import LabelAggregator, is_number, is_whole, require, vote_shares
+from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
 from consilience.annotations.names import compress
-from consilience.consensus.product_mixture import SMOOTHING, Mixture, read_off, run
+from consilience.consensus.product_mixture import SMOOTHING, Mixture, keep_best, read_off, run
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import Trace
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.inference.product_distributions import Answers, LogTable, Responsibilities, Weights, posterior
 from consilience.inference.tensor import N_STARTS, symmetric_moments, third_moment, weights_and_columns
+from consilience.parameters import is_number, is_whole, require
 
 N_GROUPS = 3
 LEAST_PROBABILITY = 1e-6
@@ -299,18 +299,10 @@ class SpectralEM(LabelAggregator):
                 stacklevel=3,
             )
             traces = [em(vote_shares(labels))]
-        self._read_off(labels, traces, answers)
-        return self
-
-    def _read_off(self, labels: Labels, traces: list[Trace[Mixture]], answers: Answers) -> None:
-        best = max(traces, key=lambda trace: trace.lower_bound)
-        if not best.converged:
-            warnings.warn(f"SpectralEM: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=4)
-        self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
-        self.lower_bounds_ = np.array(best.lower_bounds)
-        self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
+        best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
         read_off(self, labels, best.state, posterior(answers, best.state.log_weights, best.state.log_table))
+        return self
 
     def _check_parameters(self) -> None:
         require(self, "groups", "'random' or 'modulo'", self.groups in ("random", "modulo"))

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.aggregator import LabelAggregator, is_number, is_whole, require, vote_shares
+from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
 from consilience.annotations.names import plain
 from consilience.consensus import dawid_skene, product_mixture, stagewise
@@ -21,6 +21,7 @@ from consilience.consensus.product_mixture import SMOOTHING, Mixture, m_step, ma
 from consilience.consensus.stagewise import Settings, Stage, Study
 from consilience.errors import AnnotationWarning
 from consilience.inference.product_distributions import Responsibilities, expectation_of, posterior
+from consilience.parameters import is_number, is_whole, require
 
 EM_ITER, EM_TOL = 500, 1e-6
 ROUND_ITER = 100  # EM sweeps between two tests of the annotators

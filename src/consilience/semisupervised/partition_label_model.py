@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from consilience.inference import Trace
 from consilience.inference.confusion import confusion_prior
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
+from consilience.parameters import is_number, is_whole, require
 from consilience.semisupervised import mapping, prior_variance
 from consilience.semisupervised.partition_labels import (
     Evidence,
@@ -279,15 +279,14 @@ class PartitionLabelModel(CrowdEstimator):
         Raises
         ------
         InputError
-            An unknown item or annotator.
+            An unknown item or annotator, or lists of different lengths.
         """
-        check_is_fitted(self)
-        a, b = self._rows(item_a), self._rows(item_b)
+        a, b, one = self._pairs_of_items(item_a, item_b)
         if annotator is None:
             same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
         else:
             same = self._same_label(a, b, annotator)
-        return float(same[0]) if np.ndim(item_a) == 0 or isinstance(item_a, tuple) else same
+        return float(same[0]) if one else same
 
     def score(self, X: Any, annotations: Any = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by the items' features.
@@ -424,13 +423,6 @@ class PartitionLabelModel(CrowdEstimator):
             raise InputError("The model was fitted without features, so new items cannot be told apart; see labels_.")
         return self._features(X, reset=False) @ self.coef_.T + self.intercept_
 
-    def _rows(self, names: Any) -> Int[np.ndarray, " items"]:
-        wanted = pd.Index([names] if np.ndim(names) == 0 or isinstance(names, tuple) else names)
-        place = self.items_.get_indexer(wanted)
-        if (place < 0).any():
-            raise InputError(f"Item {wanted[np.argmax(place < 0)]!r} was not fitted.")
-        return place
-
     def _same_label(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Any
     ) -> Float[np.ndarray, " pairs"]:
@@ -452,37 +444,19 @@ class PartitionLabelModel(CrowdEstimator):
         return min(MAX_CLUSTERS, n_items) if self.max_clusters is None else int(self.max_clusters)
 
     def _check_parameters(self) -> None:
-        self._require("max_clusters", "None or an int of at least 1", _whole(self.max_clusters, 1, none=True))
+        none = self.max_clusters is None
+        require(self, "max_clusters", "None or an int of at least 1", none or is_whole(self.max_clusters, 1))
         auto = isinstance(self.prior_variance, str) and self.prior_variance == "auto"
-        self._require("prior_variance", "'auto' or a positive float", auto or _positive(self.prior_variance))
-        richness = self.rich_get_richer
-        self._require(
-            "rich_get_richer", "None or a float of at least 0", richness is None or richness == 0 or _positive(richness)
-        )
+        require(self, "prior_variance", "'auto' or a positive float", auto or is_number(self.prior_variance))
+        allowed = self.rich_get_richer is None or is_number(self.rich_get_richer, zero=True)
+        require(self, "rich_get_richer", "None or a float of at least 0", allowed)
         for name in ("diagonal_concentration", "off_diagonal_concentration"):
-            self._require(name, "a positive float", _positive(getattr(self, name)))
-        self._require("init", "'features' or 'random'", self.init in ("features", "random"))
-        self._require("merge", "True or False", isinstance(self.merge, bool | np.bool_))
+            require(self, name, "a positive float", is_number(getattr(self, name)))
+        require(self, "init", "'features' or 'random'", self.init in ("features", "random"))
+        require(self, "merge", "True or False", isinstance(self.merge, bool | np.bool_))
         for name in ("n_init", "max_iter"):
-            self._require(name, "an int of at least 1", _whole(getattr(self, name), 1))
-        self._require("tol", "a float of at least 0", self.tol == 0 or _positive(self.tol))
-
-    def _require(self, name: str, expected: str, holds: bool) -> None:
-        if not holds:
-            value = getattr(self, name)
-            raise InputError(
-                f"The '{name}' parameter of PartitionLabelModel must be {expected}. Got {value!r} instead."
-            )
-
-
-def _whole(value: Any, least: int, *, none: bool = False) -> bool:
-    return (
-        none if value is None else isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
-    )
-
-
-def _positive(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < float("inf")
+            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
+        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
 
 
 def _require_information(features: Float[np.ndarray, "items features"], groupings: Groupings) -> None:
