@@ -13,7 +13,7 @@ LAYERS = [
     {"cli", "__main__"},
     {"registry", "persistence", "inspection"},
     {"semisupervised", "consensus", "deep"},
-    {"base", "aggregator", "parameters", "profiles", "simulation", "datasets", "metrics"},
+    {"base", "aggregator", "grouping_consensus", "parameters", "profiles", "simulation", "datasets", "metrics"},
     {"inference"},
     {"annotations"},
     {"errors", "_version"},
@@ -87,7 +87,7 @@ def test_models_use_the_one_loop(path):
     assert "range(max_iter)" not in source
 
 
-BASES = {"CrowdEstimator", "LabelAggregator"}
+BASES = {"CrowdEstimator", "LabelAggregator", "GroupingConsensus"}
 BUILT_ON = {  # stagewise and spectral EM end with the EM of these
     "consilience.consensus.product_mixture",
     "consilience.consensus.dawid_skene",

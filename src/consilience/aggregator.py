@@ -191,7 +191,7 @@ class LabelAggregator(CrowdEstimator):
         columns = getattr(annotations, "columns", None)
         if columns is not None and set(map(str, columns)) in LONG:
             return Labels.from_frame(annotations)
-        _require_matrix(annotations, model)
+        require_matrix(annotations, model)
         validate_data(self, annotations, reset=reset, skip_check_array=True)
         return Labels.from_matrix(annotations)
 
@@ -311,7 +311,8 @@ def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
     return shares
 
 
-def _require_matrix(matrix: Any, model: str) -> None:
+def require_matrix(matrix: Any, model: str) -> None:
+    """Raise an InputError unless it is a matrix of labels, real and of at least one row and column."""
     try:
         values = np.asarray(matrix)
     except ValueError as error:

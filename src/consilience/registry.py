@@ -97,6 +97,14 @@ ESTIMATORS: dict[str, Entry] = {
             description="Finds the annotators who inform among many who label at random, and the classes that these "
             "tell.",
         ),
+        Entry(
+            name="SubsetFusion",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("groupings", "labels"),
+            description="One clustering from many groupings of small subsets; finds the number of clusters, and which "
+            "annotators sort consistently.",
+        ),
     ]
 }
 

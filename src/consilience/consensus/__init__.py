@@ -5,5 +5,6 @@ from consilience.consensus.majority_vote import MajorityVote
 from consilience.consensus.product_mixture import ProductMixture
 from consilience.consensus.spectral_em import SpectralEM
 from consilience.consensus.stagewise_em import StagewiseEM
+from consilience.consensus.subset_fusion import SubsetFusion
 
-__all__ = ["DawidSkene", "MajorityVote", "ProductMixture", "SpectralEM", "StagewiseEM"]
+__all__ = ["DawidSkene", "MajorityVote", "ProductMixture", "SpectralEM", "StagewiseEM", "SubsetFusion"]

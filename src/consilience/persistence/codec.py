@@ -25,6 +25,8 @@ an object with one key, the tag of its kind. Numeric arrays are kept apart, and 
     table        [array, index, columns] of a DataFrame of one NumPy dtype
     columns      [columns' contents, index, columns] of another DataFrame
     random_state what `RandomState.get_state` gives
+    groupings    [items, annotators, positional, groups of the items in a row, where each item's begin, grouping of
+                 each group, annotator of each grouping, names of groupings, names of groups]
     estimator    class, parameters and attributes; see `consilience.persistence.models`
 
 Arrays keep their dtype, shape and order in memory (C or Fortran), on which the last bits of a matrix product depend.
@@ -41,6 +43,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
+
+from consilience.annotations import Groupings
 
 MAX_DEPTH = 50
 NUMERIC = "biufcmM"  # kinds of dtype whose arrays are bytes without pointers; also U in arrays
@@ -316,6 +321,29 @@ def _decode_random_state(content: Json, decode: Decoder) -> np.random.RandomStat
     return random_state
 
 
+def _encode_groupings(value: Groupings, encode: Encoder) -> Json:
+    incidence = value.incidence
+    parts = [value.items, value.annotators, value.positional, incidence.indices, incidence.indptr]
+    parts += [value.grouping_of_group, value.annotator_of_grouping, value.grouping_names, value.group_names]
+    return [encode(part) for part in parts]
+
+
+def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
+    items, annotators, positional, indices, indptr, *rest = (decode(part) for part in content)
+    grouping_of_group, annotator_of_grouping, grouping_names, group_names = rest
+    shape = (len(items), len(group_names))
+    return Groupings(
+        items=items,
+        annotators=annotators,
+        positional=positional,
+        incidence=csr_array((np.ones(len(indices)), indices, indptr), shape=shape),
+        grouping_of_group=grouping_of_group,
+        annotator_of_grouping=annotator_of_grouping,
+        grouping_names=grouping_names,
+        group_names=group_names,
+    )
+
+
 KINDS: tuple[Kind, ...] = (
     Kind("int", _is(int), lambda v, encode: hex(v), lambda v, decode: int(v, 16)),
     Kind("float", _is(float), lambda v, encode: str(v), lambda v, decode: float(v)),
@@ -363,4 +391,5 @@ KINDS: tuple[Kind, ...] = (
         lambda v, encode: encode(v.get_state(legacy=False)),
         _decode_random_state,
     ),
+    Kind("groupings", _is(Groupings), _encode_groupings, _decode_groupings),
 )

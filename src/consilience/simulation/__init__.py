@@ -1,6 +1,23 @@
 """Generators of annotations whose truth is known: for demonstrations, tests and the papers' experiments."""
 
+from consilience.simulation.agents import CooccurrenceAgent, ReplayAgent
+from consilience.simulation.clustering_agents import ClusteringAgent, ClusteringPopulation
+from consilience.simulation.clusters import gaussian_clusters
 from consilience.simulation.experts import simulate_crowd, simulate_experts
 from consilience.simulation.labels import simulate_labels, sparse_crowd
+from consilience.simulation.presenting import complete, present, random_subsets
 
-__all__ = ["simulate_crowd", "simulate_experts", "simulate_labels", "sparse_crowd"]
+__all__ = [
+    "ClusteringAgent",
+    "ClusteringPopulation",
+    "CooccurrenceAgent",
+    "ReplayAgent",
+    "complete",
+    "gaussian_clusters",
+    "present",
+    "random_subsets",
+    "simulate_crowd",
+    "simulate_experts",
+    "simulate_labels",
+    "sparse_crowd",
+]

@@ -1,0 +1,245 @@
+"""The steps of `SubsetFusion`: coordinates, clusters from them, the number of clusters, the parts of the evidence."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array, identity
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import aslinearoperator
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from consilience.consensus import distatis
+from consilience.consensus import grouping_mixture as mixture
+from consilience.consensus.evidence_silhouette import EvidenceSilhouette
+from consilience.inference.memberships import Memberships, shares_together, together
+from consilience.inference.spectral import (
+    EMBEDDING_TOLERANCE,
+    degree_normalised_embedding,
+    leading_eigenpairs,
+    rows_of_length_one,
+)
+
+KMEANS_ITEMS = 20_000  # more are assigned to centres found on a sample
+MORE_CLUSTERS = 2  # times as many to begin with, where their number is given
+MACHINE_ACCURACY_ITEMS = 2000  # up to this many, coordinates are exact to the last digits
+
+Embedding = Float[np.ndarray, "items components"]
+Clusters = Int[np.ndarray, " items"]
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Coordinates of the items, the leading first.
+
+    directions : whether only the direction of an item's row tells its cluster, in as many components as clusters.
+    grouping_weights : of the groupings, where they were weighed.
+    """
+
+    vectors: Embedding
+    directions: bool
+    grouping_weights: Float[np.ndarray, " groupings"] | None = None
+
+    def for_clusters(self, n_clusters: int) -> Embedding:
+        """Points whose k-means are this many clusters."""
+        return rows_of_length_one(self.vectors[:, :n_clusters]) if self.directions else self.vectors
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Clusters of items, with what they rest on.
+
+    mixture : state of the mixture where that is what gave the clusters.
+    """
+
+    probabilities: Float[np.ndarray, "items clusters"]
+    curve: pd.DataFrame
+    state: mixture.State | None = None
+
+    @property
+    def cluster(self) -> Clusters:
+        """Most probable cluster of each item."""
+        return self.probabilities.argmax(1)
+
+
+def coordinates(memberships: Memberships, normalize: str | None, n_components: int) -> Coordinates:
+    """Coordinates of the items, as the `normalize` parameter of SubsetFusion says."""
+    if normalize == "degree":
+        return Coordinates(degree_normalised_embedding(memberships.in_group, n_components), directions=True)
+    weights = distatis.weights(memberships)
+    tol = 0.0 if memberships.n_items <= MACHINE_ACCURACY_ITEMS else EMBEDDING_TOLERANCE
+    if normalize is None:
+        vectors, _ = distatis.coordinates(memberships, weights, n_components, tol=tol)
+        return Coordinates(vectors, directions=False, grouping_weights=weights)
+    share = csr_array(shares_together(memberships, weights) + identity(memberships.n_items, format="csr"))
+    scale = 1 / np.sqrt(share.sum(1))
+    row = np.repeat(np.arange(memberships.n_items), np.diff(share.indptr))
+    share.data *= scale[row] * scale[share.indices]
+    _, vectors = leading_eigenpairs(aslinearoperator(share), n_components, tol=tol)
+    return Coordinates(vectors, directions=True, grouping_weights=weights)
+
+
+def kmeans(points: Embedding, n_clusters: int, *, rng: np.random.Generator, n_init: int = 1) -> Clusters:
+    """Clusters of points, fewer where fewer are distinct; where there are many, the centres are those of a sample."""
+    model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31 - 1)))
+    some = points if len(points) <= KMEANS_ITEMS else points[rng.choice(len(points), KMEANS_ITEMS, replace=False)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
+        model.fit(some)
+    return model.predict(points).astype(np.intp)
+
+
+def by_kmeans(
+    memberships: Memberships, places: Coordinates, numbers: Iterable[int], *, rng: np.random.Generator
+) -> Solution:
+    """Clusters by k-means on the coordinates, as many as have the largest silhouette in the evidence."""
+    evidence = EvidenceSilhouette.of(memberships, rng=rng)
+    found = {k: kmeans(places.for_clusters(k), k, rng=rng, n_init=10) for k in numbers}
+    curve = pd.DataFrame(
+        {"silhouette": {k: evidence.score(cluster) for k, cluster in found.items()}, "log_evidence": np.nan}
+    ).rename_axis("n_clusters")
+    best = _largest(curve["silhouette"])
+    return Solution(onehot(found[best], best), curve)
+
+
+def by_mixture(
+    memberships: Memberships, places: Coordinates, numbers: range, *, n_init: int, rng: np.random.Generator
+) -> Solution | None:
+    """Clusters by the mixture of groupings, as many as have the largest silhouette; None if one explains as much.
+
+    Fewer than the least of the numbers come out where the groupings tell no more apart.
+    """
+    layout = mixture.Layout.of(memberships)
+    evidence = EvidenceSilhouette.of(memberships, rng=rng)
+    fewest, most = numbers[0], numbers[-1]
+    first = most if most > fewest else min(MORE_CLUSTERS * most, memberships.n_items)
+    states: dict[int, mixture.State] = {}
+    log_evidence: dict[int, float] = {}
+    for _ in range(n_init):
+        cluster = kmeans(places.for_clusters(first), first, rng=rng)
+        for state in _down_to(fewest, layout, mixture.init(layout, cluster, first), rng=rng):
+            number, fits = state.n_clusters, mixture.log_evidence(layout, state)
+            if number <= most and fits > log_evidence.get(number, -np.inf):
+                states[number], log_evidence[number] = state, fits
+    curve = pd.DataFrame(
+        {"silhouette": {k: evidence.score(state.cluster) for k, state in states.items()}, "log_evidence": log_evidence}
+    )
+    curve = curve.rename_axis("n_clusters").sort_index()
+    state = states[_largest(curve["silhouette"])]
+    if mixture.log_evidence(layout, state) <= mixture.log_evidence(layout, _one_cluster(layout)):
+        return None
+    return _with_probabilities(layout, state, curve, rng=rng)
+
+
+def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: np.random.Generator) -> Solution:
+    """Clusters by the mixture from these, as many as there are; items with cluster -1 come in from the start."""
+    layout = mixture.Layout.of(memberships)
+    start = mixture.init(
+        layout, np.where(cluster < 0, rng.integers(n_clusters, size=len(cluster)), cluster), n_clusters
+    )
+    evidence = EvidenceSilhouette.of(memberships, rng=rng)
+    state = mixture.settle(layout, start, rng=rng)
+    curve = pd.DataFrame(
+        {"silhouette": evidence.score(state.cluster), "log_evidence": mixture.log_evidence(layout, state)},
+        index=pd.Index([n_clusters], name="n_clusters"),
+    )
+    return _with_probabilities(layout, state, curve, rng=rng)
+
+
+def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
+    """Clusters that follow from the groupings without inference, or None.
+
+    No two items ever together: each is alone. None ever apart: each part is a cluster. All pairs within parts
+    presented, and nobody contradicts anybody, directly or through a third item: what everybody says.
+    """
+    group_pairs = (memberships.group_sizes.astype(float) ** 2 - memberships.group_sizes).sum()
+    pairs = (memberships.grouping_sizes.astype(float) ** 2 - memberships.grouping_sizes).sum()
+    if group_pairs == 0:
+        return np.arange(memberships.n_items)
+    if group_pairs == pairs:
+        return part
+    of_part = np.bincount(part).astype(float)
+    if pairs < (of_part**2 - of_part).sum():
+        return None
+    counts = together(memberships)
+    _, cluster = connected_components(counts, directed=False)
+    split = np.unique(np.column_stack([memberships.grouping, cluster[memberships.item]]), axis=0)
+    if len(split) != np.count_nonzero(memberships.group_sizes):
+        return None  # a grouping tells items of a cluster apart
+    seen = csr_array(memberships.in_grouping @ memberships.in_grouping.T.tocsr()).nnz
+    return cluster if seen == (of_part**2).sum() else None
+
+
+def within_parts(
+    probabilities: Float[np.ndarray, "items clusters"], part: Clusters
+) -> Float[np.ndarray, "items clusters"]:
+    """Give each part of the evidence clusters of its own; those that own no item go, the largest come first."""
+    n_clusters = probabilities.shape[1]
+    owner = part * n_clusters + probabilities.argmax(1)
+    names, first, sizes = np.unique(owner, return_index=True, return_counts=True)
+    names = names[np.lexsort((first, -sizes))]
+    own = np.where(part[:, None] == names // n_clusters, probabilities[:, names % n_clusters], 0.0)
+    return np.asarray(own / own.sum(1, keepdims=True))
+
+
+def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, " annotators"]:
+    """Adjusted Rand index of each annotator's groupings with clusters, over all pairs that they hold.
+
+    NaN where it is not defined: no pair, or nothing that could disagree.
+    """
+    by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
+    n_clusters = int(cluster.max()) + 1
+
+    def pairs(cell: np.ndarray, grouping_of_cell: np.ndarray) -> Float[np.ndarray, " groupings"]:
+        names, m = np.unique(cell, return_counts=True)
+        return np.bincount(grouping_of_cell[names], m * (m - 1) / 2, memberships.n_groupings)
+
+    def of_cell(grouping: np.ndarray) -> np.ndarray:
+        return np.repeat(grouping, n_clusters)
+
+    k = cluster[memberships.item]
+    groupings = np.arange(memberships.n_groupings)
+    both = pairs(memberships.group * n_clusters + k, of_cell(memberships.grouping_of_group))
+    in_cluster = pairs(memberships.grouping * n_clusters + k, of_cell(groupings))
+    in_group = pairs(memberships.group, memberships.grouping_of_group)
+    total = pairs(memberships.grouping, groupings)
+    expected = np.divide(in_cluster * in_group, total, out=np.zeros_like(total), where=total > 0)
+    beyond_chance = np.bincount(by, both - expected, n_annotators)
+    possible = np.bincount(by, (in_cluster + in_group) / 2 - expected, n_annotators)
+    return np.divide(beyond_chance, possible, out=np.full(n_annotators, np.nan), where=possible > 1e-9)
+
+
+def onehot(cluster: Clusters, n_clusters: int) -> Float[np.ndarray, "items clusters"]:
+    """Probabilities that are certain."""
+    return np.eye(n_clusters)[cluster]
+
+
+def _down_to(
+    fewest: int, layout: mixture.Layout, state: mixture.State, *, rng: np.random.Generator
+) -> Iterator[mixture.State]:
+    for merged in mixture.merge_down(layout, state, rng=rng):
+        yield merged
+        if merged.n_clusters <= fewest:
+            return
+
+
+def _largest(silhouette: pd.Series) -> int:
+    return int(silhouette.index.to_numpy()[silhouette.to_numpy().argmax()])
+
+
+def _one_cluster(layout: mixture.Layout) -> mixture.State:
+    everything = np.zeros(layout.memberships.n_items, dtype=np.intp)
+    return mixture.learn_concentration(layout, mixture.init(layout, everything, 1))
+
+
+def _with_probabilities(
+    layout: mixture.Layout, state: mixture.State, curve: pd.DataFrame, *, rng: np.random.Generator
+) -> Solution:
+    state = mixture.settle(layout, state, rng=rng)
+    return Solution(mixture.probabilities(layout, state, rng=rng), curve, state)

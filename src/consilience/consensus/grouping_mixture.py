@@ -1,0 +1,330 @@
+"""Mixture of groupings: clusters whose items each grouping keeps together, up to an annotator's consistency.
+
+The mixture model of A. Topchy, A. K. Jain & W. Punch (2004), A mixture model for clustering ensembles, SDM, made for
+small subsets: with a handful of items in a grouping, the probabilities of its groups cannot be estimated, so they are
+integrated out.
+
+    π    ~ Dirichlet(1, …, 1)               shares of the clusters
+    z_n  ~ Categorical(π)                   cluster of item n
+    φ_hk ~ Dirichlet(c_a b_h, …, c_a b_h)   groups into which grouping h, by annotator a, puts the items of cluster k
+    x_hn ~ Categorical(φ_h,z_n)             group of item n in grouping h, if h holds n
+
+With π and φ integrated out, groups are Dirichlet-multinomial counts:
+
+    ln p(x, z) = Σ_h Σ_k [ Σ_g ln (c b)^(m_hkg rising) − ln c^(m_hk rising) ] + Σ_k ln 1^(m_k rising) − ln K^(N rising)
+
+where m_hkg counts the items of cluster k that h puts into its group g, and y^(m rising) = y (y + 1) … (y + m − 1).
+
+============= ======================= ==================== =============================================
+symbol        name in code            shape                meaning
+============= ======================= ==================== =============================================
+z             ``cluster``             items
+c             ``concentration``       annotators           0: keeps clusters whole; ∞: groups at random
+1/(1 + c)     intraclass correlation  annotators           weight of an annotator
+b             ``base``                groupings            1 / (groups of the grouping + 2)
+m_hkg         ``Counts.of_groups``    groups × clusters    cell sparse, held dense
+m_hk          ``Counts.of_groupings`` groupings × clusters
+============= ======================= ==================== =============================================
+
+One sweep: each item's cluster given all other items,
+
+    ln p(z_n = k | rest) = ln(1 + m_k⁻ⁿ) + Σ_h [ ln(c b + m_hk,g(n)⁻ⁿ) − ln(c + m_hk⁻ⁿ) ]
+
+which is two sparse products, linear in the memberships. A hard sweep takes the most probable cluster, a sampling one
+draws from it.
+
+Decided here
+------------
+Clusters never compete for a group: two of them may share one, which is how a coarse annotator sorts. A grouping could
+have had two groups more than it has (base 1/(r + 2)): with none, "the same" of a grouping of two items would have
+probability 1 whoever sorts. A sweep moves half the items, drawn at random: moved all at once, items that should meet
+change places for ever. Too many clusters are started with, and those merged whose merger gains most, with sweeps
+in between: from K clusters at once, two true clusters often stay together while a third is split. The concentration of
+an annotator is the mean of its logarithm over a grid, whose prior is learned from all annotators (empirical Bayes), so
+that one who sorted little is judged as the crowd is. Probabilities are means over sweeps that sample, started at the
+best assignment: they tell how sure the clusters of this solution are, not whether a quite different one is as good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import gammaln, logsumexp, softmax
+
+from consilience.inference.iterate import iterate
+from consilience.inference.memberships import Memberships
+
+CONCENTRATIONS = np.array([0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 50.0, 1000.0])
+FIRST_CONCENTRATION = 0.5
+MORE_GROUPS = 2  # that a grouping could have had
+LEARN_EVERY = 5  # sweeps
+REST = 1e-4  # share of the items that still move when a run ends
+FEWEST_SWEEPS = 7  # half the items move in each: an item is left out of all of them once in a hundred times
+MOST_SWEEPS = 60
+SWEEPS_BETWEEN_MERGERS = 15
+MERGER_CELLS = 1 << 17  # groups × clusters looked at for a merger; more are sampled
+BURN_IN, SAMPLES = 5, 25
+
+Scores = Float[np.ndarray, "items clusters"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Memberships as the sweeps need them; every item is in some grouping."""
+
+    memberships: Memberships
+    item: Int[np.ndarray, " rows"]
+    group: Int[np.ndarray, " rows"]
+    grouping: Int[np.ndarray, " rows"]
+    base: Float[np.ndarray, " groupings"]
+
+    @classmethod
+    def of(cls, memberships: Memberships) -> Layout:
+        """Lay out memberships."""
+        n_groups = np.bincount(memberships.grouping_of_group, minlength=memberships.n_groupings)
+        base = 1 / (n_groups + MORE_GROUPS)
+        return cls(memberships, memberships.item, memberships.group, memberships.grouping, base)
+
+
+@dataclass(frozen=True)
+class State:
+    """An assignment of items to clusters.
+
+    log_pseudo_likelihood : Σ_n ln p(z_n | rest) of the assignment that the last sweep began with, up to the
+        normaliser, nats.
+    moved : share of the items that the last sweep moved.
+    """
+
+    cluster: Int[np.ndarray, " items"]
+    n_clusters: int
+    concentration: Float[np.ndarray, " annotators"]
+    log_pseudo_likelihood: float = -np.inf
+    moved: float = 1.0
+    n_sweeps: int = 0
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Items of each cluster, in all, in each group and in each grouping."""
+
+    of_groups: Float[np.ndarray, "groups clusters"]
+    of_groupings: Float[np.ndarray, "groupings clusters"]
+    of_clusters: Float[np.ndarray, " clusters"]
+
+
+def init(layout: Layout, cluster: Int[np.ndarray, " items"], n_clusters: int) -> State:
+    """Start from an assignment, all annotators alike."""
+    return State(cluster, n_clusters, np.full(layout.memberships.n_annotators, FIRST_CONCENTRATION))
+
+
+def count(layout: Layout, state: State) -> Counts:
+    """m_hkg, m_hk and m_k of an assignment."""
+    k, n_clusters = state.cluster[layout.item], state.n_clusters
+    cells = []
+    for place, size in ((layout.group, layout.memberships.n_groups), (layout.grouping, layout.memberships.n_groupings)):
+        cells.append(np.bincount(place * n_clusters + k, minlength=size * n_clusters).reshape(size, n_clusters) * 1.0)
+    return Counts(cells[0], cells[1], np.bincount(state.cluster, minlength=n_clusters) * 1.0)
+
+
+def cluster_scores(layout: Layout, state: State) -> Scores:
+    """ln p(z_n = k | rest) up to a constant for each item."""
+    counts = count(layout, state)
+    c = state.concentration[layout.memberships.annotator_of_grouping]
+    cb = (c * layout.base)[layout.memberships.grouping_of_group]
+    scores = layout.memberships.in_group @ np.log(cb[:, None] + counts.of_groups)
+    scores -= layout.memberships.in_grouping @ np.log(c[:, None] + counts.of_groupings)
+    scores += np.log1p(counts.of_clusters)
+    own = np.arange(len(state.cluster)), state.cluster
+    scores[own] += _without_oneself(layout, state, counts, c, cb) - np.log1p(1 / counts.of_clusters[state.cluster])
+    return scores
+
+
+def sweep(layout: Layout, state: State, *, rng: np.random.Generator) -> State:
+    """Move half the items, at random, to the cluster most probable given the rest; learn c every few sweeps."""
+    scores = cluster_scores(layout, state)
+    best = scores.argmax(1)
+    moving = (best != state.cluster) & (rng.random(len(best)) < 0.5)
+    now = scores[np.arange(len(best)), state.cluster]
+    state = replace(
+        state,
+        cluster=np.where(moving, best, state.cluster),
+        log_pseudo_likelihood=float(now.sum()),
+        moved=float(moving.mean()),
+        n_sweeps=state.n_sweeps + 1,
+    )
+    return learn_concentration(layout, state) if state.n_sweeps % LEARN_EVERY == 0 else state
+
+
+def sample(layout: Layout, state: State, *, rng: np.random.Generator) -> tuple[State, Scores]:
+    """Draw the clusters of half the items given the rest; also return every item's probabilities."""
+    probability = cluster_scores(layout, state)
+    probability -= probability.max(1, keepdims=True)
+    np.exp(probability, out=probability)
+    probability /= probability.sum(1, keepdims=True)
+    moving = np.flatnonzero(rng.random(len(probability)) < 0.5)
+    below = np.cumsum(probability[moving], axis=1) < rng.random(len(moving))[:, None]
+    cluster = state.cluster.copy()
+    cluster[moving] = np.minimum(below.sum(1), state.n_clusters - 1)  # the last sum may fall short of 1 by rounding
+    return replace(state, cluster=cluster), probability
+
+
+def settle(layout: Layout, state: State, *, rng: np.random.Generator, max_sweeps: int = MOST_SWEEPS) -> State:
+    """Sweep until hardly an item moves."""
+    fewest = state.n_sweeps + FEWEST_SWEEPS
+    trace = iterate(
+        state,
+        partial(sweep, layout, rng=rng),
+        lambda s: s.log_pseudo_likelihood,
+        max_iter=max_sweeps,
+        settled=lambda s: s.moved < REST and s.n_sweeps >= fewest,
+    )
+    return trace.state
+
+
+def merge_down(layout: Layout, state: State, *, rng: np.random.Generator) -> Iterator[State]:
+    """Yield the settled state, then one with fewer clusters after each merger, down to one; no cluster is empty."""
+    state = occupied(settle(layout, state, rng=rng))
+    yield state
+    while state.n_clusters > 1:
+        first, second = best_merger(layout, state, rng=rng)
+        merged = settle(layout, merge(state, first, second), rng=rng, max_sweeps=SWEEPS_BETWEEN_MERGERS)
+        state = occupied(merged)
+        yield state
+
+
+def occupied(state: State) -> State:
+    """Leave out clusters that own no item."""
+    names, cluster = np.unique(state.cluster, return_inverse=True)
+    return replace(state, cluster=cluster, n_clusters=len(names))
+
+
+def merge(state: State, first: int, second: int) -> State:
+    """Join two clusters; those above the second are numbered one less."""
+    cluster = np.where(state.cluster == second, first, state.cluster)
+    return replace(state, cluster=cluster - (cluster > second), n_clusters=state.n_clusters - 1)
+
+
+def best_merger(layout: Layout, state: State, *, rng: np.random.Generator) -> tuple[int, int]:
+    """Find the two clusters whose merger changes ln p(x, z) most to the better, or least to the worse."""
+    gains = merger_gains(layout, state, rng=rng)
+    first, second = np.unravel_index(gains.argmax(), gains.shape)
+    return int(min(first, second)), int(max(first, second))
+
+
+def merger_gains(layout: Layout, state: State, *, rng: np.random.Generator) -> Float[np.ndarray, "clusters clusters"]:
+    """Change of ln p(x, z) by each merger, −∞ on the diagonal.
+
+    Where groups × clusters are more than MERGER_CELLS, a random share of the groupings stands for all.
+    """
+    counts = count(layout, state)
+    n_groups, n_clusters = counts.of_groups.shape
+    share = min(1.0, MERGER_CELLS / (n_groups * n_clusters))
+    kept = rng.random(len(counts.of_groupings)) < share if share < 1 else np.ones(len(counts.of_groupings), bool)
+    kept_group = kept[layout.memberships.grouping_of_group]
+    c = state.concentration[layout.memberships.annotator_of_grouping]
+    cb = (c * layout.base)[layout.memberships.grouping_of_group]
+    sizes = counts.of_clusters
+    together = np.add.outer(sizes, sizes)
+    gains = gammaln(1 + together) - np.add.outer(gammaln(1 + sizes), gammaln(1 + sizes))
+    gains += gammaln(n_clusters + sizes.sum()) - gammaln(n_clusters)  # one cluster less changes ln K^(N rising)
+    gains -= gammaln(n_clusters - 1 + sizes.sum()) - gammaln(n_clusters - 1)
+    gains += _gain(counts.of_groups[kept_group], cb[kept_group]) / share
+    gains -= _gain(counts.of_groupings[kept], c[kept]) / share
+    np.fill_diagonal(gains, -np.inf)
+    return gains
+
+
+def learn_concentration(layout: Layout, state: State) -> State:
+    """Posterior mean of ln c for each annotator over the grid, under the share of the annotators at each c."""
+    cells = _cells(layout, count(layout, state))
+    table = np.stack([cells.log_evidence(np.full(len(state.concentration), c)) for c in CONCENTRATIONS], axis=1)
+
+    def reestimate(log_shares: np.ndarray) -> np.ndarray:
+        return np.log(softmax(log_shares + table, axis=1).mean(0) + 1e-9)
+
+    def log_likelihood(log_shares: np.ndarray) -> float:
+        return float(logsumexp(log_shares + table, axis=1).sum())
+
+    even = np.full(len(CONCENTRATIONS), -np.log(len(CONCENTRATIONS)))
+    log_shares = iterate(even, reestimate, log_likelihood, max_iter=30, tol=1e-6).state
+    return replace(state, concentration=np.exp(softmax(log_shares + table, axis=1) @ np.log(CONCENTRATIONS)))
+
+
+def log_evidence(layout: Layout, state: State) -> float:
+    """ln p(x, z), with all its constants, nats."""
+    counts = count(layout, state)
+    n_clusters, n_items = state.n_clusters, len(state.cluster)
+    shares = gammaln(1 + counts.of_clusters).sum() - gammaln(n_clusters + n_items) + gammaln(n_clusters)
+    return float(_cells(layout, counts).log_evidence(state.concentration).sum() + shares)
+
+
+def probabilities(layout: Layout, state: State, *, rng: np.random.Generator) -> Scores:
+    """Mean of p(z_n | rest) over sweeps that sample, begun at this assignment."""
+    total = np.zeros((len(state.cluster), state.n_clusters))
+    for number in range(BURN_IN + SAMPLES):
+        state, probability = sample(layout, state, rng=rng)
+        if number >= BURN_IN:
+            total += probability
+    return total / SAMPLES
+
+
+def _without_oneself(
+    layout: Layout, state: State, counts: Counts, c: np.ndarray, cb: np.ndarray
+) -> Float[np.ndarray, " items"]:
+    """What an item itself adds to the score of its own cluster through its groups, to be taken away."""
+    k = state.cluster[layout.item]
+    in_group = cb[layout.group] + counts.of_groups.ravel()[layout.group * state.n_clusters + k]
+    in_grouping = c[layout.grouping] + counts.of_groupings.ravel()[layout.grouping * state.n_clusters + k]
+    excess = np.log((in_group - 1) / in_group * (in_grouping / (in_grouping - 1)))
+    return np.bincount(layout.item, excess, len(state.cluster))
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The counts above 0, of groups and of groupings: what ln p(x | z) is the sum over.
+
+    sign : 1 for groups, −1 for groupings.
+    base : what the annotator's concentration is multiplied by.
+    """
+
+    m: Float[np.ndarray, " cells"]
+    annotator: Int[np.ndarray, " cells"]
+    base: Float[np.ndarray, " cells"]
+    sign: Float[np.ndarray, " cells"]
+
+    def log_evidence(self, concentration: Float[np.ndarray, " annotators"]) -> Float[np.ndarray, " annotators"]:
+        """ln p(x | z), the part of each annotator."""
+        y = concentration[self.annotator] * self.base
+        rising = np.log(y)
+        several = self.m > 1  # hardly ever in small subsets
+        rising[several] += gammaln(y[several] + self.m[several]) - gammaln(y[several] + 1)
+        return np.bincount(self.annotator, self.sign * rising, len(concentration))
+
+
+def _cells(layout: Layout, counts: Counts) -> _Cells:
+    by, grouping_of_group = layout.memberships.annotator_of_grouping, layout.memberships.grouping_of_group
+    group, cluster = counts.of_groups.nonzero()
+    grouping, cluster_too = counts.of_groupings.nonzero()
+    in_group = grouping_of_group[group]
+    return _Cells(
+        m=np.concatenate([counts.of_groups[group, cluster], counts.of_groupings[grouping, cluster_too]]),
+        annotator=by[np.concatenate([in_group, grouping])],
+        base=np.concatenate([layout.base[in_group], np.ones(len(grouping))]),
+        sign=np.repeat([1.0, -1.0], [len(group), len(grouping)]),
+    )
+
+
+def _gain(counts: Float[np.ndarray, "cells clusters"], y: Float[np.ndarray, " cells"]) -> np.ndarray:
+    """Σ over the cells of ln y^(m_k + m_l rising) − ln y^(m_k rising) − ln y^(m_l rising), (clusters, clusters)."""
+    y = y[:, None]
+    one = gammaln(y + counts) - gammaln(y)
+    gains = -np.add.outer(one.sum(0), one.sum(0))
+    for k in range(counts.shape[1]):
+        met = counts[:, k] > 0  # else the merger leaves the cell as it is
+        merged = gammaln(y[met] + counts[met, k, None] + counts[met]) - gammaln(y[met])
+        gains[k] += merged.sum(0) + one[~met].sum(0)
+    return np.asarray(gains)

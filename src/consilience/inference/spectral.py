@@ -1,0 +1,82 @@
+"""Leading eigenvectors and singular vectors of operators, the same in every run."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+SEED = 0  # of the vector from which Lanczos starts: the result depends on it by rounding alone
+DENSE_SIZE = 64  # below this the whole matrix is as cheap
+EMBEDDING_TOLERANCE = 1e-4  # of eigenvalues of at most 1: clusters read off the rows do not need more
+
+
+def leading_eigenpairs(
+    operator: LinearOperator, n_components: int, *, tol: float = 0.0
+) -> tuple[Float[np.ndarray, " components"], Float[np.ndarray, "size components"]]:
+    """Return the largest eigenvalues of a symmetric operator, falling, and their eigenvectors.
+
+    Parameters
+    ----------
+    operator : symmetric LinearOperator
+    n_components : at most its size.
+    tol : relative accuracy of the eigenvalues; 0 is that of the machine.
+
+    Returns
+    -------
+    eigenvalues, eigenvectors
+        Of each vector the entry of largest size is positive.
+    """
+    size = operator.shape[0]
+    if size <= DENSE_SIZE or n_components >= size - 1:
+        matrix = operator @ np.eye(size)
+        values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+        values, vectors = values[-n_components:], vectors[:, -n_components:]
+    else:
+        start = np.random.default_rng(SEED).standard_normal(size)
+        values, vectors = eigsh(operator, n_components, which="LA", v0=start, tol=tol)
+    order = np.argsort(-values, kind="stable")
+    return values[order], _with_signs(vectors[:, order])
+
+
+def degree_normalised_embedding(incidence: csr_array, n_components: int) -> Float[np.ndarray, "items components"]:
+    """Leading left singular vectors of D_items^(-1/2) B D_groups^(-1/2).
+
+    The spectral partition of the graph of items and groups (Dhillon 2001; the hybrid bipartite graph of Fern &
+    Brodley 2004). Its cost is linear in the memberships.
+
+    Parameters
+    ----------
+    incidence : (items, groups) sparse 0/1, B above.
+    n_components : at most the number of items.
+
+    Returns
+    -------
+    ndarray, shape (n_items, n_components)
+        Zero for items without groups.
+    """
+    per_item = np.diff(incidence.indptr)
+    per_group = np.bincount(incidence.indices, minlength=incidence.shape[1])
+    scale = 1 / np.sqrt(np.repeat(per_item, per_item) * per_group[incidence.indices])
+    scaled = csr_array((scale, incidence.indices, incidence.indptr), shape=incidence.shape)
+    back = scaled.T.tocsr()
+    size = incidence.shape[0]
+
+    def product(vectors: np.ndarray) -> np.ndarray:
+        return np.asarray(scaled @ (back @ vectors))
+
+    gram = LinearOperator((size, size), matvec=product, matmat=product, dtype=np.float64)
+    _, vectors = leading_eigenpairs(gram, n_components, tol=EMBEDDING_TOLERANCE)
+    return vectors
+
+
+def rows_of_length_one(rows: Float[np.ndarray, "items components"]) -> Float[np.ndarray, "items components"]:
+    """Rows over their lengths; rows of zeros stay."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-12)
+
+
+def _with_signs(vectors: Float[np.ndarray, "size components"]) -> Float[np.ndarray, "size components"]:
+    largest = vectors[np.abs(vectors).argmax(0), np.arange(vectors.shape[1])]
+    return vectors * np.where(largest < 0, -1.0, 1.0)

@@ -1,0 +1,183 @@
+"""Subsets of the items, and what agents answer when they are shown them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from consilience.annotations import Groupings
+from consilience.annotations.names import unique_names
+from consilience.errors import InputError
+from consilience.simulation._checks import RandomSource, generator, require_count
+from consilience.simulation.agents import Agent, require_distinct
+
+__all__ = ["complete", "present", "random_subsets"]
+
+
+def present(
+    agent: Agent | Sequence[Any],
+    subsets: Iterable[Iterable[Any]],
+    *,
+    items: Iterable[Any],
+    annotators: Iterable[Any] | None = None,
+) -> Groupings:
+    """Show subsets to agents, and gather their answers.
+
+    Parameters
+    ----------
+    agent : callable ``items -> groups``, or a list of these
+        See `consilience.simulation.agents`. Agents of a list take turns: the first subset goes to the first.
+    subsets : iterable of iterables of names
+    items : iterable of names
+        All items in order, also those in no subset.
+    annotators : iterable of names, optional
+        A name for each agent of a list, by default "agent 1", "agent 2", ...; with a single agent a name for each
+        answer, by default "answer 1", "answer 2", ..., as nothing says that its answers come of one mind. Give one
+        name again and again where they do.
+
+    Returns
+    -------
+    Groupings
+        One grouping a subset. Items that an agent left out are left out; groups without items are dropped.
+
+    Raises
+    ------
+    InputError
+        A subset is empty or holds an item twice or one that is not in `items`; an answer is no list of groups, or
+        holds an item twice or one that was not in the subset; the number of `annotators` does not fit.
+
+    Examples
+    --------
+    >>> from consilience.simulation import present
+    >>> def careful(items):
+    ...     return [[item for item in items if item < 10], [item for item in items if item >= 10]]
+    >>> def careless(items):
+    ...     return [items[:2]]
+    >>> present([careful, careless], [[1, 2, 30], [4, 50, 60], [1, 40, 60]], items=[1, 2, 4, 30, 40, 50, 60]).to_frame()
+       item annotator  grouping  group
+    0     1   agent 1         0      0
+    1     1   agent 1         2      0
+    2     2   agent 1         0      0
+    3     4   agent 2         1      0
+    4    30   agent 1         0      1
+    5    40   agent 1         2      1
+    6    50   agent 2         1      0
+    7    60   agent 1         2      1
+    """
+    names = unique_names(items, "items")
+    asked = _checked_subsets(subsets, set(names))
+    agents = [agent] if callable(agent) else list(agent)
+    if not agents or not all(callable(each) for each in agents):
+        raise InputError("The 'agent' parameter of present must be a callable, or a list of at least one callable.")
+    what, n = ("answer", len(asked)) if callable(agent) else ("agent", len(agents))
+    people = [f"{what} {k}" for k in range(1, n + 1)] if annotators is None else list(annotators)
+    if len(people) != n:
+        raise InputError(
+            f"The 'annotators' parameter of present must hold a name for each {what}, {n} in all. Got {len(people)}."
+        )
+    answers = []
+    for number, subset in enumerate(asked):
+        turn = number % len(agents)
+        who = "the agent" if callable(agent) else f"agent {turn + 1}"
+        subject = f"The answer of {who} to subset {number + 1}"
+        answers.append(_checked_answer(agents[turn](list(subset)), subset, subject))
+    return Groupings.from_lists(answers, annotators=[people[k % n] for k in range(len(asked))], items=names)
+
+
+def complete(agent: Agent | Sequence[Any], items: Iterable[Any], n_presentations: int) -> Groupings:
+    """Show all items each time: what agents could tell if they were never shown less.
+
+    Parameters
+    ----------
+    agent : callable ``items -> groups``, or a list of these
+        As for `present`.
+    items : iterable of names
+    n_presentations : int
+
+    Returns
+    -------
+    Groupings
+        One grouping a presentation; annotators as `present` names them.
+
+    Raises
+    ------
+    InputError
+        As by `present`, or if `n_presentations` is no positive int.
+
+    References
+    ----------
+    Veeramachaneni & O'Reilly. Clustering using subset groupings. Section 6, "Complete".
+
+    Examples
+    --------
+    >>> from consilience.simulation import ClusteringPopulation, complete, gaussian_clusters
+    >>> task = gaussian_clusters(100, random_state=0)
+    >>> complete(ClusteringPopulation(task.data, random_state=0), task.data.index, 5).summary().coverage
+    1.0
+    """
+    require_count("n_presentations", n_presentations, "complete")
+    names = list(items)
+    return present(agent, [names] * n_presentations, items=names)
+
+
+def random_subsets(
+    items: Iterable[Any], size: int, n_subsets: int, *, random_state: RandomSource = None
+) -> list[list[Any]]:
+    """Subsets drawn at random, each independently of the others: items can be in many of them or in none.
+
+    Parameters
+    ----------
+    items : iterable of names
+    size : int
+        Number of items of each subset, at most as many as there are.
+    n_subsets : int
+    random_state : int, numpy Generator, RandomState or None
+        Source of the randomness; an int gives the same subsets each time.
+
+    Returns
+    -------
+    list of lists of names
+        Items of a subset differ, and stand in random order.
+
+    Raises
+    ------
+    InputError
+        Two items have one name, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> from consilience.simulation import random_subsets
+    >>> random_subsets(["ant", "bee", "cow", "dog"], 3, 2, random_state=0)
+    [['cow', 'dog', 'bee'], ['dog', 'cow', 'ant']]
+    """
+    names = unique_names(items, "items").tolist()
+    require_count("size", size, "random_subsets", at_most=len(names))
+    require_count("n_subsets", n_subsets, "random_subsets")
+    rng = generator(random_state)
+    drawn = [rng.choice(len(names), size, replace=False) for _ in range(n_subsets)]
+    return [[names[place] for place in places.tolist()] for places in drawn]
+
+
+def _checked_subsets(subsets: Iterable[Iterable[Any]], known: set[Any]) -> list[list[Any]]:
+    asked = [list(subset) for subset in subsets]
+    for number, subset in enumerate(asked, start=1):
+        if not subset:
+            raise InputError(f"Subset {number} holds no item.")
+        require_distinct(subset, known, f"Subset {number}", f"among the {len(known)} items")
+    return asked
+
+
+def _checked_answer(answer: Any, subset: list[Any], subject: str) -> list[list[Any]]:
+    """Groups of an answer, as lists, those without items dropped."""
+    remedy = "must be a list of groups, each a list of names of items"
+    try:
+        parts = list(answer)
+    except TypeError as error:
+        raise InputError(f"{subject} {remedy}. Got {answer!r} instead.") from error
+    groups = []
+    for part in parts:
+        if isinstance(part, str) or not isinstance(part, Iterable):
+            raise InputError(f"{subject} {remedy}. Got the group {part!r} instead.")
+        groups.append(list(part))
+    require_distinct([item for group in groups for item in group], set(subset), subject, "in that subset")
+    return [group for group in groups if group]
