@@ -11,7 +11,7 @@ import consilience
 ROOT = Path(consilience.__file__).parent
 LAYERS = [
     {"cli", "__main__"},
-    {"registry", "persistence", "inspection"},
+    {"registry", "persistence", "inspection", "active"},
     {"semisupervised", "consensus", "deep"},
     {"base", "aggregator", "grouping_consensus", "parameters", "profiles", "simulation", "datasets", "metrics"},
     {"inference"},

@@ -159,9 +159,12 @@ def sweep(layout: Layout, state: State, *, rng: np.random.Generator) -> State:
     return learn_concentration(layout, state) if state.n_sweeps % LEARN_EVERY == 0 else state
 
 
-def sample(layout: Layout, state: State, *, rng: np.random.Generator) -> tuple[State, Scores]:
-    """Draw the clusters of half the items given the rest; also return every item's probabilities."""
-    probability = cluster_scores(layout, state)
+def sample(layout: Layout, state: State, *, rng: np.random.Generator, temperature: float = 1.0) -> tuple[State, Scores]:
+    """Draw the clusters of half the items given the rest; also return every item's probabilities.
+
+    With a temperature below 1 the probabilities are sharper than the posterior's: raised to its inverse.
+    """
+    probability = cluster_scores(layout, state) / temperature
     probability -= probability.max(1, keepdims=True)
     np.exp(probability, out=probability)
     probability /= probability.sum(1, keepdims=True)

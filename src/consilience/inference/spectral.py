@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 SEED = 0  # of the vector from which Lanczos starts: the result depends on it by rounding alone
-DENSE_SIZE = 64  # below this the whole matrix is as cheap
+DENSE_SIZE = 256  # up to this the whole matrix is as cheap
+LARGEST_DENSE_SIZE = 4000  # up to this the whole matrix is taken where Lanczos fails
 EMBEDDING_TOLERANCE = 1e-4  # of eigenvalues of at most 1: clusters read off the rows do not need more
 
 
@@ -30,14 +31,35 @@ def leading_eigenpairs(
     """
     size = operator.shape[0]
     if size <= DENSE_SIZE or n_components >= size - 1:
-        matrix = operator @ np.eye(size)
-        values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-        values, vectors = values[-n_components:], vectors[:, -n_components:]
+        values, vectors = _of_whole_matrix(operator, n_components)
     else:
-        start = np.random.default_rng(SEED).standard_normal(size)
-        values, vectors = eigsh(operator, n_components, which="LA", v0=start, tol=tol)
+        values, vectors = _lanczos(operator, n_components, tol)
     order = np.argsort(-values, kind="stable")
     return values[order], _with_signs(vectors[:, order])
+
+
+def _of_whole_matrix(operator: LinearOperator, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+    matrix = operator @ np.eye(operator.shape[0])
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return values[-n_components:], vectors[:, -n_components:]
+
+
+def _lanczos(operator: LinearOperator, n_components: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
+    """Lanczos; where the operator falls into parts that do not meet, which stops it, with a larger space or whole."""
+    size = operator.shape[0]
+    rng = np.random.default_rng(SEED)
+    for space in (2 * n_components + 20, 6 * n_components + 60):
+        try:
+            found = eigsh(
+                operator, n_components, which="LA", v0=rng.standard_normal(size), tol=tol, ncv=min(space, size - 1)
+            )
+        except ArpackError as error:
+            failure = error
+        else:
+            return found[0], found[1]
+    if size > LARGEST_DENSE_SIZE:
+        raise failure
+    return _of_whole_matrix(operator, n_components)
 
 
 def degree_normalised_embedding(incidence: csr_array, n_components: int) -> Float[np.ndarray, "items components"]:

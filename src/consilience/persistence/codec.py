@@ -27,6 +27,7 @@ an object with one key, the tag of its kind. Numeric arrays are kept apart, and 
     random_state what `RandomState.get_state` gives
     groupings    [items, annotators, positional, groups of the items in a row, where each item's begin, grouping of
                  each group, annotator of each grouping, names of groupings, names of groups]
+    pair_counts  [number of items, keys, presented, answered, together]
     estimator    class, parameters and attributes; see `consilience.persistence.models`
 
 Arrays keep their dtype, shape and order in memory (C or Fortran), on which the last bits of a matrix product depend.
@@ -45,6 +46,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
+from consilience.active.pair_counts import PairCounts
 from consilience.annotations import Groupings
 
 MAX_DEPTH = 50
@@ -392,4 +394,10 @@ KINDS: tuple[Kind, ...] = (
         _decode_random_state,
     ),
     Kind("groupings", _is(Groupings), _encode_groupings, _decode_groupings),
+    Kind(
+        "pair_counts",
+        _is(PairCounts),
+        lambda v, encode: [encode(part) for part in (v.n_items, v.key, v.presented, v.answered, v.together)],
+        lambda v, decode: PairCounts(*(decode(part) for part in v)),
+    ),
 )

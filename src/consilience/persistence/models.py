@@ -34,15 +34,27 @@ PARTS = STEPS | {"Pipeline": "sklearn.pipeline", "MissingIndicator": "sklearn.im
 """Classes of scikit-learn that a file may hold; the indicator is part of an imputer."""
 
 
+STRATEGIES = (
+    "ExploitOneVsRest",
+    "ExploitPairwise",
+    "Explore",
+    "ExploreExploitTradeoff",
+    "Informative",
+    "Random",
+)
+STUDIES = dict.fromkeys(("ActiveSession", *STRATEGIES), "consilience.active")
+"""A study that still collects, and what composes its subsets."""
+
+
 def save(model: Any, path: str | PathLike[str]) -> None:
-    """Save an estimator to one file, from which `load` makes an equal one.
+    """Save an estimator or a study that still collects to one file, from which `load` makes an equal one.
 
     The file holds the parameters and all that was learned, as JSON and arrays. It holds no code, and loading it runs
     none. Its content is described in `consilience.persistence.codec`.
 
     Parameters
     ----------
-    model : estimator of the package, or scikit-learn Pipeline that ends in one
+    model : estimator of the package, scikit-learn Pipeline that ends in one, or ActiveSession
         Fitted or not. The other steps of a pipeline may be StandardScaler, MinMaxScaler, RobustScaler, PCA,
         SimpleImputer and "passthrough". A `RandomState` among the parameters is saved as it stands.
     path : path
@@ -161,10 +173,10 @@ def _problem(model: Any) -> str:
     steps = []
     if type(model) is Pipeline and model.steps:
         *steps, (_, model) = model.steps
-    if not _is_ours(model):
+    if not (_is_ours(model) or (type(model).__name__ == "ActiveSession" and _is_part(model, STUDIES))):
         return (
-            f"A saved model is an estimator of consilience ({', '.join(registry.ESTIMATORS)}) or a scikit-learn "
-            f"Pipeline that ends in one. Got {type(model).__name__} instead."
+            f"A saved model is an estimator of consilience ({', '.join(registry.ESTIMATORS)}), a scikit-learn "
+            f"Pipeline that ends in one, or an ActiveSession. Got {type(model).__name__} instead."
         )
     for name, step in steps:
         if not (step is None or step == "passthrough" or _is_part(step, STEPS)):
@@ -188,8 +200,9 @@ def _is_part(value: Any, parts: dict[str, str]) -> bool:
 def _class(name: str) -> type[Any]:
     if name in registry.ESTIMATORS:
         return registry.estimator(name)
-    if name in PARTS:
-        found: type[Any] = getattr(import_module(PARTS[name]), name)
+    parts = PARTS | STUDIES
+    if name in parts:
+        found: type[Any] = getattr(import_module(parts[name]), name)
         return found
     raise _UnknownPartError(f"holds a {name!r}, which this version of consilience does not know")
 
@@ -229,5 +242,5 @@ def _decode_estimator(content: Any, decode: Decoder) -> Any:
 
 ALL_KINDS = (
     *KINDS,
-    Kind("estimator", lambda v: _is_ours(v) or _is_part(v, PARTS), _encode_estimator, _decode_estimator),
+    Kind("estimator", lambda v: _is_ours(v) or _is_part(v, PARTS | STUDIES), _encode_estimator, _decode_estimator),
 )

@@ -1,0 +1,29 @@
+"""Active composition of subsets: what to ask next, and when to stop."""
+
+from consilience.active.informative import Informative
+from consilience.active.session import ActiveSession, Subset
+from consilience.active.stability import Decision, Forecast
+from consilience.active.strategies import (
+    ExploitOneVsRest,
+    ExploitPairwise,
+    Explore,
+    ExploreExploitTradeoff,
+    Random,
+    Situation,
+    Strategy,
+)
+
+__all__ = [
+    "ActiveSession",
+    "Decision",
+    "ExploitOneVsRest",
+    "ExploitPairwise",
+    "Explore",
+    "ExploreExploitTradeoff",
+    "Forecast",
+    "Informative",
+    "Random",
+    "Situation",
+    "Strategy",
+    "Subset",
+]
