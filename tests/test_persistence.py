@@ -6,14 +6,16 @@ import math
 import os
 import struct
 import zipfile
+from dataclasses import fields, is_dataclass
 from datetime import date
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.exceptions import InconsistentVersionWarning
@@ -22,10 +24,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, RobustScaler, StandardScaler
 
 from consilience import Groupings, load, save
+from consilience.active import Explore, Informative
+from consilience.active.pair_counts import PairCounts
 from consilience.errors import InputError, SavedModelError
 from consilience.persistence.archive import parse_array
 from consilience.persistence.codec import KINDS, MAX_DEPTH, Decoder, Encoder, UnknownValueError
 from consilience.semisupervised import PartitionLabelModel
+from tests.subset_groupings import arguments
 
 FEATURES = pd.DataFrame(
     np.random.default_rng(0).normal(size=(12, 3)) + np.repeat([[0.0], [4.0], [8.0]], 4, axis=0),
@@ -72,6 +77,11 @@ def same(one, other):
         return same(one.get_state(legacy=False), other.get_state(legacy=False))
     if isinstance(one, np.ndarray):
         return same_arrays(one, other)
+    if isinstance(one, csr_array):
+        parts = [[x.shape, x.indptr, x.indices, x.data] for x in (one, other)]
+        return same(*parts)
+    if is_dataclass(one):
+        return same(vars(one), vars(other))
     if isinstance(one, pd.MultiIndex):
         parts = [(list(i.levels), [np.asarray(c) for c in i.codes], list(i.names)) for i in (one, other)]
         return same(*parts)
@@ -124,6 +134,11 @@ def test_the_comparison_of_these_tests_tells_things_apart():
         (pd.DataFrame({"a": [(1,)]}), pd.DataFrame({"a": [[1]]})),
         (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [1]}, index=["0"])),
         (unfitted(), unfitted(tol=0.0)),
+        (csr_array([[1.0, 0.0]]), csr_array([[1.0, 0.0], [0.0, 0.0]])),
+        (csr_array([[1.0, 0.0]]), csr_array([[0.0, 1.0]])),
+        (ANNOTATIONS, ANNOTATIONS[::-1]),
+        (PairCounts.none(2), PairCounts.none(3)),
+        (Explore(), Informative()),
     ]
     assert [same(one, other) for one, other in pairs] == [False] * len(pairs)
     assert all(same(one, one) for pair in pairs for one in pair)
@@ -241,6 +256,25 @@ def test_values_come_back_equal(value):
     assert same(through(value), value)
 
 
+@settings(max_examples=40)
+@given(arguments(), st.sampled_from([str, lambda i: (i, "x"), lambda i: date(2024, 1, 1 + i), int]))
+def test_groupings_come_back_equal(drawn, name):
+    lists, by, n_items = drawn
+    named = [[[name(item) for item in group] for group in grouping] for grouping in lists]
+    for items in (None, [name(item) for item in range(n_items)]):
+        groupings = Groupings.from_lists(named, annotators=by, items=items)
+        found = through(groupings)
+        assert type(found) is Groupings
+        assert found == groupings
+        for field in fields(Groupings):
+            one, other = getattr(found, field.name), getattr(groupings, field.name)
+            if field.name == "incidence":
+                assert same([one.data, one.indices, one.indptr], [other.data, other.indices, other.indptr])
+                assert one.shape == other.shape
+            else:
+                assert same(one, other), field.name
+
+
 def test_order_in_memory_is_kept(tmp_path):
     fitted = unfitted().fit(FEATURES, ANNOTATIONS)
     fitted.coef_ = np.asfortranarray(fitted.coef_)
@@ -349,7 +383,7 @@ def test_numpy_reads_the_arrays_of_a_file(model, saved):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (KMeans(), r"or a scikit-learn Pipeline that ends in one\. Got KMeans instead\.$"),
+        (KMeans(), r"a scikit-learn Pipeline that ends in one, or an ActiveSession\. Got KMeans instead\.$"),
         (Pipeline([]), r"Got Pipeline instead\.$"),
         (make_pipeline(StandardScaler(), KMeans()), r"Got KMeans instead\.$"),
         (make_pipeline(Normalizer(), unfitted()), r"or 'passthrough'\. Got Normalizer as step 'normalizer'\.$"),

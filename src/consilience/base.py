@@ -55,9 +55,11 @@ class CrowdEstimator(BaseEstimator):
         Returns
         -------
         DataFrame
-            Indexed by cluster, or by the name of the class; those that own no item have no row.
+            Indexed by cluster, or by the name of the class; those that own no item have no row. Items of no cluster
+            are left out.
         """
-        profile = cluster_profile(self._of_items(X), self._cluster_codes())
+        codes = self._cluster_codes()
+        profile = cluster_profile(self._of_items(X)[codes >= 0], codes[codes >= 0])
         return profile.set_axis(self._cluster_names()[profile.index].rename(profile.index.name))
 
     def association(self, scores: Any) -> pd.DataFrame:
@@ -73,11 +75,13 @@ class CrowdEstimator(BaseEstimator):
         Returns
         -------
         DataFrame
+            Items of no cluster are left out.
         """
-        return association(self._of_items(scores), self._cluster_codes())
+        codes = self._cluster_codes()
+        return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
-        """Place of each item's cluster among `_cluster_names`."""
+        """Place of each item's cluster among `_cluster_names`; -1 for items of none."""
         codes: np.ndarray = self.labels_
         return codes
 

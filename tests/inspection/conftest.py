@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, Labels
 from consilience.base import CrowdEstimator
-from consilience.consensus import DawidSkene
+from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
 
@@ -139,6 +139,33 @@ def sorts():
     """Model without features, and its annotations: three groups that two of five persons see as two."""
     groupings = Groupings.from_matrix(SORTS)
     return PartitionLabelModel(n_init=2, random_state=0).fit(None, groupings), groupings
+
+
+@pytest.fixture(scope="session")
+def fusion():
+    """Fusion of card sorts and its groupings: five sort, one lumps all, one splits beasts, one sorts at random."""
+    said = dict.fromkeys(("Ann", "Bo", "Cy", "Di"), SORTS["Ann"])
+    said["Ed"] = SORTS["Bo"]
+    said["Flo"] = ["air"] * 3 + ["sea"] * 3 + ["land", "land", "pets"]
+    said["Gus"] = SORTS["Ed"]
+    said["Lumper"] = ["all"] * 9
+    said["Random"] = [*"pqrpqrpqr"]
+    table = pd.DataFrame(said, index=SORTS.index).reindex([*SORTS.index, "yeti"])
+    groupings = Groupings.from_matrix(table.astype(object).where(table.notna(), None))
+    return SubsetFusion(random_state=0).fit(groupings), groupings
+
+
+@pytest.fixture(scope="session")
+def subsets():
+    """Fusion and groupings of 6 of 90 items each, in 3 clusters: 10 annotators, 20 groupings each."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for sheet in range(200):
+        seen = rng.choice(90, 6, replace=False)
+        said = np.where(rng.random(6) < 0.1, rng.integers(3, size=6), seen % 3)
+        rows.append(pd.DataFrame({"item": seen, "annotator": f"a{sheet % 10}", "grouping": sheet, "group": said}))
+    groupings = Groupings.from_frame(pd.concat(rows), items=range(90))
+    return SubsetFusion(random_state=0).fit(groupings), groupings
 
 
 @pytest.fixture(scope="session")

@@ -68,7 +68,7 @@ class Informative(Strategy):
         while len(subset) < size:
             left[subset[-1]] = False
             doubt += _worth_with(situation.counts, samples, subset[-1])
-            weights = np.where(left, doubt**self.power, 0.0)
+            weights = np.where(left, doubt / doubt[left].max(), 0.0) ** self.power * left
             subset.append(int(rng.choice(len(weights), p=weights / weights.sum())))
         return np.array(subset)
 

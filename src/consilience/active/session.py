@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations, compress
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class ActiveSession(BaseEstimator):
     ...     for subset in session.ask(n_subsets=1, size=4):
     ...         insects = [item for item in subset.items if item in {"ant", "bee", "fly"}]
     ...         others = [item for item in subset.items if item not in insects]
-    ...         session.tell([insects, others], subset=subset)
+    ...         _ = session.tell([insects, others], subset=subset)
     >>> fusion = session.consensus()
     >>> bool(fusion.predict_same("ant", "fly") > 0.9), bool(fusion.predict_same("ant", "cow") < 0.1)
     (True, True)
@@ -133,7 +134,8 @@ class ActiveSession(BaseEstimator):
         self._begin()
 
     def _begin(self) -> None:
-        known = isinstance(self.strategy, Strategy) or self.strategy in STRATEGIES
+        named = isinstance(self.strategy, str) and self.strategy in STRATEGIES
+        known = named or isinstance(self.strategy, Strategy)
         require(self, "strategy", f"one of {', '.join(map(repr, STRATEGIES))}, or a Strategy", known)
         ours = self.fusion is None or isinstance(self.fusion, SubsetFusion)
         require(self, "fusion", "a SubsetFusion or None", ours)
@@ -142,6 +144,7 @@ class ActiveSession(BaseEstimator):
         self.items_ = _distinct(self.items)
         self.groupings_: Groupings | None = None
         self._pending: list[tuple[int, list[Any], Any]] = []
+        self._left_out: list[tuple[list[Any], Any]] = []
         self._strategy = self.strategy if isinstance(self.strategy, Strategy) else STRATEGIES[self.strategy]()
         self._strategy.check()
         self._random = check_random_state(self.random_state)
@@ -191,12 +194,26 @@ class ActiveSession(BaseEstimator):
         if candidates is None and not (is_whole(size, 2) and size <= len(self.items_)):
             raise InputError(f"'size' must be an int from 2 to the number of items, {len(self.items_)}. Got {size!r}.")
         whom: Sequence[Any] = [None] * n_subsets if annotators is None else annotators
-        pool = None if candidates is None else [self._places(items) for items in candidates]
+        pool = None if candidates is None else self._pool([list(items) for items in candidates])
         samples = cache(self._posterior)  # of this call: what is asked tells nothing of the clusters
+        before = self._pending, self._n_asked
+        counts = self._counts.with_subsets([self._places(subset.items) for subset in self.pending_])
+        times_asked = self._times_asked()
         asked = []
-        for annotator in whom:
-            chosen = self._compose(size, annotator, samples) if pool is None else self._choose(pool, annotator, samples)
-            asked.append(self._put_out(chosen, annotator))
+        try:
+            for annotator in whom:
+                allowed = self._allowed(annotator, times_asked)
+                situation = Situation(counts, times_asked, self._n_told, allowed, samples)
+                if pool is None:
+                    chosen = self._compose(size, situation, annotator)
+                else:
+                    chosen = pool.choose(self._strategy, situation, self._rng())
+                asked.append(self._put_out(chosen, annotator))
+                counts = counts.with_subsets([chosen])
+                times_asked = times_asked + np.isin(np.arange(len(times_asked)), chosen)
+        except InputError:
+            self._pending, self._n_asked = before
+            raise
         return asked
 
     def tell(self, groupings: Any, *, subset: Subset | None = None, annotator: Any = None) -> ActiveSession:
@@ -220,7 +237,7 @@ class ActiveSession(BaseEstimator):
         ------
         InputError
             An item that the session does not know, or that was not in the subset; an item twice; a subset that is not
-            pending.
+            pending; a grouping of `Groupings` that was told before.
         """
         if isinstance(groupings, Groupings):
             if subset is not None or annotator is not None:
@@ -233,6 +250,7 @@ class ActiveSession(BaseEstimator):
         self._counts = self._counts.with_groupings(new)
         self._n_told += new.n_groupings
         if subset is not None:
+            self._leave_out(new, subset, annotator)
             self._settle(subset)
         return self
 
@@ -320,7 +338,9 @@ class ActiveSession(BaseEstimator):
             Fewer than four groupings were told, or a wrong target.
         """
         if not (is_number(target) and target < 1 and is_whole(n_splits, 1)):
-            raise InputError(f"'target' must be a number in (0, 1) and 'n_splits' a positive int. Got {target!r}.")
+            raise InputError(
+                f"'target' must be a number in (0, 1) and 'n_splits' a positive int. Got {target!r}, {n_splits!r}."
+            )
         groupings = self._told()
         if groupings.n_groupings < 4:
             raise InputError(f"Halves can be compared from 4 groupings on. Got {groupings.n_groupings}.")
@@ -335,50 +355,26 @@ class ActiveSession(BaseEstimator):
             per_item=needed * groupings.n_rows / groupings.n_groupings / len(self.items_),
         )
 
-    def _compose(self, size: int, annotator: Any, samples: Samples) -> Int[np.ndarray, " size"]:
-        allowed = self._allowed(annotator)
-        n_allowed = int(allowed.sum())
+    def _compose(self, size: int, situation: Situation, annotator: Any) -> Int[np.ndarray, " size"]:
+        n_allowed = int(situation.allowed.sum())
         if n_allowed < size:
             reason = "" if annotator is None else f" of annotator {annotator!r}, who is asked about no item twice,"
             raise InputError(
                 f"{n_allowed} items are left to ask{reason} and a subset holds {size}: raise 'max_per_item', ask "
                 "another annotator, or stop."
             )
-        return self._strategy.compose(self._situation(allowed, samples), size, self._rng())
+        return self._strategy.compose(situation, size, self._rng())
 
-    def _choose(self, pool: list[np.ndarray], annotator: Any, samples: Samples) -> Int[np.ndarray, " size"]:
-        allowed = self._allowed(annotator)
-        taken = {frozenset(subset.items) for subset in self.pending_}
-        open_to = [
-            place
-            for place, items in enumerate(pool)
-            if allowed[items].all() and frozenset(map(plain, self.items_[items])) not in taken
-        ]
-        if not open_to:
-            raise InputError(
-                f"None of {len(pool)} candidates is left to ask: each is pending, or holds an item too often asked."
-            )
-        best = self._strategy.prefer(self._situation(allowed, samples), [pool[place] for place in open_to], self._rng())
-        return pool[open_to[best]]
-
-    def _situation(self, allowed: Bool[np.ndarray, " items"], samples: Samples) -> Situation:
-        pending = [self._places(subset.items) for subset in self.pending_]
-        return Situation(
-            counts=self._counts.with_subsets(pending),
-            times_asked=self._times_asked(),
-            n_groupings=self._n_told,
-            allowed=allowed,
-            samples=samples,
-        )
-
-    def _allowed(self, annotator: Any) -> Bool[np.ndarray, " items"]:
+    def _allowed(self, annotator: Any, times_asked: Int[np.ndarray, " items"]) -> Bool[np.ndarray, " items"]:
         allowed = np.ones(len(self.items_), dtype=bool)
         if self.max_per_item is not None:
-            allowed &= self._times_asked() < self.max_per_item
+            allowed &= times_asked < self.max_per_item
         if annotator is not None:
             for subset in self.pending_:
                 if subset.annotator == annotator:
                     allowed[self._places(subset.items)] = False
+            left_out = [item for items, whose in self._left_out if whose == annotator for item in items]
+            allowed[self._places(left_out)] = False
             if self.groupings_ is not None and annotator in self.groupings_.annotators:
                 seen = self.groupings_.restrict(annotators=[annotator]).incidence
                 allowed[np.diff(seen.indptr) > 0] = False
@@ -390,12 +386,13 @@ class ActiveSession(BaseEstimator):
             times += np.diff(self.groupings_.incidence.indptr)
         for subset in self.pending_:
             times[self._places(subset.items)] += 1
+        np.add.at(times, self._places([item for items, _ in self._left_out for item in items]), 1)
         return times
 
     def _put_out(self, chosen: Int[np.ndarray, " size"], annotator: Any) -> Subset:
         self._n_asked += 1
         subset = Subset(self._n_asked, [plain(name) for name in self.items_[chosen]], annotator)
-        self._pending.append((subset.number, subset.items, subset.annotator))
+        self._pending = [*self._pending, (subset.number, subset.items, subset.annotator)]
         return subset
 
     def _answer(self, groups: list[list[Any]], subset: Subset | None, annotator: Any) -> Groupings:
@@ -405,16 +402,49 @@ class ActiveSession(BaseEstimator):
             other = [item for group in groups for item in group if item not in set(subset.items)]
             if other:
                 raise InputError(f"Item {other[0]!r} was not in subset {subset.number}.")
-        name = f"answer {self._n_told + 1}" if annotator is None else annotator
-        number = self._n_told + 1
+        name, number = self._name_of_answer(annotator)
         rows = [(item, name, number, place + 1) for place, group in enumerate(groups) for item in group]
         self._places([row[0] for row in rows])
         frame = pd.DataFrame(rows, columns=["item", "annotator", "grouping", "group"])
         return Groupings.from_frame(frame, items=self.items_)
 
+    def _name_of_answer(self, annotator: Any) -> tuple[Any, int]:
+        """Annotator and grouping that nothing told so far bears."""
+        number, told = self._n_told + 1, self._grouping_keys()
+        if annotator is not None:
+            while (annotator, number) in told:
+                number += 1
+            return annotator, number
+        annotators = {whose for whose, _ in told}
+        while f"answer {number}" in annotators:
+            number += 1
+        return f"answer {number}", number
+
+    def _grouping_keys(self) -> set[tuple[Any, Any]]:
+        return set() if self.groupings_ is None else set(self.groupings_.vocabulary.grouping_keys())
+
     def _known(self, groupings: Groupings) -> Groupings:
         self._places(list(groupings.items))
+        told = self._grouping_keys()
+        for annotator, grouping in groupings.vocabulary.grouping_keys():
+            if (annotator, grouping) in told:
+                raise InputError(
+                    f"Grouping {grouping!r} of annotator {annotator!r} was told before. If it is another, give it "
+                    "another name."
+                )
         return groupings.reindex(self.items_)
+
+    def _leave_out(self, answer: Groupings, subset: Subset, annotator: Any) -> None:
+        """Keep in mind which items of a subset the answer leaves out: they were asked and presented all the same."""
+        places = self._places(subset.items)
+        there = np.diff(answer.incidence.indptr)[places] > 0
+        if there.all():
+            return
+        items = [item for item, said in zip(subset.items, there) if not said]
+        self._left_out.append((items, subset.annotator if annotator is None else annotator))
+        pairs = [np.array([one, other]) for one, other in combinations(places, 2)]
+        silent = [not (one and other) for one, other in combinations(there, 2)]
+        self._counts = self._counts.with_subsets(list(compress(pairs, silent)))
 
     def _settle(self, subset: Subset) -> None:
         self._pending = [parts for parts in self._pending if parts[0] != subset.number]
@@ -429,6 +459,18 @@ class ActiveSession(BaseEstimator):
         if (place == MISSING).any():
             raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} is not one of the session's.")
         return place
+
+    def _pool(self, candidates: list[list[Any]]) -> _Pool:
+        if not candidates or not all(candidates):
+            raise InputError("'candidates' must hold at least one subset, and each at least one item.")
+        item = self._places([name for items in candidates for name in items])
+        candidate = np.repeat(np.arange(len(candidates)), [len(items) for items in candidates])
+        repeated = pd.DataFrame({"candidate": candidate, "item": item}).duplicated().to_numpy()
+        if repeated.any():
+            name = plain(self.items_[item[repeated][0]])
+            raise InputError(f"Item {name!r} is twice in candidate {candidate[repeated][0] + 1}.")
+        taken = {frozenset(self._places(subset.items).tolist()) for subset in self.pending_}
+        return _Pool(item, candidate, taken)
 
     def _told(self) -> Groupings:
         if self.groupings_ is None or not self.groupings_.n_rows:
@@ -446,7 +488,9 @@ class ActiveSession(BaseEstimator):
 
     def _posterior(self) -> Int[np.ndarray, "samples items"]:
         """Draws of the clusters from the posterior of the mixture, each moved on from where it was."""
-        groupings = self._told()
+        groupings = self.groupings_
+        if groupings is None or not groupings.n_rows:  # nothing is known, and all pairs are alike
+            return np.tile(np.arange(len(self.items_)), (N_SAMPLES, 1))
         memberships = Memberships.of(groupings)
         crowd = replace(
             memberships, annotator_of_grouping=np.zeros_like(memberships.annotator_of_grouping), n_annotators=1
@@ -468,13 +512,38 @@ class ActiveSession(BaseEstimator):
     def _n_sample_clusters(self) -> int:
         fusion = SubsetFusion() if self.fusion is None else self.fusion
         if fusion.n_clusters != "auto":
-            return int(fusion.n_clusters)
+            return min(int(fusion.n_clusters), len(self.items_))
         most = min(fusion.max_clusters, len(self.items_))
         found = 0 if self._fitted is None else self._fitted.n_clusters_
         return min(max(SPARE_CLUSTERS * found, FEWEST_SAMPLE_CLUSTERS), most)
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self._random.randint(2**31 - 1, size=4))
+
+
+class _Pool:
+    """Subsets to choose among, and which of them are still open."""
+
+    def __init__(
+        self, item: Int[np.ndarray, " rows"], candidate: Int[np.ndarray, " rows"], taken: set[frozenset[int]]
+    ) -> None:
+        self.item, self.candidate = item, candidate
+        self.subsets = np.split(item, np.flatnonzero(np.diff(candidate)) + 1)
+        self.sets = [frozenset(subset.tolist()) for subset in self.subsets]
+        self.open = np.array([items not in taken for items in self.sets])
+
+    def choose(self, strategy: Strategy, situation: Situation, rng: np.random.Generator) -> Int[np.ndarray, " size"]:
+        """Return the subset that the strategy prefers of those that are open and all of whose items are allowed."""
+        barred = np.bincount(self.candidate, ~situation.allowed[self.item], len(self.subsets)) > 0
+        left = np.flatnonzero(self.open & ~barred)
+        if not len(left):
+            raise InputError(
+                f"None of {len(self.subsets)} candidates is left to ask: each is pending, or holds an item too often "
+                "asked."
+            )
+        best = int(left[strategy.prefer(situation, [self.subsets[place] for place in left], rng)])
+        self.open &= np.array([items != self.sets[best] for items in self.sets])
+        return self.subsets[best]
 
 
 def _first_samples(memberships: Memberships, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
@@ -489,6 +558,6 @@ def _distinct(items: Any) -> pd.Index:
         raise InputError("The 'items' parameter of ActiveSession must hold at least one item.")
     if names.has_duplicates:
         raise InputError(f"Item {plain(names[names.duplicated()][0])!r} is twice among the 'items' of ActiveSession.")
-    if names.isna().any():
-        raise InputError("An item of the 'items' of ActiveSession has no name (None or NaN).")
+    if names.isna().any() or any(isinstance(name, str) and not name.strip() for name in names):
+        raise InputError("An item of the 'items' of ActiveSession has no name (None, NaN or blank).")
     return names

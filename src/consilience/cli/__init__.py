@@ -1,4 +1,4 @@
-"""The command line: ``consilience fit``, ``report``, ``predict``, ``simulate``, ``convert`` and ``datasets``."""
+"""The command line: ``consilience fit``, ``fuse``, ``report``, ``predict``, ``simulate``, ``convert``, ``datasets``."""
 
 from consilience.cli.commands import main
 

@@ -26,6 +26,11 @@ def predict(path: Path, table: Path, *, out: Path | None, proba: bool, kind: str
     """Write the cluster or class of every item of a table, and how probable each of them is if `proba`."""
     estimator = load(path)
     model = last_step(estimator)
+    if not hasattr(model, "predict_proba"):
+        raise InputError(
+            f"{path}: {type(model).__name__} tells the clusters of the items that it was fitted to, which clusters.csv "
+            "of the fit lists, and of no others. To place new items, fit it to groupings that hold them too."
+        )
     if registry.entry(type(model).__name__).kind == "consensus":
         items, probability = _by_labels(model, table, kind, column)
     elif kind is None and column is None:

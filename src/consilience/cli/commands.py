@@ -15,14 +15,19 @@ from consilience import __version__, registry
 from consilience.cli.options import (
     ALL_KINDS,
     FILE,
+    Between,
+    Count,
     Function,
     Numbers,
     Setting,
     example,
     features_option,
+    json_option,
     merged,
+    out_option,
     reading_options,
     scores_option,
+    seed_option,
 )
 from consilience.cli.program import Program, show_help
 
@@ -71,15 +76,7 @@ def main() -> None:
     multiple=True,
     help="Set a parameter of the model to a number, true, false, none or text; may be repeated.",
 )
-@click.option(
-    "-o",
-    "--out",
-    type=FILE,
-    metavar="FOLDER",
-    default=Path("consilience-report"),
-    show_default=True,
-    help="Folder to write.",
-)
+@out_option
 @scores_option
 @reading_options
 @click.option(
@@ -95,9 +92,9 @@ def main() -> None:
     help="The counts.csv of an earlier fit: labels counted before, for models that take them.",
 )
 @click.option("--no-standardize", is_flag=True, help="Take the features as they are; by default each has variance 1.")
-@click.option("--seed", type=int, help="Where random numbers start; the same seed gives the same result.  [default: 0]")
+@seed_option
 @click.option("--jobs", type=int, help="Restarts side by side; -1 uses all processors.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+@json_option
 def fit(
     annotations: Path,
     features: Path | None,
@@ -122,7 +119,7 @@ def fit(
     the first; every other column is a number. Items without annotations are clustered by their features.
 
     Models that read groupings find clusters. The folder then holds report.html, clusters.csv, annotators.csv,
-    mapping.csv, model.zip and summary.json.
+    mapping.csv (if the model tells what groups stand for), model.zip and summary.json.
 
     Models that read labels alone find the class of each item, in the names that annotators share; give --kind labels
     for a wide table of them. They use no features, which then serve the report alone. The folder holds report.html,
@@ -141,6 +138,64 @@ def fit(
         model=model,
         settings=chosen,
         standardize=not no_standardize,
+        out=out,
+        as_json=as_json,
+    )
+
+
+@main.command(
+    short_help="Fuse groupings of items, whoever saw what, into one clustering, and write a report.",
+    epilog=example("consilience fuse cardsort.csv --out study", "consilience fuse sorts.csv --clusters 8 --seed 1"),
+)
+@click.argument("groupings", type=FILE)
+@click.option(
+    "--clusters", type=Count(), default="auto", show_default=True, help="Number of clusters, or auto: it is found."
+)
+@click.option(
+    "--normalize",
+    type=click.Choice(["degree", "presented", "none"]),
+    default="degree",
+    show_default=True,
+    help="Coordinates of the items: by groups and their sizes; by the share of presentations in which two items were "
+    "put together; or as in the paper, where two that nobody saw together count as apart.",
+)
+@click.option("--no-refine", is_flag=True, help="Take the clusters of k-means as they are.")
+@out_option
+@reading_options
+@seed_option
+@json_option
+def fuse(
+    groupings: Path,
+    clusters: Any,
+    normalize: str,
+    no_refine: bool,
+    out: Path,
+    kind: str | None,
+    item_column: str | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Fuse GROUPINGS of items, which may each hold a few of them only, into one clustering.
+
+    GROUPINGS is a file in any format that 'fit' reads: a long table of item, annotator, grouping and group, a wide
+    table, or a card sort export. The same as 'fit --model SubsetFusion', with options of its own.
+
+    The folder then holds report.html, clusters.csv (the label -1 for items that nobody grouped), annotators.csv,
+    model.zip and summary.json.
+    """
+    from consilience.cli.fitting import fit as run
+
+    settings = {"n_clusters": clusters, "normalize": None if normalize == "none" else normalize}
+    run(
+        groupings,
+        features=None,
+        scores=None,
+        kind=kind,
+        column=item_column,
+        known={"gold": None, "history": None},
+        model="SubsetFusion",
+        settings=settings | {"refine": not no_refine, "random_state": 0 if seed is None else seed},
+        standardize=False,
         out=out,
         as_json=as_json,
     )
@@ -313,6 +368,69 @@ def crowd(
         merge=merge,
         random_state=seed,
     )
+
+
+@simulate.command(
+    short_help="Agents who each cluster subsets of the items by some of their features.",
+    epilog=example(
+        "consilience simulate agents --items 200 --subsets 500 --out groupings.csv --truth-out truth.csv",
+        "consilience simulate agents --features iris.csv --classes class --subsets 300 --out groupings.csv",
+    ),
+)
+@click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="File of groupings to write.")
+@click.option("--truth-out", type=FILE, metavar="FILE", help="Write the items' true clusters too.")
+@click.option("--features-out", type=FILE, metavar="FILE", help="Write the features too.")
+@click.option(
+    "--features",
+    metavar="FILE|NAME",
+    help="Items by their features: a table, or a data set that 'consilience datasets' lists.  [default: drawn]",
+)
+@click.option("--classes", metavar="COLUMN", help="Column of the table of features that has the true clusters.")
+@click.option("--items", type=int, help="Number of items to draw.  [default: 200]")
+@click.option("--clusters", type=int, help="Number of clusters to draw them from.  [default: 10]")
+@click.option("--dimensions", type=int, help="Number of features to draw.  [default: 8]")
+@click.option("--separation", type=float, help="How far apart clusters are, from 0.1 (not at all) to 20.  [default: 5]")
+@click.option("--subsets", type=int, default=500, show_default=True, help="Number of subsets to show.")
+@click.option("--subset-size", type=int, default=8, show_default=True, help="Items of each.")
+@click.option("--annotators", type=int, help="Number of agents, who take turns.  [default: a new one for each subset]")
+@click.option("--groups", type=Between(), default="3-6", show_default=True, help="Groups that an agent makes.")
+@click.option("--features-each", type=Between(), default="4-8", show_default=True, help="Features that an agent uses.")
+@click.option(
+    "--algorithm",
+    "algorithms",
+    type=click.Choice(["kmeans", "ward", "average", "gaussian"]),
+    multiple=True,
+    default=["kmeans", "ward"],
+    show_default=True,
+    help="How agents cluster; may be repeated.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Where random numbers start.")
+def agents(
+    out: Path,
+    truth_out: Path | None,
+    features_out: Path | None,
+    features: str | None,
+    classes: str | None,
+    items: int | None,
+    clusters: int | None,
+    dimensions: int | None,
+    separation: float | None,
+    **asked: Any,
+) -> None:
+    """Simulate agents who are shown subsets of the items and cluster these by some of the features.
+
+    How many groups, how many features and which algorithm differ from agent to agent. Items are drawn from Gaussian
+    clusters, or are those of --features.
+    """
+    from consilience.cli.simulated_agents import simulate_agents as run
+
+    drawn: dict[str, Any] = {"items": items, "clusters": clusters, "dimensions": dimensions, "separation": separation}
+    given = [name for name, value in drawn.items() if value is not None]
+    if features is not None and given:
+        raise click.UsageError(f"--{given[0]} is for items that are drawn; with --features leave it out.")
+    if features is None and classes is not None:
+        raise click.UsageError("--classes needs --features.")
+    run(features, classes, drawn=drawn, out=out, truth_out=truth_out, features_out=features_out, **asked)
 
 
 @main.command(

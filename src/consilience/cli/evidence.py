@@ -93,8 +93,10 @@ def read_said(path: Path, *, kind: str | None, column: str | None, model: str) -
             )
         raise InputError(f"{path}: {model} reads {' or '.join(reads)}, and the file holds {found}.{hint}")
     if found == "labels" and reads[0] == "groupings":
-        text = f"The labels were turned into groupings, since {model} learns what each annotator's labels stand for."
-        return said.to_groupings(), [text]
+        why = f"{model} learns what each annotator's labels stand for"
+        if registry.entry(model).kind == "consensus":
+            why = f"{model} reads who put what together, whatever the labels are"
+        return said.to_groupings(), [f"The labels were turned into groupings, since {why}."]
     return said, []
 
 

@@ -62,6 +62,35 @@ class Numbers(click.ParamType):
         return numbers[0] if len(numbers) == 1 else numbers
 
 
+class Count(click.ParamType):
+    """A positive integer, or "auto"."""
+
+    name = "NUMBER|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return an int, or "auto"."""
+        text = str(value).strip().casefold()
+        if text == "auto":
+            return text
+        if not text.isdecimal() or int(text) < 1:
+            self.fail(f"{value!r} is neither 'auto' nor a positive integer.", param, ctx)
+        return int(text)
+
+
+class Between(click.ParamType):
+    """A positive integer, or the lowest and the highest with a hyphen between them."""
+
+    name = "LOW-HIGH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the lowest and the highest integer."""
+        low, _, high = str(value).partition("-")
+        low, high = low.strip(), high.strip() or low.strip()
+        if not (low.isdecimal() and high.isdecimal() and 1 <= int(low) <= int(high)):
+            self.fail(f"{value!r} is no positive integer, nor the lowest and the highest as in 3-6.", param, ctx)
+        return int(low), int(high)
+
+
 def reading_options(function: Function) -> Function:
     """Options on how a file of annotations is to be read."""
     kind = click.option("--kind", type=KINDS, help="What the annotations are, if their file leaves it open.")
@@ -80,6 +109,21 @@ features_option = click.option(
 scores_option = click.option(
     "--scores", type=FILE, metavar="FILE", help="Table of outside scores to test against the clusters, for the report."
 )
+
+
+out_option = click.option(
+    "-o",
+    "--out",
+    type=FILE,
+    metavar="FOLDER",
+    default=Path("consilience-report"),
+    show_default=True,
+    help="Folder to write.",
+)
+seed_option = click.option(
+    "--seed", type=int, help="Where random numbers start; the same seed gives the same result.  [default: 0]"
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 
 
 def merged(settings: tuple[tuple[str, Any], ...], **options: tuple[str, Any]) -> dict[str, Any]:

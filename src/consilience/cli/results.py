@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from consilience import save
@@ -22,11 +23,15 @@ def write_results(estimator: Any, out: Path) -> None:
 
 
 def tables_of(model: Any) -> dict[str, pd.DataFrame]:
-    """Tables of what a fitted estimator found, by the names of their files."""
+    """Tables of what a fitted estimator found, by the names of their files.
+
+    Items of no cluster have the label -1, and no probability.
+    """
     answer = Answer.of(model)
-    names = {"item": model.items_, answer.column: answer.index.take(answer.codes)}
+    names = {"item": model.items_, answer.column: answer.names_of(answer.codes)}
+    probability = np.where(answer.codes >= 0, model.responsibilities_.max(1), np.nan)
     tables = {
-        answer.file: pd.DataFrame(names | {"probability": model.responsibilities_.max(1)}),
+        answer.file: pd.DataFrame(names | {"probability": probability}),
         "annotators.csv": model.annotators_.reset_index(),
     }
     if hasattr(model, "annotator_mapping_"):

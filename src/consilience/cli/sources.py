@@ -30,7 +30,7 @@ def simulate(
 ) -> None:
     """Write annotations of items whose classes are known, made by a generator of `consilience.simulation`."""
     require_folder(out)
-    classes, features = _classes(source, class_column, with_features=features_out is not None)
+    classes, features = classes_of(source, class_column, with_features=features_out is not None)
     said = generator(classes, **settings)
     write_annotations(said, out)
     click.echo(f"{out}: {said}")
@@ -39,7 +39,7 @@ def simulate(
         click.echo(f"{features_out}: {features.shape[1]} features of {len(features)} items")
 
 
-def _classes(source: str, class_column: str, *, with_features: bool) -> tuple[pd.Series, pd.DataFrame | None]:
+def classes_of(source: str, class_column: str, *, with_features: bool) -> tuple[pd.Series, pd.DataFrame | None]:
     """Class of every item, and the features if they are wanted, of a data set or a file."""
     if source in set(list_datasets()["name"]):
         return _classes_of_dataset(source, with_features=with_features)

@@ -32,7 +32,12 @@ def summary(estimator: Any, evidence: Evidence, out: Path) -> dict[str, Any]:
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     said, features = evidence.annotations, evidence.features
-    found = _of_classes(model, evidence) if names_classes(model) else _of_clusters(model, estimator, evidence)
+    if names_classes(model):
+        found = _of_classes(model, evidence)
+    else:
+        find = _of_fusion if hasattr(model, "co_occurrence") else _of_clusters
+        found = find(model, estimator, evidence)
+    clustered = Answer.of(model).codes >= 0
     return {
         "consilience": consilience.__version__,
         "model": type(model).__name__,
@@ -42,7 +47,7 @@ def summary(estimator: Any, evidence: Evidence, out: Path) -> dict[str, Any]:
         "n_labels": said.n_rows,
         "n_features": 0 if features is None else features.shape[1],
         "n_items_without_annotations": said.summary().n_unannotated_items,
-        "mean_probability": float(model.responsibilities_.max(1).mean()),
+        "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **found,
         **{name.rstrip("_"): kind(getattr(model, name)) for name, kind in FITTED.items() if hasattr(model, name)},
         "notes": evidence.notes,
@@ -59,6 +64,23 @@ def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, An
         "cluster_sizes": Answer.of(model).sizes.tolist(),
         "accuracy": _average(quality["accuracy"], quality["n_labels"]),
         "weakest_annotators": _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"]),
+    }
+
+
+def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]:
+    quality, sizes = model.annotators_, Answer.of(model).sizes
+    known = quality[quality["n_items"] > 0].sort_values("weight", kind="stable").head(WEAKEST).reset_index()
+    columns = ["annotator", "n_groupings", "n_items", "n_groups", "weight", "agreement"]
+    return {
+        "n_groupings": model.groupings_.n_groupings,
+        "n_clusters": model.n_clusters_,
+        "cluster_sizes": sizes.tolist(),
+        "n_items_without_cluster": int((model.labels_ < 0).sum()),
+        "n_clusters_considered": model.n_clusters_curve_.index.tolist(),
+        "silhouette": model.silhouette_,
+        "refined": bool(model.refined_),
+        "weakest_annotators": [{name: _figure(row[name]) for name in columns} for row in known.to_dict("records")],
+        "caveats": list(model.notes_),
     }
 
 
@@ -109,7 +131,8 @@ def _figure(value: Any) -> Any:
 
 def as_lines(found: dict[str, Any]) -> str:
     """Return a summary as lines for people."""
-    lines = _lines_of_classes(found) if "classes" in found else _lines_of_clusters(found)
+    write = _lines_of_classes if "classes" in found else _lines_of_fusion if "caveats" in found else _lines_of_clusters
+    lines = write(found)
     files = [Path(path) for path in found["files"].values()]
     lines.append(f"Files in {files[0].parent}: {', '.join(path.name for path in files)}")
     return "\n".join(lines)
@@ -130,6 +153,34 @@ def _lines_of_clusters(found: dict[str, Any]) -> list[str]:
         f"  {_short(row['annotator']):{wide}s}  {row['accuracy']:6.1%} of {counted(row['n_labels'], 'label')}"
         for row in worst
     ]
+
+
+def _lines_of_fusion(found: dict[str, Any]) -> list[str]:
+    sizes, worst, nowhere = found["cluster_sizes"], found["weakest_annotators"], found["n_items_without_cluster"]
+    what = [counted(found[f"n_{thing}s"], thing) for thing in ("cluster", "item", "annotator", "grouping")]
+    lines = [f"{what[0]} of {what[1]} by {what[2]} in {what[3]}"]
+    names = [f"cluster {i:<3d}" for i in range(len(sizes))]
+    lines += _rows(
+        [*names, *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"]
+    )
+    lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: as clear as can be, 0: none).")
+    lines.append("Annotators of the lowest weight:")
+    wide = max(len(_short(row["annotator"])) for row in worst)
+    for row in worst:
+        agreement = "unknown" if row["agreement"] is None else f"{row['agreement']:.2f}"
+        figures = f"weight {row['weight']:.3f}, agreement {agreement}, {counted(row['n_items'], 'item')} sorted"
+        lines.append(f"  {_short(row['annotator']):{wide}s}  {figures}")
+    return lines + found["caveats"]
+
+
+def _how_many(found: dict[str, Any]) -> str:
+    """Say where the number of clusters came from."""
+    number, considered, asked = found["n_clusters"], found["n_clusters_considered"], found["parameters"]["n_clusters"]
+    if asked != "auto":
+        return f"{counted(number, 'cluster')}, {'as' if number == asked else f'where {asked:,} were'} asked for;"
+    if len(considered) == 1:
+        return f"Found {counted(number, 'cluster')} beyond doubt;"
+    return f"Found {counted(number, 'cluster')}, of {min(considered)} to {max(considered)} considered;"
 
 
 def _lines_of_classes(found: dict[str, Any]) -> list[str]:

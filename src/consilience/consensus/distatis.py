@@ -110,11 +110,10 @@ def agreement(memberships: Memberships) -> LinearOperator:
 
 
 def weights(memberships: Memberships) -> Weights:
-    """First eigenvector of R, scaled to sum 1."""
-    _, vector = leading_eigenpairs(agreement(memberships), 1)
+    """First eigenvector of R, scaled to sum 1; all alike where R = 0, since no grouping says anything."""
+    value, vector = leading_eigenpairs(agreement(memberships), 1)
     w = np.abs(vector[:, 0])  # R ≥ 0 has a first eigenvector without sign changes
-    total = w.sum()
-    return w / total if total > 0 else np.full(len(w), 1 / len(w))
+    return w / w.sum() if value[0] > NEGLIGIBLE else np.full(len(w), 1 / len(w))
 
 
 def coordinates(

@@ -101,9 +101,7 @@ def by_kmeans(
     """Clusters by k-means on the coordinates, as many as have the largest silhouette in the evidence."""
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
     found = {k: kmeans(places.for_clusters(k), k, rng=rng, n_init=10) for k in numbers}
-    curve = pd.DataFrame(
-        {"silhouette": {k: evidence.score(cluster) for k, cluster in found.items()}, "log_evidence": np.nan}
-    ).rename_axis("n_clusters")
+    curve = curve_of({k: [evidence.score(cluster), np.nan] for k, cluster in found.items()})
     best = _largest(curve["silhouette"])
     return Solution(onehot(found[best], best), curve)
 
@@ -127,14 +125,11 @@ def by_mixture(
             number, fits = state.n_clusters, mixture.log_evidence(layout, state)
             if number <= most and fits > log_evidence.get(number, -np.inf):
                 states[number], log_evidence[number] = state, fits
-    curve = pd.DataFrame(
-        {"silhouette": {k: evidence.score(state.cluster) for k, state in states.items()}, "log_evidence": log_evidence}
-    )
-    curve = curve.rename_axis("n_clusters").sort_index()
+    curve = curve_of({k: [evidence.score(state.cluster), log_evidence[k]] for k, state in states.items()})
     state = states[_largest(curve["silhouette"])]
     if mixture.log_evidence(layout, state) <= mixture.log_evidence(layout, _one_cluster(layout)):
         return None
-    return _with_probabilities(layout, state, curve, rng=rng)
+    return _settled(layout, evidence, state, curve, rng=rng)
 
 
 def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: np.random.Generator) -> Solution:
@@ -144,12 +139,7 @@ def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: 
         layout, np.where(cluster < 0, rng.integers(n_clusters, size=len(cluster)), cluster), n_clusters
     )
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
-    state = mixture.settle(layout, start, rng=rng)
-    curve = pd.DataFrame(
-        {"silhouette": evidence.score(state.cluster), "log_evidence": mixture.log_evidence(layout, state)},
-        index=pd.Index([n_clusters], name="n_clusters"),
-    )
-    return _with_probabilities(layout, state, curve, rng=rng)
+    return _settled(layout, evidence, start, curve_of({}), rng=rng)
 
 
 def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
@@ -176,9 +166,7 @@ def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
     return cluster if seen == (of_part**2).sum() else None
 
 
-def within_parts(
-    probabilities: Float[np.ndarray, "items clusters"], part: Clusters
-) -> Float[np.ndarray, "items clusters"]:
+def within_parts(probabilities: Float[np.ndarray, "items clusters"], part: Clusters) -> Float[np.ndarray, "items own"]:
     """Give each part of the evidence clusters of its own; those that own no item go, the largest come first."""
     n_clusters = probabilities.shape[1]
     owner = part * n_clusters + probabilities.argmax(1)
@@ -189,16 +177,16 @@ def within_parts(
 
 
 def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, " annotators"]:
-    """Adjusted Rand index of each annotator's groupings with clusters, over all pairs that they hold.
+    """Adjusted Rand index of each annotator's groupings with clusters, all pairs that they hold taken together.
 
     NaN where it is not defined: no pair, or nothing that could disagree.
     """
     by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
     n_clusters = int(cluster.max()) + 1
 
-    def pairs(cell: np.ndarray, grouping_of_cell: np.ndarray) -> Float[np.ndarray, " groupings"]:
+    def pairs(cell: np.ndarray, grouping_of_cell: np.ndarray) -> Float[np.ndarray, " annotators"]:
         names, m = np.unique(cell, return_counts=True)
-        return np.bincount(grouping_of_cell[names], m * (m - 1) / 2, memberships.n_groupings)
+        return np.bincount(by[grouping_of_cell[names]], m * (m - 1) / 2, n_annotators)
 
     def of_cell(grouping: np.ndarray) -> np.ndarray:
         return np.repeat(grouping, n_clusters)
@@ -209,10 +197,9 @@ def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndar
     in_cluster = pairs(memberships.grouping * n_clusters + k, of_cell(groupings))
     in_group = pairs(memberships.group, memberships.grouping_of_group)
     total = pairs(memberships.grouping, groupings)
-    expected = np.divide(in_cluster * in_group, total, out=np.zeros_like(total), where=total > 0)
-    beyond_chance = np.bincount(by, both - expected, n_annotators)
-    possible = np.bincount(by, (in_cluster + in_group) / 2 - expected, n_annotators)
-    return np.divide(beyond_chance, possible, out=np.full(n_annotators, np.nan), where=possible > 1e-9)
+    expected = np.divide(in_cluster * in_group, total, out=np.zeros(n_annotators), where=total > 0)
+    possible = (in_cluster + in_group) / 2 - expected
+    return np.divide(both - expected, possible, out=np.full(n_annotators, np.nan), where=possible > 1e-9)
 
 
 def onehot(cluster: Clusters, n_clusters: int) -> Float[np.ndarray, "items clusters"]:
@@ -238,8 +225,22 @@ def _one_cluster(layout: mixture.Layout) -> mixture.State:
     return mixture.learn_concentration(layout, mixture.init(layout, everything, 1))
 
 
-def _with_probabilities(
-    layout: mixture.Layout, state: mixture.State, curve: pd.DataFrame, *, rng: np.random.Generator
+def _settled(
+    layout: mixture.Layout,
+    evidence: EvidenceSilhouette,
+    state: mixture.State,
+    curve: pd.DataFrame,
+    *,
+    rng: np.random.Generator,
 ) -> Solution:
-    state = mixture.settle(layout, state, rng=rng)
-    return Solution(mixture.probabilities(layout, state, rng=rng), curve, state)
+    """Settle the state, put it into the curve, and find probabilities."""
+    state = mixture.occupied(mixture.settle(layout, state, rng=rng))
+    curve = curve.copy()
+    curve.loc[state.n_clusters] = [evidence.score(state.cluster), mixture.log_evidence(layout, state)]
+    return Solution(mixture.probabilities(layout, state, rng=rng), curve.sort_index(), state)
+
+
+def curve_of(rows: dict[int, list[float]]) -> pd.DataFrame:
+    """Silhouette and log evidence for each number of clusters."""
+    curve = pd.DataFrame.from_dict(rows, orient="index", columns=["silhouette", "log_evidence"], dtype=float)
+    return curve.rename_axis("n_clusters").sort_index()

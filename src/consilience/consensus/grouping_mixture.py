@@ -62,8 +62,8 @@ CONCENTRATIONS = np.array([0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 50.0, 
 FIRST_CONCENTRATION = 0.5
 MORE_GROUPS = 2  # that a grouping could have had
 LEARN_EVERY = 5  # sweeps
-REST = 1e-4  # share of the items that still move when a run ends
-FEWEST_SWEEPS = 7  # half the items move in each: an item is left out of all of them once in a hundred times
+REST = 1e-4  # share of the items not yet in their most probable cluster when a run ends
+FEWEST_SWEEPS = LEARN_EVERY + 1  # so that concentrations are learned, and used, at least once
 MOST_SWEEPS = 60
 SWEEPS_BETWEEN_MERGERS = 15
 MERGER_CELLS = 1 << 17  # groups × clusters looked at for a merger; more are sampled
@@ -96,14 +96,14 @@ class State:
 
     log_pseudo_likelihood : Σ_n ln p(z_n | rest) of the assignment that the last sweep began with, up to the
         normaliser, nats.
-    moved : share of the items that the last sweep moved.
+    restless : share of the items that were not in their most probable cluster when the last sweep began.
     """
 
     cluster: Int[np.ndarray, " items"]
     n_clusters: int
     concentration: Float[np.ndarray, " annotators"]
     log_pseudo_likelihood: float = -np.inf
-    moved: float = 1.0
+    restless: float = 1.0
     n_sweeps: int = 0
 
 
@@ -147,13 +147,14 @@ def sweep(layout: Layout, state: State, *, rng: np.random.Generator) -> State:
     """Move half the items, at random, to the cluster most probable given the rest; learn c every few sweeps."""
     scores = cluster_scores(layout, state)
     best = scores.argmax(1)
-    moving = (best != state.cluster) & (rng.random(len(best)) < 0.5)
+    elsewhere = best != state.cluster
+    moving = elsewhere & (rng.random(len(best)) < 0.5)
     now = scores[np.arange(len(best)), state.cluster]
     state = replace(
         state,
         cluster=np.where(moving, best, state.cluster),
         log_pseudo_likelihood=float(now.sum()),
-        moved=float(moving.mean()),
+        restless=float(elsewhere.mean()),
         n_sweeps=state.n_sweeps + 1,
     )
     return learn_concentration(layout, state) if state.n_sweeps % LEARN_EVERY == 0 else state
@@ -183,7 +184,7 @@ def settle(layout: Layout, state: State, *, rng: np.random.Generator, max_sweeps
         partial(sweep, layout, rng=rng),
         lambda s: s.log_pseudo_likelihood,
         max_iter=max_sweeps,
-        settled=lambda s: s.moved < REST and s.n_sweeps >= fewest,
+        settled=lambda s: s.restless < REST and s.n_sweeps >= fewest,
     )
     return trace.state
 

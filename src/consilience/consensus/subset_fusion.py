@@ -38,6 +38,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.aggregator import one_blas_thread
 from consilience.annotations import Groupings, concat
+from consilience.annotations.names import MISSING, name_index
 from consilience.consensus import fusing
 from consilience.consensus import grouping_mixture as mixture
 from consilience.consensus.evidence_silhouette import EvidenceSilhouette
@@ -163,7 +164,7 @@ class SubsetFusion(GroupingConsensus):
         if not hasattr(self, "groupings_"):
             self.fit(annotations)
             return self
-        new = self._read_groupings(annotations, reset=False)
+        new = self._read_groupings(annotations, reset=True)  # columns of a matrix are annotators: others may come
         groupings = concat([self.groupings_, new])
         with one_blas_thread():
             little = groupings.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
@@ -216,7 +217,7 @@ class SubsetFusion(GroupingConsensus):
             More items than fit a table, or an unknown one.
         """
         _, memberships = self._some(items)
-        names = self.items_ if items is None else pd.Index(items)
+        names = self.items_ if items is None else name_index(items)
         counted, of = together(memberships).toarray(), presented(memberships).toarray()
         share = np.divide(counted, of, out=np.full(of.shape, np.nan), where=of > 0)
         np.fill_diagonal(share, 1.0)
@@ -252,6 +253,8 @@ class SubsetFusion(GroupingConsensus):
         most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
         coordinates = fusing.coordinates(memberships, self.normalize, min(most, memberships.n_items))
         obvious = fusing.beyond_doubt(memberships, part) if self.n_clusters == "auto" else None
+        if self.n_clusters == 1:
+            obvious = np.zeros(memberships.n_items, dtype=np.intp)
         numbers = range(min(2, most), most + 1) if self.n_clusters == "auto" else range(most, most + 1)
         solution = None
         if obvious is not None:
@@ -316,9 +319,10 @@ class SubsetFusion(GroupingConsensus):
 
     def _seen_by(self, annotator: Any, same: Float[np.ndarray, " pairs"]) -> Float[np.ndarray, " pairs"]:
         """Probability that an annotator puts two items together, of the probability that they are of one cluster."""
-        if annotator not in self.annotators_.index:
+        place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
+        if place == MISSING:
             raise InputError(f"Annotator {annotator!r} was not fitted.")
-        own = self.annotators_.loc[annotator]
+        own = self.annotators_.iloc[place]
         base = own["n_groupings"] / (own["n_groups"] + mixture.MORE_GROUPS * own["n_groupings"])
         keeps = own["weight"] if self.refined_ else 1.0
         return same * (keeps + (1 - keeps) * base) + (1 - same) * base
@@ -359,9 +363,7 @@ def _obvious(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> fu
             "were ever put together. There is nothing to fuse."
         )
     evidence = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0))
-    curve = pd.DataFrame(
-        {"silhouette": evidence.score(cluster), "log_evidence": np.nan}, index=pd.Index([n_clusters], name="n_clusters")
-    )
+    curve = fusing.curve_of({n_clusters: [evidence.score(cluster), np.nan]})
     return fusing.Solution(fusing.onehot(cluster, n_clusters), curve)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float
 from markupsafe import Markup
 
 from consilience.annotations import Groupings
@@ -165,13 +166,17 @@ def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFram
     common = np.bincount(groupings.annotator_of_grouping, largest, groupings.n_annotators)
     place = groupings.annotators.get_indexer(frame.index)
     frame["by_guessing"] = common[place] / frame["n_labels"].replace(0, np.nan)
+    frame["agreement"] = mean_with_others(agreement)[place]
+    frame["remark"] = [_remark(*figures) for figures in zip(frame["accuracy"], frame["by_guessing"], strict=True)]
+    return frame.sort_values("accuracy", ascending=False, kind="stable", na_position="last")
+
+
+def mean_with_others(agreement: pd.DataFrame) -> Float[np.ndarray, " annotators"]:
+    """Mean agreement of each annotator with the others, NaN where none is known."""
     others = agreement.to_numpy(copy=True)
     np.fill_diagonal(others, np.nan)
     known = np.isfinite(others).sum(1)
-    mean = np.divide(np.nansum(others, 1), known, out=np.full(len(known), np.nan), where=known > 0)
-    frame["agreement"] = mean[place]
-    frame["remark"] = [_remark(*figures) for figures in zip(frame["accuracy"], frame["by_guessing"], strict=True)]
-    return frame.sort_values("accuracy", ascending=False, kind="stable", na_position="last")
+    return np.divide(np.nansum(others, 1), known, out=np.full(len(known), np.nan), where=known > 0)
 
 
 def _remark(accuracy: float, by_guessing: float) -> str:

@@ -20,7 +20,7 @@ class Answer:
     Attributes
     ----------
     codes : ndarray of int, shape (n_items,)
-        Place of each item's cluster among the names.
+        Place of each item's cluster among the names; -1 for items of none.
     index : Index, shape (n_clusters,)
         Names of all clusters, also of those that own no item.
     noun, nouns : what such a part is called, "cluster" or "class", and several of them.
@@ -64,7 +64,13 @@ class Answer:
     @cached_property
     def sizes(self) -> Int[np.ndarray, " clusters"]:
         """Items of each cluster."""
-        return np.bincount(self.codes, minlength=len(self.index))
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.index))
+
+    def names_of(self, codes: Int[np.ndarray, " items"]) -> pd.Index:
+        """Names of the clusters of items; -1 for items of none."""
+        if (codes < 0).any():
+            return pd.Index([self.index[code] if code >= 0 else code for code in codes.tolist()])
+        return self.index.take(codes)
 
 
 def names_classes(estimator: Any) -> bool:

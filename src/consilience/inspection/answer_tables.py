@@ -74,17 +74,22 @@ def spread(counts: pd.Series | None) -> str:
 
 
 def item_frame(estimator: Any, annotations: Annotations) -> pd.DataFrame:
-    """Every item with the code of its cluster, how sure that is, and the next best; a row an item."""
+    """Every item with the code of its cluster, how sure that is, and the next best; a row an item.
+
+    Items of no cluster have the code -1, no next best and no probability, since nothing is known of them. Nor has any
+    item a probability in a fusion without refinement, which gives 0 and 1.
+    """
     codes = estimator._cluster_codes()
+    nowhere = codes < 0
     frame = pd.DataFrame({"item": estimator.items_, "cluster": codes})
-    if hasattr(estimator, "responsibilities_"):
+    if hasattr(estimator, "responsibilities_") and getattr(estimator, "refined_", True):
         probability = estimator.responsibilities_
-        frame["probability"] = probability.max(1)
+        frame["probability"] = np.where(nowhere, np.nan, probability.max(1))
         if probability.shape[1] > 1:
             rest = probability.copy()
             rest[np.arange(len(rest)), codes] = -1
-            frame["next_cluster"] = rest.argmax(1)
-            frame["next_probability"] = rest.max(1)
+            frame["next_cluster"] = np.where(nowhere, -1, rest.argmax(1))
+            frame["next_probability"] = np.where(nowhere, np.nan, rest.max(1))
     frame["n_annotators"] = annotations.summary().annotators_per_item.to_numpy()
     return frame
 
@@ -92,14 +97,13 @@ def item_frame(estimator: Any, annotations: Annotations) -> pd.DataFrame:
 def named_items(items: pd.DataFrame, answer: Answer) -> pd.DataFrame:
     """Return the table of `item_frame` with names in place of codes, as it is written to a file."""
     columns = {"cluster": answer.column, "next_cluster": f"next_{answer.column}"}
-    named = {name: answer.index.take(items[name].to_numpy()) for name in columns if name in items}
+    named = {name: answer.names_of(items[name].to_numpy()) for name in columns if name in items}
     return items.round(4).assign(**named).rename(columns=columns)
 
 
-def clusters_table(items: pd.DataFrame, groupings: Groupings, answer: Answer) -> Table:
-    """Size, certainty and items of every cluster, and what annotators call it if it has no name."""
+def clusters_table(items: pd.DataFrame, called: list[list[str]], answer: Answer, reading: str = "") -> Table:
+    """Size, certainty and items of every cluster, and what annotators call it if that is known."""
     sure = "probability" in items
-    called = [] if answer.is_named else common_names(groupings, answer.codes, len(answer.index))
     columns = [Column(answer.noun.title(), "text" if answer.is_named else "number"), Column("Size")]
     columns += [Column("Annotators call it", "names")] if any(called) else []
     columns += [Column("Items, the surest first" if sure else "Items", "wide"), Column("Share")]
@@ -115,20 +119,15 @@ def clusters_table(items: pd.DataFrame, groupings: Groupings, answer: Answer) ->
         cells += [percent(len(mine) / len(items))]
         cells += [number(mine["probability"].mean()), percent((mine["probability"] >= SURE).mean())] if sure else []
         rows.append(row(*cells))
-    reading = "Each row is a group of items that belong together by all that was said."
+    what = "Each row is a group of items that belong together by all that was said."
     if answer.is_named:
-        reading = "Each row is a class, and the items of which it is the likeliest."
-    elif any(called):
-        reading += (
-            " A name is listed, with the number of annotators who use it, if at least two do and most of the items "
-            "that they give it are in this cluster."
-        )
+        what = "Each row is a class, and the items of which it is the likeliest."
     return Table(
         "clusters",
         answer.nouns.title(),
         columns,
         rows,
-        reading=reading,
+        reading=f"{what} {reading}" if any(called) else what,
         download=download(answer.file, named_items(items, answer)),
     )
 
@@ -145,7 +144,7 @@ def common_names(groupings: Groupings, labels: Int[np.ndarray, " items"], n_clus
     Small and capital letters and accents make no difference. Names that end in a digit are taken for numbers.
     """
     spelled = np.array([name_text(name) for name in groupings.group_names], dtype=object)
-    code, _ = pd.factorize(np.array([_folded(name) for name in spelled], dtype=object))
+    code, _ = pd.factorize(np.array([folded(name) for name in spelled], dtype=object))
     items, groups = groupings.incidence.tocoo().coords
     uses = pd.crosstab(code[groups], labels[items]).reindex(columns=range(n_clusters), fill_value=0)
     spelling = pd.Series(spelled).groupby(code).agg(lambda names: names.mode().iloc[0]).loc[uses.index]
@@ -161,14 +160,14 @@ def common_names(groupings: Groupings, labels: Int[np.ndarray, " items"], n_clus
     return called
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
     """Fold case, and drop accents."""
     apart = unicodedata.normalize("NFKD", name.casefold())
     return "".join(character for character in apart if not unicodedata.combining(character))
 
 
-def certainty_table(items: pd.DataFrame, answer: Answer) -> Table:
-    """How many items are how sure."""
+def certainty_table(items: pd.DataFrame, answer: Answer, given: str = "") -> Table:
+    """How many items are how sure; `given` says what the probability rests on."""
     probability = items["probability"].to_numpy()
     rows = []
     for low, high in CERTAINTIES:
@@ -180,17 +179,17 @@ def certainty_table(items: pd.DataFrame, answer: Answer) -> Table:
         f"How sure the items' {answer.nouns} are",
         [Column(f"{answer.measure.capitalize()} of its {answer.noun}", "text"), Column("Items"), Column("Share")],
         rows,
-        reading=_meaning_of_measure(answer),
+        reading=_meaning_of_measure(answer, given),
     )
 
 
-def _meaning_of_measure(answer: Answer) -> str:
+def _meaning_of_measure(answer: Answer, given: str) -> str:
     if answer.measure != "probability":
         return f"The {answer.measure} says how far annotators agree; it is no probability that they are right."
-    given = "all labels and how reliable it found each annotator"
-    if not answer.is_named:
-        given = "the features and everything that was said"
-    return f"The probability is the model's own, given {given}."
+    usual = "the features and everything that was said"
+    if answer.is_named:
+        usual = "all labels and how reliable it found each annotator"
+    return f"The probability is the model's own, given {given or usual}."
 
 
 def uncertain_items_table(items: pd.DataFrame, answer: Answer, said: pd.Series | None = None) -> Table | None:
@@ -224,10 +223,11 @@ def uncertain_items_table(items: pd.DataFrame, answer: Answer, said: pd.Series |
 
 def profile_table(frame: pd.DataFrame, answer: Answer, thing: str, most: int) -> Table:
     """Mean and standard deviation of every feature in every cluster, the most telling features first; Table 3."""
-    numeric = frame.select_dtypes(["number", "bool"]).astype(float)
-    explained = variance_explained(numeric.to_numpy(), answer.codes)
+    numeric = frame.select_dtypes(["number", "bool"]).astype(float)[answer.codes >= 0]
+    codes = answer.codes[answer.codes >= 0]
+    explained = variance_explained(numeric.to_numpy(), codes)
     order = np.argsort(-np.nan_to_num(explained, nan=-1), kind="stable")
-    by_cluster = numeric.set_axis(range(numeric.shape[1]), axis=1).groupby(answer.codes)
+    by_cluster = numeric.set_axis(range(numeric.shape[1]), axis=1).groupby(codes)
     everyone = range(len(answer.index))
     means, deviations = by_cluster.mean().reindex(everyone).to_numpy(), by_cluster.std().reindex(everyone).to_numpy()
     overall, spread = numeric.mean().to_numpy(), numeric.std().to_numpy()
@@ -291,7 +291,8 @@ def variance_explained(
 def association_table(scores: pd.DataFrame, answer: Answer) -> Table:
     """Whether outside scores differ between the clusters; Table 2."""
     numeric = scores.select_dtypes(["number", "bool"])
-    tests = association(numeric.set_axis(range(numeric.shape[1]), axis=1), answer.codes)
+    known = answer.codes >= 0
+    tests = association(numeric.set_axis(range(numeric.shape[1]), axis=1)[known], answer.codes[known])
     ordered = tests.set_axis(column_names(numeric, "score")).sort_values("p_value", kind="stable")
     rows = []
     for name, n_items, *figures in ordered.head(SCORES).itertuples(name=None):

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
 from matplotlib.axes import Axes
-from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings, Labels
 from consilience.errors import InputError
 from consilience.inspection.agreement import adjusted_rand, annotator_agreement, order_by_agreement
+from consilience.inspection.heat_sheet import (
+    COLUMN,
+    LETTER,
+    MOST_NAMED,
+    MOST_NUMBERED,
+    ROW,
+    colour_bar,
+    dress,
+    rule,
+    sheet,
+    two_digits,
+    write_numbers,
+)
 from consilience.inspection.names import as_text, counted, plot_text, width
 from consilience.inspection.projection import unwrap
 from consilience.inspection.style import INK, SMALL, heat
 
 __all__ = ["plot_agreement", "plot_confusion", "plot_mapping"]
 
-ROW, COLUMN = 0.17, 0.3  # inches
-BAR = 2.3  # inches of a colour bar, enough for its label
-LETTER = 0.07  # inches that a letter takes at `SMALL` points
-MOST_NAMED = 60  # annotators of whom each gets a name beside the heat map of agreement
-MOST_NUMBERED = 12  # rows up to which the cells bear numbers
 ROWS, COLUMNS = 3, 4  # of confusion matrices
 LARGEST = 4.0  # inches of a confusion matrix
 MOST_TICKED = 32  # classes that have their names beside it
@@ -77,7 +83,7 @@ def plot_mapping(model: Any, *, max_groups: int = 80, ax: Axes | None = None) ->
     widest = max(map(width, groups))
     if ax is None:
         left = LETTER * (widest + max(map(width, owners))) + 0.35
-        ax, bar = _sheet(left, COLUMN * max(mapped.shape[1], 6), ROW * len(rows), bottom=0.6, top=0.35)
+        ax, bar = sheet(left, COLUMN * max(mapped.shape[1], 6), ROW * len(rows), bottom=0.6, top=0.35)
     else:
         bar = None
     image = ax.imshow(mapped.to_numpy(), cmap=heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
@@ -97,12 +103,12 @@ def plot_mapping(model: Any, *, max_groups: int = 80, ax: Axes | None = None) ->
             fontweight="bold",
             annotation_clip=False,
         )
-    _rule(ax, np.arange(1, mapped.shape[1]) - 0.5, starts[1:] - 0.5)
+    rule(ax, np.arange(1, mapped.shape[1]) - 0.5, starts[1:] - 0.5)
     ax.set_xlabel("cluster", fontsize=9, color=INK)
     if n_left_out:
         n = len(starts) + n_left_out
         ax.set_title(f"{len(starts)} of {n} groupings (most labels)", loc="left", fontsize=9, color=INK)
-    _colour_bar(image, ax, bar, "probability of the group", extend="neither")
+    colour_bar(image, ax, bar, "probability of the group", extend="neither")
     return ax
 
 
@@ -142,7 +148,7 @@ def plot_agreement(agreement: Any, *, ax: Axes | None = None) -> Axes:
     cell = float(np.clip(6.5 / max(n, 1), ROW - 0.01, 0.42)) if named else 6 / n
     if ax is None:
         margin = LETTER * max(map(width, names), default=0) + 0.25 if named else 0.6
-        ax, bar = _sheet(margin, cell * n, cell * n, bottom=margin if named else 0.6, top=0.3)
+        ax, bar = sheet(margin, cell * n, cell * n, bottom=margin if named else 0.6, top=0.3)
     else:
         bar = None
     image = ax.imshow(values, cmap=heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
@@ -152,13 +158,13 @@ def plot_agreement(agreement: Any, *, ax: Axes | None = None) -> Axes:
     if named:
         ax.set_xticks(np.arange(n), names, fontsize=SMALL, rotation=90, rotation_mode="anchor", ha="right", va="center")
         ax.set_yticks(np.arange(n), names, fontsize=SMALL)
-        _rule(ax, np.arange(1, n) - 0.5, np.arange(1, n) - 0.5, width=0.6)
+        rule(ax, np.arange(1, n) - 0.5, np.arange(1, n) - 0.5, width=0.6)
     else:
         ax.set_xlabel(f"{n} annotators, those who agree side by side", fontsize=9, color=INK)
     if n <= MOST_NUMBERED:
-        _write_numbers(ax, values, _two_digits)
+        write_numbers(ax, values, two_digits)
     below = bool((values < 0).any())
-    _colour_bar(image, ax, bar, "agreement (adjusted Rand index)", extend="min" if below else "neither")
+    colour_bar(image, ax, bar, "agreement (adjusted Rand index)", extend="min" if below else "neither")
     return ax
 
 
@@ -222,15 +228,15 @@ def plot_confusion(
     for ax, matrix, title in zip(grid, drawn, ["the crowd", *titles], strict=True):
         image = ax.imshow(matrix, cmap=heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
         ax.set_title(title, fontsize=SMALL, color=INK, fontweight="bold" if ax is grid[0] else "normal")
-        _rule(ax, np.arange(1, len(labels)) - 0.5, np.arange(1, len(classes)) - 0.5, width=0.6)
+        rule(ax, np.arange(1, len(labels)) - 0.5, np.arange(1, len(classes)) - 0.5, width=0.6)
         if max(matrix.shape) <= MOST_NUMBERED:
-            _write_numbers(ax, matrix, lambda share: f"{100 * share:.0f}")
-    sheet = cast(Figure, grid[0].get_figure(root=True))
-    bar = sheet.colorbar(image, ax=grid, shrink=min(1.0, 2.0 / sheet.get_size_inches()[1]), aspect=16, pad=0.02)
-    _dress(bar, "probability of the label")
-    sheet.supylabel("class of the item", fontsize=9, color=INK)
-    sheet.supxlabel("label given", fontsize=9, color=INK)
-    return sheet
+            write_numbers(ax, matrix, lambda share: f"{100 * share:.0f}")
+    figure = cast(Figure, grid[0].get_figure(root=True))
+    bar = figure.colorbar(image, ax=grid, shrink=min(1.0, 2.0 / figure.get_size_inches()[1]), aspect=16, pad=0.02)
+    dress(bar, "probability of the label")
+    figure.supylabel("class of the item", fontsize=9, color=INK)
+    figure.supxlabel("label given", fontsize=9, color=INK)
+    return figure
 
 
 def _most_labels(estimator: Any, most: int) -> Int[np.ndarray, " shown"]:
@@ -329,48 +335,3 @@ def _agreement_matrix(agreement: Any) -> pd.DataFrame:
         "plot_agreement needs Groupings, Labels, or a square DataFrame with the annotators as index and columns. "
         f"Got {type(agreement).__name__}."
     )
-
-
-def _sheet(left: float, across: float, down: float, *, bottom: float, top: float) -> tuple[Axes, Axes]:
-    """Axes of the size wanted and a place for the colour bar, on a figure with margins in inches around them."""
-    wide, tall = left + across + 0.95, bottom + max(down, BAR) + top
-    figure = Figure(figsize=(wide, tall))
-    total = np.array([wide, tall, wide, tall])
-    ax = figure.add_axes(tuple(np.array([left, tall - top - down, across, down]) / total))
-    bar = figure.add_axes(tuple(np.array([left + across + 0.18, tall - top - BAR, 0.14, BAR]) / total))
-    return ax, bar
-
-
-def _colour_bar(image: AxesImage, ax: Axes, bar: Axes | None, label: str, *, extend: Any) -> None:
-    figure = cast(Figure, ax.get_figure(root=True))
-    _dress(figure.colorbar(image, cax=bar, ax=None if bar is not None else ax, extend=extend), label)
-
-
-def _dress(drawn: Colorbar, label: str) -> None:
-    drawn.set_label(label, fontsize=SMALL, color=INK)
-    drawn.ax.tick_params(labelsize=SMALL)
-    drawn.outline.set_visible(False)
-
-
-def _rule(ax: Axes, across: np.ndarray, down: np.ndarray, *, width: float = 2.2) -> None:
-    """White lines between the columns, and between the annotators."""
-    for place in across:
-        ax.axvline(place, color="white", lw=0.6)
-    for place in down:
-        ax.axhline(place, color="white", lw=width)
-    ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
-
-
-def _write_numbers(ax: Axes, values: np.ndarray, write: Callable[[float], str]) -> None:
-    for (row, column), value in np.ndenumerate(values):
-        if np.isfinite(value):
-            ink = "white" if value > 0.7 else "black"
-            ax.text(column, row, write(value), ha="center", va="center", fontsize=7, color=ink)
-
-
-def _two_digits(value: float) -> str:
-    """Such as .25, −.08, 0 and 1."""
-    if value in (0, 1) or abs(value) < 0.005:
-        return str(round(value))
-    return f"{value:.2f}".replace("-", "\u2212").replace("0.", ".", 1)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from consilience.errors import InputError
@@ -18,15 +17,13 @@ from consilience.inspection.answer import Answer
 from consilience.inspection.names import plot_text
 from consilience.inspection.placing import name_points
 from consilience.inspection.projection import View, groupings_of, own_annotations, project, unwrap
-from consilience.inspection.style import FAINT, INK, axes_of, colour, marker, marker_scale, tidy
+from consilience.inspection.scatter import LONGEST, NAMED_ITEMS, draw_items
+from consilience.inspection.style import FAINT, INK, axes_of, colour, tidy
 
 __all__ = ["plot_clusters", "plot_lower_bound", "plot_prior_variance"]
 
 GRID = 240  # points a side at which regions are computed
-LEGEND_ROWS = 18
-LONGEST = 24  # letters of a name
 MOST_TICKS = 30
-NAMED_ITEMS = 60  # up to so many items bear their names, as far as there is room
 
 
 def plot_clusters(
@@ -85,20 +82,7 @@ def plot_clusters(
     _frame(ax, view)
     if view.log_odds is not None:
         _draw_regions(ax, view.log_odds)
-    size = float(np.clip(7.5 - 0.8 * np.log2(max(len(shown), 50) / 50), 3.6, 7))
-    answer = Answer.of(estimator)
-    for cluster, title in enumerate(answer.titles):
-        mine = shown[answer.codes[shown] == cluster]
-        given, silent = mine[annotated[mine]], mine[~annotated[mine]]
-        rare = len(mine) * 100 < len(shown)  # would not be found among the others
-        scale = marker_scale(cluster) * (1.9 if rare else 1.0)
-        style: dict[str, Any] = {"ls": "", "marker": marker(cluster), "ms": scale * size, "zorder": 3}
-        edge: dict[str, Any] = {"mec": INK, "mew": 0.9} if rare else {"mec": "white", "mew": 0.4}
-        ax.plot(*view.points[given].T, **style, **edge, mfc=colour(cluster), label=title)
-        if len(silent):
-            label = f"{title}, no annotations"
-            ax.plot(*view.points[silent].T, **style, mfc="white", mec=colour(cluster), mew=1.1, label=label)
-    _legend(ax, answer, int((~annotated).sum()))
+    draw_items(ax, view.points, shown, Answer.of(estimator), annotated)
     if len(shown) <= NAMED_ITEMS and all(isinstance(name, str) for name in estimator.items_):
         name_points(ax, view.points[shown], estimator.items_[shown])
     return ax
@@ -256,30 +240,3 @@ def _draw_regions(ax: Axes, log_odds: Callable[[np.ndarray], np.ndarray]) -> Non
         ax.contourf(x, y, lead, levels=[0, lead.max() * 1.01], colors=[colour(cluster)], alpha=0.13, zorder=1)
         if lead.min() < 0:
             ax.contour(x, y, lead, levels=[0], colors=[FAINT], linewidths=0.9, zorder=2)
-
-
-def _legend(ax: Axes, answer: Answer, n_silent: int) -> None:
-    """Beside the axes, so that it covers no item."""
-    handles = [
-        Line2D([], [], ls="", marker=marker(k), ms=6.5 * marker_scale(k), mfc=colour(k), mec="white", mew=0.4)
-        for k in range(len(answer.names))
-    ]
-    labels = [f"{plot_text(name, LONGEST)}  ({size:,})" for name, size in zip(answer.names, answer.sizes, strict=True)]
-    if n_silent:
-        handles.append(Line2D([], [], ls="", marker="o", ms=6, mfc="white", mec=FAINT, mew=1.1))
-        labels.append(f"no annotations\n({n_silent:,})")
-    legend = ax.legend(
-        handles,
-        labels,
-        title=f"{answer.noun} (items)",
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0,
-        frameon=False,
-        fontsize=9,
-        title_fontsize=9,
-        ncols=-(-len(labels) // LEGEND_ROWS),
-        handletextpad=0.3,
-        columnspacing=1.0,
-    )
-    legend.set_alignment("left")

@@ -21,6 +21,7 @@ def report(
     *,
     X: Any = None,
     scores: Any = None,
+    stability: Any = None,
     title: str | None = None,
     path: str | Path | None = None,
 ) -> str | Path:
@@ -29,7 +30,8 @@ def report(
     The page shows what was given; the clusters, how sure they are and what tells them apart; which annotators draw the
     same lines between them, how good each annotator is and who agrees with whom; how the fit went, and what is needed
     to repeat it. Of a model that answers in the names of classes that annotators give, it shows the classes, and what
-    each annotator takes for what. Tables that are too long are cut, and say so; where their size allows, the whole
+    each annotator takes for what; of a fusion of groupings how the items lie to each other, how many clusters they
+    make, and what people call these. Tables that are too long are cut, and say so; where their size allows, the whole
     tables are in the page as CSV files to save.
 
     Parameters
@@ -42,6 +44,8 @@ def report(
         for the profiles of the clusters and the plot of the items.
     scores : DataFrame, Series or array, shape (n_items, n_scores), optional
         What the model did not see, to be tested against the clusters. NaN where a score is missing.
+    stability : DataFrame with columns n_groupings and stability, optional
+        How far the clusters of fewer groupings agree with these, for the report of a fusion; see `plot_stability`.
     title : str, optional
         By default the number of clusters or classes, items and annotators.
     path : str or Path, optional
@@ -55,7 +59,7 @@ def report(
     Raises
     ------
     InputError
-        Annotations, features or scores that do not fit the model.
+        Annotations, features or scores that do not fit the model, or a stability that cannot be drawn.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 
@@ -69,7 +73,7 @@ def report(
     >>> "2 clusters of 4 items by 2 annotators" in page
     True
     """
-    subject = Subject.of(model, groupings, X, scores)
+    subject = Subject.of(model, groupings, X, scores, stability)
     environment = Environment(
         loader=PackageLoader("consilience.inspection"),
         autoescape=True,

@@ -16,9 +16,12 @@ from sklearn.pipeline import Pipeline
 import consilience
 from consilience.annotations import Labels
 from consilience.errors import InputError
-from consilience.inspection import annotator_tables, answer_tables, label_sections, label_tables
+from consilience.inspection import annotator_tables, answer_tables, fusion_sections, label_sections, label_tables
 from consilience.inspection.agreement import order_by_agreement
-from consilience.inspection.heatmaps import MOST_NAMED, plot_agreement, plot_mapping
+from consilience.inspection.answer import Answer
+from consilience.inspection.group_names import called
+from consilience.inspection.heat_sheet import MOST_NAMED
+from consilience.inspection.heatmaps import plot_agreement, plot_mapping
 from consilience.inspection.names import counted, listed
 from consilience.inspection.plots import plot_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.subject import Figure, Section, Subject
@@ -26,7 +29,17 @@ from consilience.inspection.tables import Column, Download, Table, name_text, nu
 
 NAMES = 12  # names that a sentence lists
 WEAKEST = 3
-REACHED = ("prior_variance_", "n_clusters_", "n_ties_", "log_likelihood_", "lower_bound_", "n_iter_", "converged_")
+REACHED = (
+    "prior_variance_",
+    "n_clusters_",
+    "silhouette_",
+    "refined_",
+    "n_ties_",
+    "log_likelihood_",
+    "lower_bound_",
+    "n_iter_",
+    "converged_",
+)
 MOST_DRAWN = 400  # annotators whose agreement is drawn
 
 
@@ -57,14 +70,14 @@ def key_findings(subject: Subject) -> list[str]:
 def _clusters_in_short(subject: Subject) -> list[str]:
     findings = [_sizes_in_short(subject.answer.sizes)]
     if "probability" in subject.items:
-        sure = (subject.items["probability"] >= answer_tables.SURE).to_numpy()
+        sure = (_clustered(subject)["probability"] >= answer_tables.SURE).to_numpy()
         findings.append(
             f"{percent(sure.mean())} of the items ({sure.sum():,} of {len(sure):,}) belong to their cluster with a "
             f"probability of at least {answer_tables.SURE:g}."
         )
     if subject.maps:
         findings.append(_annotators_in_short(subject.annotators))
-    return findings
+    return [*findings, *(fusion_sections.in_short(subject) if subject.fuses else [])]
 
 
 def sections(subject: Subject) -> Iterator[Section]:
@@ -72,6 +85,10 @@ def sections(subject: Subject) -> Iterator[Section]:
     answer = subject.answer
     yield Section("given", "What was given", [], [_given(subject)])
     yield _answer(subject)
+    if subject.fuses:
+        yield from filter(None, [fusion_sections.names_section(subject)])
+        yield fusion_sections.evidence_section(subject)
+        yield fusion_sections.number_section(subject)
     if subject.features is not None:
         table = answer_tables.profile_table(subject.features, answer, "feature", answer_tables.FEATURES)
         yield Section("profiles", f"What tells the {answer.nouns} apart", [], [table])
@@ -95,23 +112,51 @@ def _given(subject: Subject) -> Table:
 
 def _answer(subject: Subject) -> Section:
     items, answer = subject.items, subject.answer
-    silent = items[items["n_annotators"] == 0]
-    blocks: list[Table | Figure] = [answer_tables.clusters_table(items, subject.groupings, answer), _plane(subject)]
+    clustered, nowhere = _clustered(subject), items[items["cluster"] < 0]
+    silent = clustered[clustered["n_annotators"] == 0]
+    blocks: list[Table | Figure] = [answer_tables.clusters_table(items, *_called(subject))]
+    if subject.features is not None or not subject.fuses:
+        blocks.append(_plane(subject))
     sentences = [] if answer.is_named else ["Clusters are numbered from 0, the largest first."]
     if len(silent):
         text = f"Nobody said anything about {counted(len(silent), 'item')}"
         if "probability" in items:
             text += f"; their {answer.nouns} have a mean {answer.measure} of {number(silent['probability'].mean())}"
         sentences.append(text + ".")
+    if len(nowhere):
+        names = _some([name_text(name) for name in nowhere["item"].tolist()])
+        be = "is" if len(nowhere) == 1 else "are"
+        sentences.append(f"{counted(len(nowhere), 'item')} {be} in no grouping, and so in no {answer.noun}: {names}.")
     if "probability" in items:
-        blocks.append(answer_tables.certainty_table(items, answer))
+        blocks.append(answer_tables.certainty_table(clustered, answer, fusion_sections.GIVEN if subject.fuses else ""))
         said = None
         if isinstance(subject.annotations, Labels):
-            least = items["probability"].sort_values(kind="stable").index[: answer_tables.UNCERTAIN_ITEMS]
+            least = clustered["probability"].sort_values(kind="stable").index[: answer_tables.UNCERTAIN_ITEMS]
             said = label_tables.said_of(subject.annotations, least.to_numpy())
-        uncertain = answer_tables.uncertain_items_table(items, answer, said)
+        uncertain = answer_tables.uncertain_items_table(clustered, answer, said)
         blocks += [] if uncertain is None else [uncertain]
     return Section("answer", f"The {answer.nouns}", sentences, blocks)
+
+
+def _clustered(subject: Subject) -> pd.DataFrame:
+    """Return the items that are in a cluster."""
+    return subject.items[subject.items["cluster"] >= 0]
+
+
+def _called(subject: Subject) -> tuple[list[list[str]], Answer, str]:
+    """What annotators call the clusters in short, the answer, and how to read those names."""
+    answer = subject.answer
+    if answer.is_named:
+        return [], answer, ""
+    n_clusters, most = len(answer.index), answer_tables.NAMES_OF_CLUSTER
+    if subject.fuses:
+        reading = "Names are those that at least two annotators use for the cluster, with their number; more below."
+        return called(subject.names, n_clusters, most), answer, reading
+    reading = (
+        "A name is listed, with the number of annotators who use it, if at least two do and most of the items that "
+        "they give it are in this cluster."
+    )
+    return answer_tables.common_names(subject.groupings, answer.codes, n_clusters), answer, reading
 
 
 def _plane(subject: Subject) -> Figure:
@@ -173,6 +218,8 @@ def _annotators(subject: Subject) -> Section:
     blocks: list[Table | Figure] = []
     if subject.answer.is_named:
         blocks += label_sections.quality_blocks(subject)
+    elif subject.fuses:
+        blocks += fusion_sections.annotator_blocks(subject)
     elif subject.maps:
         blocks.append(annotator_tables.annotators_table(subject.annotators))
     if subject.groupings.n_annotators > 1:

@@ -13,9 +13,11 @@ from markupsafe import Markup
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.annotations import Groupings, Labels
-from consilience.inspection import annotator_tables, answer_tables
+from consilience.inspection import annotator_tables, answer_tables, fusion_tables
 from consilience.inspection.agreement import annotator_agreement
 from consilience.inspection.answer import Answer
+from consilience.inspection.fusion_plots import stability_rows
+from consilience.inspection.group_names import cluster_names
 from consilience.inspection.projection import groupings_of, own_annotations, raw_features, rows_of_items, unwrap
 from consilience.inspection.svg import READABLE, inline_svg
 from consilience.inspection.tables import Download, Table
@@ -66,9 +68,10 @@ class Subject:
     annotations: Groupings | Labels
     features: pd.DataFrame | None
     scores: pd.DataFrame | None
+    stability: pd.DataFrame | None = None
 
     @classmethod
-    def of(cls, model: Any, annotations: Any, X: Any, scores: Any) -> Subject:
+    def of(cls, model: Any, annotations: Any, X: Any, scores: Any, stability: Any = None) -> Subject:
         """Bring annotations, features and scores into the order of the fitted items."""
         estimator = unwrap(model)
         if isinstance(scores, pd.Series):
@@ -81,12 +84,18 @@ class Subject:
             annotations=own_annotations(model, annotations),
             features=None if X is None else raw_features(model, X),
             scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
+            stability=None if stability is None else stability_rows(stability),
         )
 
     @property
     def maps(self) -> bool:
         """Whether the model says what the annotators' groups stand for."""
         return hasattr(self.estimator, "annotator_mapping_")
+
+    @property
+    def fuses(self) -> bool:
+        """Whether the model fuses groupings, and keeps how often items were put together."""
+        return hasattr(self.estimator, "co_occurrence")
 
     @cached_property
     def groupings(self) -> Groupings:
@@ -110,5 +119,11 @@ class Subject:
 
     @cached_property
     def annotators(self) -> pd.DataFrame:
-        """See `annotator_tables.annotator_frame`."""
-        return annotator_tables.annotator_frame(self.estimator, self.groupings, self.agreement)
+        """See `annotator_tables.annotator_frame`, and `fusion_tables.annotator_frame` of a fusion."""
+        frame = fusion_tables.annotator_frame if self.fuses else annotator_tables.annotator_frame
+        return frame(self.estimator, self.groupings, self.agreement)
+
+    @cached_property
+    def names(self) -> pd.DataFrame:
+        """See `group_names.cluster_names`."""
+        return cluster_names(self.groupings, self.answer.codes, len(self.answer.index))

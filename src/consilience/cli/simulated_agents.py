@@ -1,0 +1,91 @@
+"""``consilience simulate agents``: groupings of subsets, by agents who cluster them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+
+from consilience import write_annotations
+from consilience.cli.sources import classes_of
+from consilience.cli.tables import read_numbers, require_folder, write_table
+from consilience.datasets import list_datasets, load_dataset
+from consilience.errors import InputError
+from consilience.simulation import ClusteringPopulation, gaussian_clusters, present, random_subsets
+
+DRAWN: dict[str, Any] = {"items": 200, "clusters": 10, "dimensions": 8, "separation": 5.0}
+
+
+def simulate_agents(
+    features: str | None,
+    classes: str | None,
+    *,
+    drawn: dict[str, Any],
+    out: Path,
+    truth_out: Path | None,
+    features_out: Path | None,
+    subsets: int,
+    subset_size: int,
+    annotators: int | None,
+    groups: tuple[int, int],
+    features_each: tuple[int, int],
+    algorithms: tuple[str, ...],
+    seed: int,
+) -> None:
+    """Write the groupings that agents make of subsets, and what is true of the items if that is wanted."""
+    for path in filter(None, (out, truth_out, features_out)):
+        require_folder(path)
+    if annotators is not None and annotators < 1:
+        raise InputError(f"--annotators must be at least 1. Got {annotators}.")
+    items, agents, shown = (np.random.default_rng(source) for source in np.random.SeedSequence(seed).spawn(3))
+    table, truth = _drawn(drawn, items) if features is None else _read(features, classes)
+    if truth_out is not None and truth is None:
+        raise InputError("--truth-out needs --classes, the column of the features that has the true clusters.")
+    population = ClusteringPopulation(
+        table, n_groups=groups, n_features=features_each, algorithms=algorithms, random_state=agents
+    )
+    asked = random_subsets(table.index, subset_size, subsets, random_state=shown)
+    agent = population if annotators is None else [population.draw() for _ in range(annotators)]
+    said = present(agent, asked, items=table.index)
+    write_annotations(said, out)
+    click.echo(f"{out}: {said}")
+    if truth_out is not None and truth is not None:
+        write_table(truth.rename("class").rename_axis("item").reset_index(), truth_out)
+        click.echo(f"{truth_out}: {truth.nunique()} clusters of {len(truth)} items")
+    if features_out is not None:
+        write_table(table.rename_axis("item").reset_index(), features_out)
+        click.echo(f"{features_out}: {table.shape[1]} features of {len(table)} items")
+
+
+def _drawn(settings: dict[str, Any], rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
+    """Features and clusters of items in Gaussian clusters."""
+    chosen = {name: usual if settings[name] is None else settings[name] for name, usual in DRAWN.items()}
+    task = gaussian_clusters(
+        chosen["items"],
+        n_clusters=chosen["clusters"],
+        n_features=chosen["dimensions"],
+        separation=chosen["separation"],
+        random_state=rng,
+    )
+    return task.data, pd.Series(task.target, index=task.data.index)
+
+
+def _read(source: str, classes: str | None) -> tuple[pd.DataFrame, pd.Series | None]:
+    """Features of the items of a table or of a data set, and their classes if these are known."""
+    if source in set(list_datasets()["name"]):
+        data_set = load_dataset(source)
+        if data_set.data is None:
+            raise InputError(f"The data set {source!r} has no features that agents could see.")
+        if data_set.target is None:
+            return data_set.data, None
+        truth, _ = classes_of(source, "", with_features=False)
+        return data_set.data.set_axis(truth.index, axis=0), truth
+    if classes is None:
+        return read_numbers(Path(source)), None
+    truth, table = classes_of(source, classes, with_features=True)
+    if table is None:
+        raise InputError(f"{source}: The table has no features.")
+    return table, truth

@@ -1,0 +1,178 @@
+"""Tables of a report on a fusion of groupings: who sorts like the rest, and what people call the clusters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations import Groupings
+from consilience.consensus.fusing import agreement_with
+from consilience.inference.memberships import Memberships
+from consilience.inspection import annotator_tables
+from consilience.inspection.answer import Answer
+from consilience.inspection.answer_tables import cluster_cell
+from consilience.inspection.group_names import AT_LEAST
+from consilience.inspection.tables import (
+    Cell,
+    Column,
+    Table,
+    download,
+    name_cell,
+    name_text,
+    number,
+    row,
+    significant,
+)
+
+NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
+FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked
+HALF = 8  # groupings shown at each end
+FAR_BELOW = 1.5  # interquartile ranges below the lower quartile: Tukey's fence
+
+
+def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFrame) -> pd.DataFrame:
+    """Figures of every annotator, those of most weight first.
+
+    The columns of ``annotators_``, the agreement NaN where two items were sorted at a time; `with_others`, the mean
+    adjusted Rand index with the other annotators; and `remark`.
+    """
+    frame = estimator.annotators_.copy()
+    place = groupings.annotators.get_indexer(frame.index)
+    # of two items, together or apart, as many pairs are in common as by chance whatever the annotator says
+    frame["agreement"] = frame["agreement"].where(frame["n_items"] > 2 * frame["n_groupings"])
+    frame["with_others"] = annotator_tables.mean_with_others(agreement)[place]
+    each = frame["weight"] if estimator.refined_ else frame["weight"] / frame["n_groupings"].clip(lower=1)
+    low, high = np.quantile(each, [0.25, 0.75])
+    frame["remark"] = [
+        _remark(figures, bool(weight < low - FAR_BELOW * (high - low)))
+        for weight, (_, figures) in zip(each, frame.iterrows(), strict=True)
+    ]
+    return frame
+
+
+def _remark(figures: pd.Series, is_outlier: bool) -> str:
+    if not figures["n_items"]:
+        return "no items"
+    if figures["n_groups"] == figures["n_groupings"]:
+        return "one group only"
+    if figures["n_groups"] == figures["n_items"]:
+        return "every item alone"
+    if figures["agreement"] <= 0:
+        return "no better than chance"
+    return "outlier: far less weight than most" if is_outlier else ""
+
+
+def annotators_table(frame: pd.DataFrame, *, refined: bool) -> Table:
+    """Weight and agreement of every annotator, outliers marked, those of least weight last."""
+    several = bool((frame["n_groupings"] > 1).any())
+    shown, gap = annotator_tables.cut(frame)
+    rows = []
+    for annotator, figures in shown.iterrows():
+        tone = "flag" if figures["remark"] else ""
+        cells = [f"{int(figures['n_groupings']):,}"] if several else []
+        cells += [f"{int(figures['n_items']):,}", f"{int(figures['n_groups']):,}"]
+        cells += [number(figures["weight"]) if refined else significant(figures["weight"])]
+        cells += [number(figures["agreement"]), number(figures["with_others"])]
+        rows.append(row(name_cell(annotator, tone), *cells, Cell(figures["remark"], tone=tone)))
+    weight = (
+        "Weight: how far the annotator's groups follow the clusters, from 0 (groups at random) to 1 (never parts items "
+        "of one cluster)."
+        if refined
+        else "Weight: what the annotator's groupings count for in the fusion; all weights sum to 1."
+    )
+    heads = ["Groupings"] if several else []
+    heads += ["Items sorted", "Groups", "Weight", "Agreement", "With others"]
+    return Table(
+        "annotators",
+        "The annotators, those of least weight last",
+        [Column("Annotator", "text"), *map(Column, heads), Column("Remark", "line")],
+        rows,
+        reading=(
+            f"{weight} Agreement: adjusted Rand index with the clusters, over the items sorted, and on average with "
+            "each other annotator: 1 for the same groups, 0 as by chance; unknown of groupings of two items. An "
+            "outlier lies more than 1.5 interquartile ranges below the lower quartile of the weights."
+        ),
+        gap=gap,
+        download=download("annotators.csv", frame.round(4), "annotator"),
+    )
+
+
+def grouping_frame(estimator: Any) -> pd.DataFrame:
+    """Agreement of every grouping with the clusters, most of all first; unknown ones last."""
+    groupings = estimator.groupings_
+    memberships = Memberships.of(groupings)
+    n = memberships.n_groupings
+    each = replace(memberships, annotator_of_grouping=np.arange(n), n_annotators=n)
+    frame = pd.DataFrame(
+        {
+            "annotator": groupings.annotators.take(groupings.annotator_of_grouping),
+            "grouping": pd.Index(groupings.grouping_names, dtype=object),
+            "n_items": memberships.grouping_sizes,
+            "n_groups": np.bincount(memberships.grouping_of_group, memberships.group_sizes > 0, n).astype(int),
+            "agreement": agreement_with(each, estimator.labels_),
+        }
+    )
+    return frame.sort_values("agreement", ascending=False, kind="stable", na_position="last", ignore_index=True)
+
+
+def groupings_table(frame: pd.DataFrame) -> Table | None:
+    """Groupings that agree most and least with the clusters, where annotators gave several."""
+    ranked = frame[frame["agreement"].notna() & (frame["n_items"] >= FEWEST_ITEMS)].reset_index(drop=True)
+    if ranked.empty or len(frame) == frame["annotator"].nunique():
+        return None
+    gap = None
+    if len(ranked) > 2 * HALF:
+        gap = (HALF, f"{len(ranked) - 2 * HALF:,} more groupings between these")
+        ranked = pd.concat([ranked.head(HALF), ranked.tail(HALF)])
+    rows = []
+    for annotator, grouping, n_items, n_groups, agreement in ranked.itertuples(index=False, name=None):
+        cells = [name_cell(annotator), name_cell(grouping), f"{n_items:,}", f"{n_groups:,}", number(agreement)]
+        rows.append(row(*cells))
+    return Table(
+        "groupings",
+        "The groupings, those that agree least with the clusters last",
+        [Column("Annotator", "text"), Column("Grouping", "text"), *map(Column, ("Items", "Groups", "Agreement"))],
+        rows,
+        reading=(
+            f"Adjusted Rand index with the clusters, of the groupings of at least {FEWEST_ITEMS} items; of few items "
+            "it says little."
+        ),
+        gap=gap,
+        download=download("groupings.csv", frame.round(4)),
+    )
+
+
+def names_table(names: pd.DataFrame, answer: Answer) -> Table | None:
+    """What people call each cluster; None unless two of them use one name."""
+    if not (names["n_annotators"] >= AT_LEAST).any():
+        return None
+    rows = []
+    for cluster in range(len(answer.index)):
+        mine = names[names["cluster"] == cluster]
+        common = mine[mine["n_annotators"] >= AT_LEAST].head(NAMES)
+        if common.empty:
+            common = mine[mine["n_annotators"] == 1].head(SINGLE_NAMES)
+        any_item = mine.sort_values("n_for_any", ascending=False, kind="stable").head(NAMES_FOR_ANY)
+        cells = [_counted(common, "n_annotators"), _counted(any_item, "n_for_any")]
+        rows.append(row(cluster_cell(answer, cluster), *cells))
+    return Table(
+        "names",
+        "Names of groups, and how many annotators use them",
+        [Column("Cluster"), Column("Names of the cluster", "wide"), Column("Names given to any of its items", "wide")],
+        rows,
+        reading=(
+            "Before each name stands the number of annotators. They call a cluster by the name of a group if, of the "
+            "items that they sorted into the group or that belong to the cluster, at least half are in both. Small and "
+            "capital letters, accents and blanks make no difference; a name is spelled as most people spell it."
+        ),
+        download=download("names.csv", names),
+    )
+
+
+def _counted(names: pd.DataFrame, count: str) -> Cell:
+    """Cell with names and how many annotators use each."""
+    pairs = names[[count, "name"]].itertuples(index=False, name=None)
+    return Cell(pairs=tuple((f"{n:,}", name_text(name)) for n, name in pairs)) if len(names) else Cell("–")

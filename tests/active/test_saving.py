@@ -1,0 +1,75 @@
+"""A study goes on from a file as if it had not been interrupted; that values come back equal is in test_persistence."""
+
+import pytest
+
+from consilience import Groupings, load, save
+from consilience.active import ActiveSession, Explore, ExploreExploitTradeoff, Informative, Strategy
+from consilience.active.session import STRATEGIES
+from consilience.consensus import SubsetFusion
+from consilience.errors import InputError
+from tests.test_persistence import same
+
+
+def collecting(strategy, **parameters):
+    """A session in the middle of its work: answers, one with items left out, one of groupings; a consensus; pending."""
+    fusion = SubsetFusion(3, refine=False)
+    session = ActiveSession(
+        list(range(12)), **({"strategy": strategy, "fusion": fusion, "random_state": 0} | parameters)
+    )
+    for number in range(4):
+        for subset in session.ask(2, 5, annotators=[f"a{number}", None]):
+            session.tell([subset.items[:2], subset.items[2:4]], subset=subset)
+        if number % 2:
+            session.consensus()
+    session.tell(Groupings.from_lists([[[0, 3, 6], [1, 4]]], annotators=["Bo"]))
+    session.ask(2, 4, annotators=["Cy", None])
+    return session
+
+
+SESSIONS = {name: (name, {}) for name in STRATEGIES} | {
+    "fusion": ("random", {"fusion": SubsetFusion(3, normalize="presented", refine=False), "max_per_item": 20}),
+    "power": (Informative(power=1.5), {"fusion": None}),
+    "tradeoff": (ExploreExploitTradeoff(few=2, mu=0.4), {"fusion": SubsetFusion(4)}),
+}
+
+
+@pytest.mark.parametrize(("strategy", "parameters"), SESSIONS.values(), ids=list(SESSIONS))
+def test_a_session_saved_in_the_middle_goes_on_as_if_nothing_had_been(strategy, parameters, tmp_path):
+    session = collecting(strategy, **parameters)
+    save(session, tmp_path / "session.zip")
+    loaded = load(tmp_path / "session.zip")
+    assert same(loaded, session)
+    assert loaded.pending_ == session.pending_
+    assert same(loaded.stability_, session.stability_)
+    results = []
+    for one in (session, loaded):
+        asked = one.ask(2, 5, annotators=["Cy", "a1"])
+        first = one.pending_[0]
+        one.tell([first.items[:1], first.items[1:]], subset=first)
+        results.append([asked, one.ask(2, 4), one.consensus().labels_, one.groupings_needed(n_splits=1), one.pending_])
+    assert same(*results)
+    assert same(loaded, session)
+
+
+def test_a_session_that_has_not_begun_comes_back_equal(tmp_path):
+    for session in (ActiveSession(["a", "b"]), ActiveSession([("a", 1), 2, "x"], max_per_item=3, random_state=4)):
+        save(session, tmp_path / "session.zip")
+        loaded = load(tmp_path / "session.zip")
+        assert loaded.items_.tolist() == session.items_.tolist()
+        assert same(loaded, session)
+
+
+def test_what_a_session_holds_must_be_ours(tmp_path):
+    class Mine(Explore):
+        pass
+
+    assert issubclass(Mine, Strategy)
+    for session, named in (
+        (ActiveSession(["a", "b"], strategy=Mine()), r"^The 'strategy' of ActiveSession cannot be saved: .*Mine\.$"),
+        (ActiveSession(iter("ab")), r"^The 'items' of ActiveSession cannot be saved: .*iterator\.$"),
+    ):
+        with pytest.raises(InputError, match=named):
+            save(session, tmp_path / "session.zip")
+    with pytest.raises(InputError, match=r"Got Informative instead\.$"):
+        save(Informative(), tmp_path / "session.zip")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,152 @@
+"""Stability: the prophecy by hand, the rule's cases in turn, halves of groupings that agree or mean nothing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consilience import Groupings
+from consilience.active.stability import Decision, decide, factor_for, lengthened, only, split_half_reliability
+
+
+@pytest.mark.parametrize(
+    ("reliability", "factor", "expected"),
+    [(0.5, 2, 2 / 3), (0.6, 2, 0.75), (0.8, 0.5, 2 / 3), (0.25, 3, 0.5), (0.7, 1, 0.7), (0, 9, 0), (1, 5, 1)],
+)
+def test_lengthened_by_hand(reliability, factor, expected):
+    """f r / (1 + (f − 1) r)."""
+    assert lengthened(float(reliability), float(factor)) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("reliability", "target", "expected"),
+    [(0.5, 0.75, 3), (0.75, 0.5, 1 / 3), (0.8, 0.9, 2.25), (0.9, 0.9, 1), (0, 0.5, np.inf), (1, 0.9, 0)],
+)
+def test_factor_by_hand(reliability, target, expected):
+    """R (1 − r) / (r (1 − R))."""
+    assert factor_for(float(reliability), target) == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.floats(0.01, 0.99), st.floats(0.01, 0.99))
+def test_the_factor_lengthens_to_the_target(reliability, target):
+    assert lengthened(reliability, factor_for(reliability, target)) == pytest.approx(target)
+
+
+@pytest.mark.parametrize(
+    ("values", "stop", "reason"),
+    [
+        ([], False, "There are 0 rounds to compare; it takes 3."),
+        ([np.nan, 0.95, 0.95], False, "There are 2 rounds to compare; it takes 3."),
+        ([np.nan, 0.95, 0.95, 0.9], False, "Stability changed by up to 0.050 in the last 2 rounds."),
+        ([np.nan, 0.90, 0.95, 0.95], False, "Stability changed by up to 0.050 in the last 2 rounds."),
+        ([np.nan, 0.70, 0.69, 0.7], False, "Stability is steady, but as low as 0.690; the floor is 0.9."),
+        (
+            [np.nan, 0.1, 0.95, 0.93, 0.94],
+            True,
+            "Stability has been 0.930 or more for 3 rounds, changing by at most 0.020.",
+        ),
+        ([np.nan, 0.9, 0.9, 0.9], True, "Stability has been 0.900 or more for 3 rounds, changing by at most 0.000."),
+    ],
+    ids=["none", "few", "last moved", "first moved", "low", "settled", "at the floor"],
+)
+def test_when_to_stop(values, stop, reason):
+    decision = decide(pd.Series(values, dtype=float), tolerance=0.0201, patience=2, floor=0.9)
+    assert decision == Decision(stop, reason)
+    assert bool(decision) is stop
+
+
+def test_a_larger_patience_looks_further_back():
+    stability = pd.Series([np.nan, 0.5, 0.95, 0.95, 0.95])
+    assert [bool(decide(stability, tolerance=0.01, patience=p, floor=0.9)) for p in (1, 2, 3, 4)] == [1, 1, 0, 0]
+
+
+def answers(n_groupings, mean_nothing, seed=0):
+    """Groupings of 6 of 12 items by three kinds, or at random."""
+    rng, lists = np.random.default_rng(seed), []
+    for _ in range(n_groupings):
+        subset = rng.choice(12, 6, replace=False)
+        said = rng.integers(3, size=6) if mean_nothing else subset % 3
+        lists.append([subset[said == g].tolist() for g in range(3)])
+    return Groupings.from_lists(lists, items=range(12))
+
+
+def links(groupings):
+    """A fusion that does little: an item's cluster is the lowest item that it was ever put together with."""
+    members = groupings.incidence.toarray()
+    together = members @ members.T > 0
+    return np.where(together.any(1), together.argmax(1), -1)
+
+
+def test_halves_of_perfect_groupings_agree():
+    """Each half of 40 puts every two items of a kind together, by whatever chain: 1 in each split, and lengthened."""
+    rng = np.random.default_rng(0)
+    assert split_half_reliability(answers(40, False), links, n_splits=3, rng=rng) == pytest.approx(1.0)
+
+
+def test_halves_are_compared_over_items_that_both_hold():
+    """Of two groupings that share 0, 1, 2 only, the clusters of these agree; what one half holds alone is left out."""
+    groupings = Groupings.from_lists([[[0, 1, 3], [2]], [[0, 1], [2, 4, 5]]], items=range(7))
+    assert split_half_reliability(groupings, links, n_splits=2, rng=np.random.default_rng(0)) == pytest.approx(1.0)
+    apart = Groupings.from_lists([[[0, 1], [2]], [[3, 4], [5]]])
+    assert split_half_reliability(apart, links, n_splits=2, rng=np.random.default_rng(0)) == 0.0
+
+
+def test_the_mean_agreement_is_lengthened_to_twice():
+    """Halves that agree in one of two splits: the mean ½ becomes ⅔, and not the mean of 0 and 1."""
+    lists = [[[0, 1], [2, 3]], [[0, 2], [1, 3]]] * 2
+    agreeing = {"n": 0}
+
+    def fuse(half):
+        agreeing["n"] += 1
+        return np.array([0, 0, 1, 1]) if agreeing["n"] < 4 else np.array([0, 1, 0, 1])
+
+    found = split_half_reliability(Groupings.from_lists(lists), fuse, n_splits=2, rng=np.random.default_rng(0))
+    assert agreeing["n"] == 4
+    assert found == pytest.approx(2 / 3)
+
+
+def test_halves_are_random_disjoint_and_whole():
+    seen = []
+
+    def fuse(half):
+        seen.append(set(half.grouping_names.tolist()))
+        return np.zeros(half.n_items, dtype=int)
+
+    split_half_reliability(answers(9, True), fuse, n_splits=6, rng=np.random.default_rng(0))
+    for one, other in zip(seen[::2], seen[1::2]):
+        assert one | other == set(range(9))
+        assert (len(one), len(other)) == (5, 4)
+    assert len({frozenset(one) for one in seen[::2]}) > 1
+
+
+def test_random_groupings_have_little_reliability():
+    """Groups at random say nothing twice: of twelve items in three random clusters NMI is .2 or so by chance alone."""
+
+    def by_last(half):  # a fusion that believes the last answer
+        cluster = np.full(12, -1)
+        group = half.incidence.indices
+        cluster[half.item_of_row] = half.group_names[group]
+        return cluster
+
+    nothing = split_half_reliability(answers(40, True), by_last, n_splits=8, rng=np.random.default_rng(1))
+    something = split_half_reliability(answers(40, False), by_last, n_splits=8, rng=np.random.default_rng(1))
+    assert nothing < 0.5
+    assert something == pytest.approx(1.0)
+
+
+def test_some_of_the_groupings():
+    whole = Groupings.from_lists([[[0, 1], [2]], [[3]], [], [[0], [], [4, 5]]], annotators=["x", "y", "x", "z"])
+    some = only(whole, np.array([3, 0]))
+    assert some.items.tolist() == whole.items.tolist()
+    assert some.to_frame().values.tolist() == [
+        [0, "x", 0, 0],
+        [0, "z", 3, 0],
+        [1, "x", 0, 0],
+        [2, "x", 0, 1],
+        [4, "z", 3, 2],
+        [5, "z", 3, 2],
+    ]
+    assert some.grouping_names.tolist() == [0, 3]
+    assert some.n_groups == 5
+    assert only(whole, np.array([2])).n_rows == 0

@@ -1,0 +1,142 @@
+"""Eigenpairs by Lanczos and of whole matrices against NumPy, and the embedding against a dense singular value
+decomposition.
+"""
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.sparse.linalg import ArpackError, aslinearoperator, eigsh
+
+from consilience import Groupings
+from consilience.inference import spectral as module
+from consilience.inference.memberships import Memberships
+from consilience.inference.spectral import (
+    DENSE_SIZE,
+    degree_normalised_embedding,
+    leading_eigenpairs,
+    rows_of_length_one,
+)
+from tests.subset_groupings import arguments, made
+
+
+def symmetric(size, seed=0):
+    """A matrix of known eigenvalues, none alike, positive and negative."""
+    rng = np.random.default_rng(seed)
+    basis, _ = np.linalg.qr(rng.standard_normal((size, size)))
+    values = np.linspace(-3.0, 2.0, size) ** 3
+    return (basis * values) @ basis.T, values[::-1], basis[:, ::-1]
+
+
+def hold_to(found, values, vectors):
+    """Eigenvectors up to their signs, which are those of their largest entries."""
+    n = len(found[0])
+    np.testing.assert_allclose(found[0], values[:n], atol=1e-10)
+    np.testing.assert_allclose(np.abs(np.sum(found[1] * vectors[:, :n], axis=0)), 1, atol=1e-8)
+    np.testing.assert_allclose(np.linalg.norm(found[1], axis=0), 1, atol=1e-10)
+    assert (found[1][np.abs(found[1]).argmax(0), np.arange(n)] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("size", "n_components"),
+    [(1, 1), (2, 1), (7, 3), (DENSE_SIZE, 4), (DENSE_SIZE + 1, 4), (DENSE_SIZE + 1, DENSE_SIZE)],
+)
+def test_leading_eigenpairs(size, n_components):
+    matrix, values, vectors = symmetric(size)
+    hold_to(leading_eigenpairs(aslinearoperator(matrix), n_components), values, vectors)
+
+
+def test_lanczos_takes_the_operator_alone_and_is_the_same_in_every_run():
+    size, calls = DENSE_SIZE + 50, []
+    matrix, values, vectors = symmetric(size, 1)
+
+    def recorded(operator, *arguments, **settings):
+        calls.append(settings)
+        return eigsh(operator, *arguments, **settings)
+
+    with patch.object(module, "eigsh", recorded), patch.object(module, "_of_whole_matrix", None):
+        one, two = (leading_eigenpairs(aslinearoperator(matrix), 3, tol=0.0) for _ in range(2))
+        leading_eigenpairs(aslinearoperator(matrix), 3, tol=1e-3)
+    hold_to(one, values, vectors)
+    np.testing.assert_array_equal(one[1], two[1])
+    assert [settings["tol"] for settings in calls] == [0.0, 0.0, 1e-3]
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_where_lanczos_fails_a_larger_space_and_then_the_whole_matrix_is_taken(failures):
+    size, spaces = DENSE_SIZE + 20, []
+    matrix, values, vectors = symmetric(size, 2)
+
+    def failing(operator, n_components, **settings):
+        spaces.append(settings["ncv"])
+        if len(spaces) <= failures:
+            raise ArpackError(-9999)
+        return eigsh(operator, n_components, **settings)
+
+    with patch.object(module, "eigsh", failing):
+        hold_to(leading_eigenpairs(aslinearoperator(matrix), 3), values, vectors)
+    assert spaces == [26, 78]
+
+
+def test_where_the_whole_matrix_is_too_large_the_failure_is_told():
+    def failing(*_, **__):
+        raise ArpackError(-9999)
+
+    matrix, *_ = symmetric(DENSE_SIZE + 20)
+    with patch.multiple(module, eigsh=failing, LARGEST_DENSE_SIZE=DENSE_SIZE), pytest.raises(ArpackError):
+        leading_eigenpairs(aslinearoperator(matrix), 3)
+
+
+def test_an_operator_that_falls_into_many_like_parts():
+    """Two hundred blocks of two items: an eigenvalue 200 times over, which a Krylov space holds once."""
+    matrix = np.kron(np.eye(200), np.ones((2, 2)))
+    values, vectors = leading_eigenpairs(aslinearoperator(matrix), 5)
+    np.testing.assert_allclose(values, 2, atol=1e-10)
+    np.testing.assert_allclose(matrix @ vectors, 2 * vectors, atol=1e-8)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(5), atol=1e-8)
+
+
+@settings(max_examples=30)
+@given(arguments())
+def test_embedding_is_of_the_scaled_memberships(drawn):
+    given_groupings = made(drawn)
+    memberships = Memberships.of(given_groupings)
+    b = memberships.in_group.toarray()
+    with np.errstate(divide="ignore"):
+        rows, columns = (np.where(d > 0, d, np.inf) ** -0.5 for d in (b.sum(1), b.sum(0)))
+    scaled = rows[:, None] * b * columns
+    gram = scaled @ scaled.T
+    values = np.linalg.eigvalsh(gram)[::-1]
+    found = degree_normalised_embedding(memberships.in_group, len(b))
+    # all of them span everything; what a single one is shows in its eigenvalue, whichever the basis of alike ones
+    np.testing.assert_allclose(found.T @ found, np.eye(len(b)), atol=1e-8)
+    np.testing.assert_allclose(found.T @ gram @ found, np.diag(values), atol=1e-8)
+
+
+@pytest.mark.parametrize("n_items", [60, DENSE_SIZE + 44])
+def test_embedding_is_zero_for_items_without_groups_and_parts_by_parts(n_items):
+    """Two parts of the graph: two singular values of 1, whose vectors are the roots of the degrees on each part."""
+    rng = np.random.default_rng(0)
+    half = (n_items - 10) // 2
+    lists = []
+    for _ in range(40):
+        for first in (0, half):
+            subset = first + rng.choice(half, 10 if n_items < 100 else 40, replace=False)
+            lists.append([subset[:4].tolist(), subset[4:].tolist()])
+    given_groupings = Groupings.from_lists(lists, items=range(n_items))
+    degree = np.asarray(given_groupings.incidence.sum(1)).ravel()
+    found = degree_normalised_embedding(given_groupings.incidence, 2)
+    assert (degree[:-10] > 0).all()
+    np.testing.assert_allclose(found[-10:], 0, atol=1e-8)
+    expected = np.zeros((n_items, 2))
+    expected[:half, 0], expected[half : 2 * half, 1] = np.sqrt(degree[:half]), np.sqrt(degree[half : 2 * half])
+    expected /= np.linalg.norm(expected, axis=0)
+    # vectors of one value are defined up to a rotation; to EMBEDDING_TOLERANCE where Lanczos finds them
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-3 if n_items > DENSE_SIZE else 1e-8)
+
+
+def test_rows_of_length_one():
+    rows = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, -2.0], [1e-13, 0.0]])
+    np.testing.assert_allclose(rows_of_length_one(rows), [[0.6, 0.8], [0, 0], [0, -1], [0, 0]])
+    assert rows[0].tolist() == [3, 4]

@@ -1,0 +1,190 @@
+"""What is drawn of a fusion of groupings is what the model holds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from scipy.spatial.distance import pdist, squareform
+
+from consilience import Groupings
+from consilience.consensus import SubsetFusion
+from consilience.errors import InputError
+from consilience.inspection import (
+    plot_co_occurrence,
+    plot_dendrogram,
+    plot_item_map,
+    plot_silhouette_curve,
+    plot_stability,
+)
+from consilience.inspection.evidence import ClusterShares, classical_scaling, dissimilarities
+from consilience.inspection.style import NOWHERE, colour, marker
+
+
+def points_of(ax, label):
+    return np.column_stack(next(line for line in ax.lines if line.get_label() == label).get_data())
+
+
+def test_the_map_is_the_scaling_of_the_dissimilarities(fusion):
+    model, _ = fusion
+    ax = plot_item_map(model)
+    seen = np.flatnonzero(model.labels_ >= 0)
+    points, shares = classical_scaling(dissimilarities(model, seen))
+    for cluster in range(model.n_clusters_):
+        mine = model.labels_[seen] == cluster
+        np.testing.assert_allclose(points_of(ax, f"cluster {cluster}"), points[mine])
+        line = next(line for line in ax.lines if line.get_label() == f"cluster {cluster}")
+        assert (to_hex(line.get_markerfacecolor()).upper(), line.get_marker()) == (colour(cluster), marker(cluster))
+    assert ax.get_xlabel() == f"dimension 1 ({shares[0]:.0%})"
+    assert {text.get_text() for text in ax.texts} <= set(model.items_[seen])
+    assert len(ax.texts) > 5
+    assert ax.get_aspect() == 1
+
+
+def test_classical_scaling_finds_points_from_their_distances():
+    points = np.random.default_rng(0).normal(size=(12, 2)) * [3, 1]
+    found, shares = classical_scaling(squareform(pdist(points)))
+    np.testing.assert_allclose(pdist(found), pdist(points), rtol=1e-9)
+    assert shares.sum() == pytest.approx(1)
+    assert shares[0] > shares[1]
+    assert (found[np.abs(found).argmax(0), [0, 1]] > 0).all()
+    np.testing.assert_array_equal(classical_scaling(np.zeros((1, 1)))[0], [[0, 0]])
+
+
+def test_a_map_of_thin_evidence_uses_the_coordinates_of_the_model(subsets):
+    model, _ = subsets
+    ax = plot_item_map(model, max_items=50)
+    assert ax.get_xlabel() == "coordinate 1 of the chains of groupings"
+    assert ax.get_title(loc="left") == "50 of 90 items, chosen at random"
+    assert sum(len(line.get_xdata()) for line in ax.lines) == 50
+
+
+def test_the_matrix_is_ordered_by_cluster(fusion):
+    model, _ = fusion
+    ax = plot_co_occurrence(model)
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert sorted(names) == sorted(model.items_[model.labels_ >= 0])
+    clusters = pd.Series(model.labels_, index=model.items_)[names].tolist()
+    assert clusters == sorted(clusters)
+    drawn = np.ma.filled(ax.images[0].get_array().astype(float), np.nan)
+    np.testing.assert_array_equal(drawn, model.co_occurrence(names).to_numpy())
+    frames = [(patch.get_x(), patch.get_width()) for patch in ax.patches]
+    sizes = np.bincount(clusters)
+    assert frames == list(zip(np.cumsum(sizes) - sizes - 0.5, sizes))
+    assert [text.get_text() for text in ax.texts if text.get_weight() == "bold"] == [str(k) for k in range(len(sizes))]
+
+
+def test_pairs_that_nobody_saw_have_a_colour_of_their_own(fusion, subsets):
+    ax = plot_co_occurrence(subsets[0], max_items=40)
+    assert np.ma.getmaskarray(np.ma.masked_invalid(ax.images[0].get_array())).any()
+    assert to_hex(ax.patch.get_facecolor()).upper() == NOWHERE
+    assert ax.patch.get_hatch() == "////"
+    shown = [text.get_text() for legend in _legends(ax) for text in legend.get_texts()]
+    assert shown == ["never shown\ntogether"]
+    assert not _legends(plot_co_occurrence(fusion[0]))
+    many = plot_co_occurrence(subsets[0])
+    assert (many.patch.get_hatch(), len(many.get_yticks())) == ("", 0)
+
+
+def _legends(ax):
+    return [each.get_legend() for each in ax.figure.axes if each.get_legend() is not None]
+
+
+def test_a_sample_of_many_items_says_so(subsets):
+    ax = plot_co_occurrence(subsets[0], max_items=40)
+    assert ax.get_title(loc="left") == "40 of 90 items, chosen at random"
+    assert ax.images[0].get_array().shape == (40, 40)
+
+
+def test_shares_of_clusters_are_over_pairs_of_their_items(subsets):
+    model, groupings = subsets
+    ax = plot_co_occurrence(model, by_cluster=True)
+    pairs = groupings.to_pairs().to_frame()
+    label = pd.Series(model.labels_, index=model.items_)
+    a, b = (label.loc[pairs[side]].to_numpy() for side in ("item_a", "item_b"))
+    expected = np.full((model.n_clusters_,) * 2, np.nan)
+    for k in range(model.n_clusters_):
+        for other in range(model.n_clusters_):
+            mine = ((a == k) & (b == other)) | ((a == other) & (b == k))
+            if mine.any():
+                expected[k, other] = pairs["same"].to_numpy()[mine].mean()
+    np.testing.assert_allclose(np.ma.filled(ax.images[0].get_array().astype(float), np.nan), expected)
+    shares = ClusterShares.of(groupings, model.labels_, model.n_clusters_)
+    np.testing.assert_allclose(shares.distance + np.diag(1 - np.diag(expected)), 1 - expected)
+
+
+def test_the_dendrogram_is_the_linkage_of_the_model(fusion):
+    model, _ = fusion
+    ax = plot_dendrogram(model)
+    seen = model.items_[model.labels_ >= 0]
+    tree = model.linkage(seen.tolist())
+    links = [line for line in ax.lines if len(line.get_xdata()) == 4]
+    np.testing.assert_allclose(sorted(line.get_xdata()[1] for line in links), np.sort(tree[:, 2]))
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert sorted(labels) == sorted(seen)
+    cluster = pd.Series(model.labels_, index=model.items_)
+    for line in links:  # each colour on the branches of its cluster alone
+        low, high = min(line.get_ydata()), max(line.get_ydata())
+        below = {int(cluster[name]) for place, name in zip(ax.get_yticks(), labels) if low <= place <= high}
+        if to_hex(line.get_color()).upper() in {colour(k) for k in range(model.n_clusters_)}:
+            assert {colour(k) for k in below} == {to_hex(line.get_color()).upper()}
+    leaves = [line for line in ax.lines if len(line.get_xdata()) == 1]
+    assert [line.get_marker() for line in leaves] == [marker(int(cluster[name])) for name in labels]
+
+
+def test_a_dendrogram_of_many_items_is_one_of_clusters(subsets):
+    model, groupings = subsets
+    ax = plot_dendrogram(model)
+    sizes = np.bincount(model.labels_)
+    assert sorted(text.get_text() for text in ax.get_yticklabels()) == [
+        f"cluster {k} ({size} items)" for k, size in enumerate(sizes)
+    ]
+    distance = ClusterShares.of(groupings, model.labels_, model.n_clusters_).distance
+    nearest = distance[np.triu_indices(len(distance), 1)].min()
+    assert min(line.get_xdata()[1] for line in ax.lines if len(line.get_xdata()) == 4) == pytest.approx(nearest)
+
+
+def test_a_dendrogram_needs_two_leaves():
+    model = SubsetFusion(random_state=0).fit(Groupings.from_matrix([["a"]]))
+    with pytest.raises(InputError, match=r"needs at least 2 items\. Got 1"):
+        plot_dendrogram(model)
+
+
+def test_the_silhouette_curve_rings_the_choice(fusion):
+    model, _ = fusion
+    ax = plot_silhouette_curve(model)
+    curve, ring = ax.lines
+    assert curve.get_xdata().tolist() == model.n_clusters_curve_.index.tolist()
+    np.testing.assert_array_equal(curve.get_ydata(), model.n_clusters_curve_["silhouette"])
+    assert ring.get_xdata()[0] == model.n_clusters_
+    assert ring.get_ydata()[0] == model.n_clusters_curve_["silhouette"].max()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["considered", "found: 3 clusters"]
+
+
+def test_stability_is_drawn_as_given():
+    table = pd.DataFrame({"n_groupings": [10, 20, 20, 40], "stability": [np.nan, 0.5, 0.7, -0.1], "more": "x"})
+    ax = plot_stability(table)
+    mean, each = ax.lines
+    assert mean.get_xydata().tolist() == [[20, 0.6], [40, -0.1]]
+    assert each.get_xydata().tolist() == [[20, 0.5], [20, 0.7], [40, -0.1]]
+    assert ax.get_ylim()[0] == -0.1
+    assert len(plot_stability(table[2:]).lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([1, 2], "columns n_groupings and stability. Got list."),
+        (pd.DataFrame({"stability": [1]}), r"Got \['stability'\]"),
+        (pd.DataFrame({"n_groupings": [1, 2], "stability": [1, "high"]}), "'stability' of the .* 'high' in row 1"),
+        (pd.DataFrame({"n_groupings": [1], "stability": [np.nan]}), "has no row with both"),
+    ],
+)
+def test_stability_that_cannot_be_drawn(table, message):
+    with pytest.raises(InputError, match=message):
+        plot_stability(table)
+
+
+@pytest.mark.parametrize("plot", [plot_co_occurrence, plot_dendrogram, plot_item_map, plot_silhouette_curve])
+def test_other_models_are_refused(plot, sorts):
+    with pytest.raises(InputError, match="PartitionLabelModel"):
+        plot(sorts[0])

@@ -1,0 +1,194 @@
+"""The report of a fusion of groupings."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import Groupings
+from consilience.consensus import SubsetFusion
+from consilience.errors import InputError
+from consilience.inspection import annotator_agreement, fusion_tables, plot_clusters, report
+from consilience.inspection.group_names import cluster_names
+from consilience.metrics import ari
+from tests.inspection.test_report import (
+    HOSTILE,
+    test_every_figure_and_table_can_be_read_without_eyes,
+    test_ids_are_unique_and_every_reference_has_its_target,
+    test_links_of_contents_lead_to_the_sections,
+    test_nothing_outside_is_referred_to_and_nothing_runs,
+)
+
+__all__ = [
+    "test_every_figure_and_table_can_be_read_without_eyes",
+    "test_ids_are_unique_and_every_reference_has_its_target",
+    "test_links_of_contents_lead_to_the_sections",
+    "test_nothing_outside_is_referred_to_and_nothing_runs",
+]
+
+
+@pytest.fixture(scope="module")
+def fusion_page(fusion, read):
+    return read(report(*fusion))
+
+
+@pytest.fixture(scope="module")
+def subsets_page(subsets, read):
+    stability = pd.DataFrame({"n_groupings": [50, 100], "stability": [0.5, 0.9]})
+    return read(report(*subsets, stability=stability))
+
+
+@pytest.fixture(scope="module")
+def hostile_page(read):
+    names = ["<b>bold</b>", 'say "so"']
+    cells = np.array([[names[0]] * 5 + [HOSTILE[1]]] * 5 + [[names[1]] * 5 + [HOSTILE[2]]] * 4, dtype=object)
+    groupings = Groupings.from_matrix(cells, items=HOSTILE, annotators=HOSTILE[:6])
+    return read(report(SubsetFusion(random_state=0).fit(groupings), groupings))
+
+
+@pytest.fixture(params=["fusion", "subsets", "hostile"])
+def page(request):
+    return request.getfixturevalue(f"{request.param}_page")
+
+
+def figures(page):
+    return [figure.attributes["id"].removesuffix("-figure") for figure in page.root.all("figure")]
+
+
+def test_sections_and_figures(fusion_page, subsets_page):
+    keys = [section.attributes["id"] for section in fusion_page.root.all("section")]
+    assert keys == ["given", "answer", "names", "evidence", "number", "annotators", "settings"]
+    assert figures(fusion_page) == ["map", "co-occurrence", "dendrogram", "silhouette", "agreement"]
+    assert figures(subsets_page) == [
+        *("map", "co-occurrence", "cluster-shares", "dendrogram", "silhouette", "stability", "agreement")
+    ]
+    assert "Drawn are" not in subsets_page.section("evidence").text
+    assert "How many clusters, and how stable they are" in subsets_page.root.text
+
+
+def test_items_that_nobody_saw_are_listed(fusion, fusion_page):
+    model, _ = fusion
+    assert "1 item is in no grouping, and so in no cluster: yeti." in fusion_page.section("answer").text
+    (findings,) = (e for e in fusion_page.root.all("ul") if e.attributes.get("class") == "findings")
+    for note in model.notes_:
+        assert note in findings.text
+    rows = fusion_page.table("clusters")[1:]
+    assert sum(int(row[1]) for row in rows) == 9
+    table = fusion_page.file("clusters.csv").set_index("item")
+    assert table.loc["yeti", "cluster"] == -1
+    assert table["cluster"].tolist() == model.labels_.tolist()
+    order = fusion_page.file("co-occurrence.csv").set_index("item")
+    pd.testing.assert_frame_equal(order, model.co_occurrence(order.index.tolist()).round(4), check_names=False)
+
+
+def test_annotators_are_ranked_and_odd_ones_marked(fusion, fusion_page):
+    model, _ = fusion
+    head, *rows = fusion_page.table("annotators")
+    assert head == ["Annotator", "Items sorted", "Groups", "Weight", "Agreement", "With others", "Remark"]
+    assert [row[0] for row in rows] == model.annotators_.index.tolist()
+    remarks = {row[0]: row[-1] for row in rows if row[-1]}
+    assert remarks == {"Lumper": "one group only", "Random": "no better than chance"}
+    assert (
+        "2 of 9 annotators stand out: Random (no better than chance) and Lumper (one group only)."
+        in fusion_page.root.text
+    )
+    assert "groupings" not in fusion_page.tables()
+
+
+def test_outliers_are_below_the_fence_and_pairs_tell_no_agreement():
+    weight = [0.9, 0.88, 0.86, 0.84, 0.82, 0.8, 0.1]
+    columns = {"n_groupings": 1, "n_items": [6] * 6 + [2], "n_groups": 2, "weight": weight, "agreement": 0.5}
+    names = pd.Index(list("abcdefg"), name="annotator")
+    model = SimpleNamespace(annotators_=pd.DataFrame(columns, index=names), refined_=True)
+    groupings = Groupings.from_matrix([list("ppppppp"), list("qqqqqqq")], annotators=names)
+    frame = fusion_tables.annotator_frame(model, groupings, annotator_agreement(groupings))
+    assert frame["agreement"].isna().tolist() == [False] * 6 + [True]
+    assert frame["remark"].tolist() == [""] * 6 + ["every item alone"]
+    model.annotators_.loc["g", "n_items"] = 6
+    frame = fusion_tables.annotator_frame(model, groupings, annotator_agreement(groupings))
+    assert frame["remark"].tolist() == [""] * 6 + ["outlier: far less weight than most"]
+
+
+def test_groupings_are_ranked_where_annotators_gave_several(subsets, subsets_page):
+    model, groupings = subsets
+    whole = subsets_page.file("groupings.csv")
+    assert len(whole) == groupings.n_groupings
+    rows = subsets_page.table("groupings")[1:]
+    assert len(rows) == 17  # eight at either end, and what is said of the others
+    matrix = groupings.to_matrix()
+    best = whole.iloc[0]
+    said = matrix[best["annotator"], best["grouping"]].dropna()
+    label = pd.Series(model.labels_, index=model.items_)
+    assert ari(label[said.index], said) == pytest.approx(best["agreement"], abs=1e-4)
+    assert whole["agreement"].dropna().is_monotonic_decreasing
+
+
+def test_group_names_by_hand():
+    cells = np.array(
+        [
+            ["Cat ", "cat", "pets", "1", "all", "cát."],
+            ["Cat ", "cat", "pets", "1", "all", None],
+            ["Cat ", "dog", "pets", "2", "all", None],
+            ["Dog", "dog", "x", "2", "all", "dog"],
+        ],
+        dtype=object,
+    )
+    groupings = Groupings.from_matrix(cells)
+    found = cluster_names(groupings, np.array([0, 0, 1, -1]), 2)
+    table = {(k, name.casefold()): (half, any_) for k, name, half, any_ in found.itertuples(index=False)}
+    # cat: 2 of 3 items of the first, both of the second, the one item that the last sorted
+    assert table[0, "cat"] == (3, 3)
+    assert table[0, "pets"] == (1, 1)  # two of three
+    assert table[0, "all"] == (1, 1)  # two of four are half
+    assert table[1, "all"] == (0, 1)
+    assert table[1, "cat"] == (0, 1)
+    assert table[1, "dog"] == (1, 1)  # one of two
+    assert not any(name in {"1", "2", "x"} for _, name in table)  # numbers, and an item of no cluster
+    assert found["name"][0] in {"Cat", "cat"}
+
+
+def test_names_of_groups_are_shown_and_escaped(fusion_page, hostile_page):
+    rows = {int(row[0]): row[1] for row in fusion_page.table("names")[1:]}
+    assert any(text.startswith("5 bird") or text.startswith("5 Bird") for text in rows.values())
+    text = hostile_page.section("names").text
+    assert "<b>bold</b>" in text
+    assert 'say "so"' in text
+    assert "<b>bold</b>" not in hostile_page.source
+    assert "&lt;b&gt;bold" in hostile_page.source
+
+
+def test_numbers_are_no_names(subsets_page):
+    assert subsets_page.section("names") is None
+
+
+def test_one_number_of_clusters_is_a_sentence(read):
+    groupings = Groupings.from_matrix([["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"]])
+    page = read(report(SubsetFusion(random_state=0).fit(groupings), groupings))
+    assert "2 clusters: no other number was considered, since the groupings leave no doubt about it." in page.root.text
+    assert "silhouette" not in figures(page)
+    page = read(report(SubsetFusion(1, refine=False, random_state=0).fit(groupings), groupings))
+    assert "1 cluster: no other number was considered, since their number was given." in page.root.text
+
+
+def test_features_and_scores_leave_out_items_of_no_cluster(fusion, read):
+    model, groupings = fusion
+    X = pd.DataFrame({"size": np.arange(10.0), "mass": np.arange(10.0) ** 2}, index=model.items_)
+    page = read(report(model, groupings, X=X, scores=X))
+    seen = X[model.labels_ >= 0]
+    whole = page.file("features.csv").set_index("feature")
+    for k in range(model.n_clusters_):
+        assert whole.loc["size", f"mean_{k}"] == seen["size"][model.labels_[model.labels_ >= 0] == k].mean()
+    assert page.table("association")[1][1] == "9"
+    assert "plane" in figures(page)
+    pd.testing.assert_index_equal(model.cluster_profile(X).index, pd.RangeIndex(3), check_names=False, exact=False)
+    assert model.cluster_profile(X)["items"].sum().item() == 9
+    assert model.association(X)["n_items"].tolist() == [9, 9]
+    ax = plot_clusters(model, X, groupings)
+    crosses = next(line for line in ax.lines if line.get_label() == "no cluster")
+    assert np.column_stack(crosses.get_data()).tolist() == [X.loc["yeti"].tolist()]
+
+
+def test_stability_that_cannot_be_drawn(fusion):
+    with pytest.raises(InputError, match="stability curve"):
+        report(*fusion, stability=pd.DataFrame({"n": [1]}))
