@@ -31,7 +31,7 @@ def composed(n_draws, size, *given_situation, power=3.0, **named):
     return [strategy.compose(where, size, rng).tolist() for _ in range(n_draws)]
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.data())
 def test_the_worth_of_pairs(data):
     n_items = data.draw(st.integers(2, 6))
@@ -62,7 +62,7 @@ def test_items_are_added_by_the_power_of_their_doubt(power, allowed, first):
         return v[:, list(chosen)].sum(1) ** power
 
     expected = probabilities(by_items(weights, allowed), 3)
-    drawn = composed(700, 3, 5, TOLD, samples=SAMPLES, allowed=allowed, power=power)
+    drawn = composed(500, 3, 5, TOLD, samples=SAMPLES, allowed=allowed, power=power)
     assert_drawn_from(expected, drawn)
     assert {subset[0] for subset in drawn} == set(first)
 
@@ -85,14 +85,15 @@ def test_items_never_asked_come_first_and_the_least_asked_with_them():
 
 def test_of_many_items_never_asked_all_are_alike():
     expected = probabilities(by_items(lambda chosen: np.ones(5), range(5)), 3)
-    assert_drawn_from(expected, composed(500, 3, 5))
+    assert_drawn_from(expected, composed(300, 3, 5))
 
 
 def test_items_never_asked_that_are_not_allowed_do_not_come():
     told = [[[0, 1, 2]], [[0, 1], [2, 3]]]
     assert {frozenset(s) for s in composed(20, 2, 6, told, allowed=[0, 3, 4])} == {frozenset([3, 4])}
-    samples = [[0, 0, 0, 0, 1, 1]]
-    assert {frozenset(s) for s in composed(20, 2, 6, told, allowed=[0, 3], samples=samples)} == {frozenset([0, 3])}
+    samples = [[0, 1, 2, 0, 3, 3], [0, 1, 2, 4, 3, 3]]  # the doubt of 3, which was asked least, is about 0
+    drawn = composed(20, 2, 6, told, allowed=[0, 1, 2, 3], samples=samples)
+    assert {frozenset(s) for s in drawn} == {frozenset([0, 3])}
 
 
 def test_asked_and_pending_is_asked():

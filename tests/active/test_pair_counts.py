@@ -28,7 +28,7 @@ def assert_in_order(counts):
 subsets = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=3, unique=True), max_size=3)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(arguments(min_items=3), subsets)
 def test_counts_against_dense_matrices(drawn, pending):
     groupings = made(drawn)
@@ -37,7 +37,7 @@ def test_counts_against_dense_matrices(drawn, pending):
     np.testing.assert_array_equal(matrices(counts), dense_counts(len(groupings), lists_of(groupings), pending))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(arguments(min_items=3), arguments(min_items=3), subsets)
 def test_little_by_little_and_in_any_order_is_all_at_once(first, second, pending):
     n_items = max(first[2], second[2])

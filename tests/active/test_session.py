@@ -348,7 +348,7 @@ def test_an_answer_is_by_one_who_said_nothing_else():
     assert session.groupings_.to_frame().query("annotator == 'Ann'")["grouping"].tolist() == [5, 6]
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.lists(st.lists(st.sampled_from(ITEMS), min_size=1, unique=True), min_size=1, max_size=5))
 def test_groups_and_groupings_tell_the_same(told):
     lists = [[sorted(items)[::2], sorted(items)[1::2]] for items in told]

@@ -41,6 +41,7 @@ def test_the_factor_lengthens_to_the_target(reliability, target):
         ([np.nan, 0.95, 0.95, 0.9], False, "Stability changed by up to 0.050 in the last 2 rounds."),
         ([np.nan, 0.90, 0.95, 0.95], False, "Stability changed by up to 0.050 in the last 2 rounds."),
         ([np.nan, 0.70, 0.69, 0.7], False, "Stability is steady, but as low as 0.690; the floor is 0.9."),
+        ([np.nan, 0.91, 0.895, 0.91], False, "Stability is steady, but as low as 0.895; the floor is 0.9."),
         (
             [np.nan, 0.1, 0.95, 0.93, 0.94],
             True,
@@ -48,7 +49,7 @@ def test_the_factor_lengthens_to_the_target(reliability, target):
         ),
         ([np.nan, 0.9, 0.9, 0.9], True, "Stability has been 0.900 or more for 3 rounds, changing by at most 0.000."),
     ],
-    ids=["none", "few", "last moved", "first moved", "low", "settled", "at the floor"],
+    ids=["none", "few", "last moved", "first moved", "low", "once low", "settled", "at the floor"],
 )
 def test_when_to_stop(values, stop, reason):
     decision = decide(pd.Series(values, dtype=float), tolerance=0.0201, patience=2, floor=0.9)
