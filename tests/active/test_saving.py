@@ -66,10 +66,17 @@ def test_what_a_session_holds_must_be_ours(tmp_path):
     assert issubclass(Mine, Strategy)
     for session, named in (
         (ActiveSession(["a", "b"], strategy=Mine()), r"^The 'strategy' of ActiveSession cannot be saved: .*Mine\.$"),
-        (ActiveSession(iter("ab")), r"^The 'items' of ActiveSession cannot be saved: .*iterator\.$"),
+        (ActiveSession(["a", 1j]), r"^The 'items' of ActiveSession cannot be saved: .*complex\.$"),
     ):
         with pytest.raises(InputError, match=named):
             save(session, tmp_path / "session.zip")
     with pytest.raises(InputError, match=r"Got Informative instead\.$"):
         save(Informative(), tmp_path / "session.zip")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("items", [range(6), iter("abcdef"), dict.fromkeys("abcdef")])
+def test_items_given_in_any_way_are_saved(items, tmp_path):
+    session = ActiveSession(items, random_state=0)
+    save(session, tmp_path / "study.zip")
+    assert load(tmp_path / "study.zip").ask(1, 3) == session.ask(1, 3)

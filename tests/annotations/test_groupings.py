@@ -392,3 +392,8 @@ def test_integers_with_nulls_keep_all_digits():
 def test_text_that_no_file_can_hold_is_refused():
     with pytest.raises(AnnotationError, match="UTF-8 cannot hold"):
         Groupings.from_lists([[["\ud800"]]])
+
+
+def test_joining_names_of_text_and_tuples():
+    parts = [Groupings.from_lists([[["p"]]], annotators=annotators) for annotators in ([("Ann", 1)], ["x"])]
+    assert concat(parts).annotators.tolist() == [("Ann", 1), "x"]

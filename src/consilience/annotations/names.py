@@ -141,7 +141,7 @@ def union(indexes: Iterable[pd.Index]) -> pd.Index:
     """Return all names in order of first appearance."""
     first, *others = indexes
     for names in others:
-        first = first.append(names[~names.isin(first)])
+        first = first.append(names[first.get_indexer(names) == MISSING])
     return first
 
 
