@@ -59,7 +59,10 @@ FEW_ANNOTATORS = dict.fromkeys(
 )
 
 
-FITTED_BEFORE = {"check_fit_score_takes_y": "hands partial_fit the groupings that it has fitted; the error says so"}
+FITTED_BEFORE = {
+    "check_fit_score_takes_y": "hands partial_fit the groupings that it has fitted; the error says so",
+    "check_n_features_in_after_fitting": "columns are annotators, and partial_fit takes others than fit did",
+}
 
 
 def not_applicable(estimator):
