@@ -58,6 +58,12 @@ class EvidenceSilhouette:
         above.data[of_row == above.indices] = 0.0  # an item beside itself
         return cls(rows, float(share), above)
 
+    def dissimilarities(self) -> Float[np.ndarray, "rows items"]:
+        """1 − Ê of the items looked at with every item, 0 of an item with itself, as a whole table."""
+        distance = 1 - self.share - self.above.toarray()
+        distance[np.arange(len(self.rows)), self.rows] = 0.0
+        return np.asarray(distance)
+
     def widths(self, cluster: Int[np.ndarray, " items"]) -> Float[np.ndarray, " rows"]:
         """Silhouette of each item looked at; 0 for items alone in their cluster, or if there is no other cluster."""
         n_clusters = int(cluster.max()) + 1

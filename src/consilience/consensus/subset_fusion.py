@@ -241,9 +241,7 @@ class SubsetFusion(GroupingConsensus):
         """
         _, memberships = self._some(items)
         evidence = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0), all_items=True)
-        distance = 1 - evidence.share - evidence.above.toarray()
-        np.fill_diagonal(distance, 0.0)
-        result: np.ndarray = hierarchy.linkage(squareform(distance, checks=False), method)
+        result: np.ndarray = hierarchy.linkage(squareform(evidence.dissimilarities(), checks=False), method)
         return result
 
     def _fuse(self, groupings: Groupings) -> SubsetFusion:

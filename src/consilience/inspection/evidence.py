@@ -62,9 +62,7 @@ def dissimilarities(estimator: Any, places: Int[np.ndarray, " shown"]) -> Float[
     """1 - share of the presentations together, as `linkage` of the model uses it."""
     memberships = Memberships.of(estimator.groupings_).of_items(places)
     evidence = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0), all_items=True)
-    distance = 1 - evidence.share - evidence.above.toarray()
-    np.fill_diagonal(distance, 0.0)
-    return distance
+    return evidence.dissimilarities()
 
 
 def coverage(estimator: Any, places: Int[np.ndarray, " shown"]) -> float:
