@@ -29,6 +29,9 @@ from consilience.inference.spectral import (
 KMEANS_ITEMS = 20_000  # more are assigned to centres found on a sample
 MORE_CLUSTERS = 2  # times as many to begin with, where their number is given
 MACHINE_ACCURACY_ITEMS = 2000  # up to this many, coordinates are exact to the last digits
+MOST_PAIRS = 1 << 24  # presented, up to which the mixture also starts from coordinates that need them
+
+NORMALIZATIONS = ("degree", "presented", None)
 
 Embedding = Float[np.ndarray, "items components"]
 Clusters = Int[np.ndarray, " items"]
@@ -85,6 +88,13 @@ def coordinates(memberships: Memberships, normalize: str | None, n_components: i
     return Coordinates(vectors, directions=True, grouping_weights=weights)
 
 
+def all_coordinates(memberships: Memberships, n_components: int) -> Iterator[Coordinates]:
+    """Coordinates by each normalisation, where the pairs presented are not too many to be looked at."""
+    if (memberships.grouping_sizes.astype(float) ** 2).sum() <= MOST_PAIRS:
+        for normalize in NORMALIZATIONS:
+            yield coordinates(memberships, normalize, n_components)
+
+
 def kmeans(points: Embedding, n_clusters: int, *, rng: np.random.Generator, n_init: int = 1) -> Clusters:
     """Clusters of points, fewer where fewer are distinct; where there are many, the centres are those of a sample."""
     model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31 - 1)))
@@ -107,11 +117,18 @@ def by_kmeans(
 
 
 def by_mixture(
-    memberships: Memberships, places: Coordinates, numbers: range, *, n_init: int, rng: np.random.Generator
+    memberships: Memberships,
+    places: Coordinates,
+    numbers: range,
+    *,
+    more_starts: Iterable[Coordinates] = (),
+    n_init: int,
+    rng: np.random.Generator,
 ) -> Solution | None:
     """Clusters by the mixture of groupings, as many as have the largest silhouette; None if one explains as much.
 
-    Fewer than the least of the numbers come out where the groupings tell no more apart.
+    Fewer than the least of the numbers come out where the groupings tell no more apart. Their number found, the mixture
+    is also run from that many clusters by k-means on other coordinates, and the largest silhouette is kept.
     """
     layout = mixture.Layout.of(memberships)
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
@@ -127,9 +144,16 @@ def by_mixture(
                 states[number], log_evidence[number] = state, fits
     curve = curve_of({k: [evidence.score(state.cluster), log_evidence[k]] for k, state in states.items()})
     state = states[_largest(curve["silhouette"])]
-    if mixture.log_evidence(layout, state) <= mixture.log_evidence(layout, _one_cluster(layout)):
+    starts = [state]
+    for other in more_starts:
+        cluster = kmeans(other.for_clusters(state.n_clusters), state.n_clusters, rng=rng, n_init=10)
+        starts.append(mixture.init(layout, cluster, state.n_clusters))
+    ends = [mixture.occupied(mixture.settle(layout, start, rng=rng)) for start in starts]
+    as_many = [end for end in ends if end.n_clusters == ends[0].n_clusters]
+    best = max(as_many, key=lambda end: evidence.score(end.cluster))
+    if mixture.log_evidence(layout, best) <= mixture.log_evidence(layout, _one_cluster(layout)):
         return None
-    return _settled(layout, evidence, state, curve, rng=rng)
+    return _solution(layout, evidence, best, curve, rng=rng)
 
 
 def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: np.random.Generator) -> Solution:
@@ -139,7 +163,8 @@ def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: 
         layout, np.where(cluster < 0, rng.integers(n_clusters, size=len(cluster)), cluster), n_clusters
     )
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
-    return _settled(layout, evidence, start, curve_of({}), rng=rng)
+    end = mixture.occupied(mixture.settle(layout, start, rng=rng))
+    return _solution(layout, evidence, end, curve_of({}), rng=rng)
 
 
 def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
@@ -225,7 +250,7 @@ def _one_cluster(layout: mixture.Layout) -> mixture.State:
     return mixture.learn_concentration(layout, mixture.init(layout, everything, 1))
 
 
-def _settled(
+def _solution(
     layout: mixture.Layout,
     evidence: EvidenceSilhouette,
     state: mixture.State,
@@ -233,8 +258,7 @@ def _settled(
     *,
     rng: np.random.Generator,
 ) -> Solution:
-    """Settle the state, put it into the curve, and find probabilities."""
-    state = mixture.occupied(mixture.settle(layout, state, rng=rng))
+    """Put a settled state into the curve, and find probabilities."""
     curve = curve.copy()
     curve.loc[state.n_clusters] = [evidence.score(state.cluster), mixture.log_evidence(layout, state)]
     return Solution(mixture.probabilities(layout, state, rng=rng), curve.sort_index(), state)

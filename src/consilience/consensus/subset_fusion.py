@@ -10,7 +10,8 @@ Model and reference: K. Veeramachaneni & U.-M. O'Reilly, Clustering using subset
    and takes the leading eigenvectors of D^(-1/2) E D^(-1/2). ``"degree"`` takes the graph of items and groups,
    normalised by degrees, which is linear in the memberships.
 2. *Clusters.* Without `refine`, k-means on the coordinates. With it (the default) k-means makes too many clusters, and
-   the mixture of groupings (`grouping_mixture`) moves items and merges clusters.
+   the mixture of groupings (`grouping_mixture`) moves items and merges clusters. It is run again from as many clusters
+   as it found by k-means on each of the three coordinates, and the largest silhouette is kept.
 3. *How many.* The silhouette of the clusters in the evidence (`evidence_silhouette`), for each number of clusters.
 
 Decided here
@@ -47,7 +48,6 @@ from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships, parts, presented, together
 from consilience.parameters import is_whole, require
 
-NORMALIZATIONS = ("degree", "presented", None)
 LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` goes on from the clusters at hand
 LARGEST_TABLE = 5000  # items of which a table of all pairs is shown
 
@@ -258,7 +258,10 @@ class SubsetFusion(GroupingConsensus):
         if obvious is not None:
             solution = _obvious(memberships, obvious)
         elif self.refine:
-            solution = fusing.by_mixture(memberships, coordinates, numbers, n_init=self.n_init, rng=rng)
+            more_starts = fusing.all_coordinates(memberships, min(most, memberships.n_items))
+            solution = fusing.by_mixture(
+                memberships, coordinates, numbers, more_starts=more_starts, n_init=self.n_init, rng=rng
+            )
         if solution is None:
             solution = fusing.by_kmeans(memberships, coordinates, numbers, rng=rng)
         self._n_rows_at_fit = groupings.n_rows
@@ -292,7 +295,7 @@ class SubsetFusion(GroupingConsensus):
     def _check(self, n_seen: int) -> None:
         auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
         require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
-        require(self, "normalize", "'degree', 'presented' or None", self.normalize in NORMALIZATIONS)
+        require(self, "normalize", "'degree', 'presented' or None", self.normalize in fusing.NORMALIZATIONS)
         require(self, "refine", "True or False", isinstance(self.refine, bool | np.bool_))
         require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))
         require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
