@@ -137,11 +137,35 @@ def test_a_number_asked_for_is_what_the_mixture_gives():
     assert nmi(cluster, found.cluster) > 0.95
 
 
-def test_the_mixture_says_nothing_where_one_cluster_explains_as_much():
+def test_where_one_cluster_explains_as_much_the_larger_silhouette_is_kept_and_called_doubtful():
     """Groups at random, and items that are hardly in two groupings."""
     _, memberships = crowd((1000.0,) * 3, n_each=3)
     places = fusing.coordinates(memberships, "degree", 5)
-    assert fusing.by_mixture(memberships, places, range(2, 6), n_init=1, rng=rng()) is None
+    numbers = range(2, 6)
+    found = fusing.by_mixture(memberships, places, numbers, n_init=1, rng=rng())
+    evidence = EvidenceSilhouette.of(memberships, rng=rng())
+    assert found.doubtful
+    assert 2 <= len(np.unique(found.cluster)) <= 5
+    assert evidence.score(found.cluster) >= fusing.by_kmeans(memberships, places, numbers, rng=rng()).silhouette - 1e-9
+
+
+def test_other_starts_are_kept_where_their_silhouette_is_larger():
+    """From one coordinate for all items k-means is a toss-up; from those of the groupings it is not."""
+    cluster, memberships = crowd()
+    nowhere = fusing.Coordinates(rng().normal(size=(len(cluster), 3)), directions=False)
+    alone = fusing.by_mixture(memberships, nowhere, range(3, 4), n_init=1, rng=rng())
+    starts = list(fusing.all_coordinates(memberships, 3))
+    assert [start.directions for start in starts] == [True, True, False]
+    helped = fusing.by_mixture(memberships, nowhere, range(3, 4), more_starts=starts, n_init=1, rng=rng())
+    assert not helped.doubtful
+    assert helped.silhouette >= alone.silhouette
+    assert nmi(cluster, helped.cluster) > 0.95
+
+
+def test_too_many_pairs_are_not_looked_at(monkeypatch):
+    _, memberships = crowd()
+    monkeypatch.setattr(fusing, "MOST_PAIRS", 10)
+    assert list(fusing.all_coordinates(memberships, 3)) == []
 
 
 def test_going_on_keeps_clusters_and_brings_items_in():
@@ -256,5 +280,5 @@ def test_agreement_of_one_grouping_is_the_adjusted_rand_index():
 
 def test_certain_probabilities():
     np.testing.assert_array_equal(fusing.onehot(np.array([1, 0]), 3), [[0, 1, 0], [1, 0, 0]])
-    solution = fusing.Solution(np.array([[0.2, 0.8], [0.5, 0.5]]), pd.DataFrame())
+    solution = fusing.Solution(np.array([[0.2, 0.8], [0.5, 0.5]]), pd.DataFrame(), silhouette=0.5)
     assert solution.cluster.tolist() == [1, 0]

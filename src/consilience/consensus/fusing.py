@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from scipy.sparse import csr_array, identity
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import aslinearoperator
+from scipy.special import softmax
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
@@ -58,12 +59,16 @@ class Coordinates:
 class Solution:
     """Clusters of items, with what they rest on.
 
-    mixture : state of the mixture where that is what gave the clusters.
+    silhouette : of the clusters in the evidence.
+    state : of the mixture where that is what gave the clusters.
+    doubtful : whether one cluster explains the groupings as well.
     """
 
     probabilities: Float[np.ndarray, "items clusters"]
     curve: pd.DataFrame
+    silhouette: float
     state: mixture.State | None = None
+    doubtful: bool = False
 
     @property
     def cluster(self) -> Clusters:
@@ -113,7 +118,7 @@ def by_kmeans(
     found = {k: kmeans(places.for_clusters(k), k, rng=rng, n_init=10) for k in numbers}
     curve = curve_of({k: [evidence.score(cluster), np.nan] for k, cluster in found.items()})
     best = _largest(curve["silhouette"])
-    return Solution(onehot(found[best], best), curve)
+    return Solution(onehot(found[best], best), curve, float(curve.loc[best, "silhouette"]))
 
 
 def by_mixture(
@@ -124,11 +129,12 @@ def by_mixture(
     more_starts: Iterable[Coordinates] = (),
     n_init: int,
     rng: np.random.Generator,
-) -> Solution | None:
-    """Clusters by the mixture of groupings, as many as have the largest silhouette; None if one explains as much.
+) -> Solution:
+    """Clusters by the mixture of groupings, as many as have the largest silhouette.
 
     Fewer than the least of the numbers come out where the groupings tell no more apart. Their number found, the mixture
-    is also run from that many clusters by k-means on other coordinates, and the largest silhouette is kept.
+    is also run from that many clusters by k-means on other coordinates. The largest silhouette is kept, of those that
+    explain more than one cluster does if there are any. Where that is doubtful, k-means on the coordinates counts too.
     """
     layout = mixture.Layout.of(memberships)
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
@@ -150,10 +156,19 @@ def by_mixture(
         starts.append(mixture.init(layout, cluster, state.n_clusters))
     ends = [mixture.occupied(mixture.settle(layout, start, rng=rng)) for start in starts]
     as_many = [end for end in ends if end.n_clusters == ends[0].n_clusters]
-    best = max(as_many, key=lambda end: evidence.score(end.cluster))
-    if mixture.log_evidence(layout, best) <= mixture.log_evidence(layout, _one_cluster(layout)):
-        return None
-    return _solution(layout, evidence, best, curve, rng=rng)
+    explains_one = mixture.log_evidence(layout, _one_cluster(layout))
+    by_silhouette = sorted(as_many, key=lambda end: evidence.score(end.cluster), reverse=True)
+    for end in by_silhouette:
+        if mixture.log_evidence(layout, end) > explains_one:
+            probabilities = mixture.probabilities(layout, end, rng=rng)
+            if len(np.unique(probabilities.argmax(1))) > 1:
+                return _solution(layout, evidence, end, curve, probabilities)
+    best = by_silhouette[0]
+    plain = by_kmeans(memberships, places, numbers, rng=rng)
+    if best.n_clusters < fewest or plain.silhouette > evidence.score(best.cluster):
+        return replace(plain, doubtful=True)
+    here = softmax(mixture.cluster_scores(layout, best), axis=1)  # draws would go to the one cluster
+    return replace(_solution(layout, evidence, best, curve, here), doubtful=True)
 
 
 def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: np.random.Generator) -> Solution:
@@ -164,7 +179,7 @@ def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: 
     )
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
     end = mixture.occupied(mixture.settle(layout, start, rng=rng))
-    return _solution(layout, evidence, end, curve_of({}), rng=rng)
+    return _solution(layout, evidence, end, curve_of({}), mixture.probabilities(layout, end, rng=rng))
 
 
 def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
@@ -255,13 +270,12 @@ def _solution(
     evidence: EvidenceSilhouette,
     state: mixture.State,
     curve: pd.DataFrame,
-    *,
-    rng: np.random.Generator,
+    probabilities: Float[np.ndarray, "items clusters"],
 ) -> Solution:
-    """Put a settled state into the curve, and find probabilities."""
-    curve = curve.copy()
-    curve.loc[state.n_clusters] = [evidence.score(state.cluster), mixture.log_evidence(layout, state)]
-    return Solution(mixture.probabilities(layout, state, rng=rng), curve.sort_index(), state)
+    """Put a settled state into the curve."""
+    curve, silhouette = curve.copy(), evidence.score(state.cluster)
+    curve.loc[state.n_clusters] = [silhouette, mixture.log_evidence(layout, state)]
+    return Solution(probabilities, curve.sort_index(), silhouette, state)
 
 
 def curve_of(rows: dict[int, list[float]]) -> pd.DataFrame:

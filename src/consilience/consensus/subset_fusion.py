@@ -16,8 +16,9 @@ Model and reference: K. Veeramachaneni & U.-M. O'Reilly, Clustering using subset
 
 Decided here
 ------------
-Where one cluster explains the groupings better than those found do, the mixture has nothing to go by (too few items are
-in more than one grouping), and k-means on the coordinates answers; `refined_` and `notes_` say so. Clusters do not span
+Where one cluster explains the groupings as well as those found do (too few items are in more than one grouping, or
+people contradict each other), k-means on the coordinates counts beside the mixture, the largest silhouette is kept, and
+`notes_` says so. Clusters do not span
 items that no chain of groupings links: each part of such evidence has clusters of its own. If no two items were ever
 put together, each is a cluster of its own; if none were ever told apart, each part is one; if all pairs were presented
 and nobody contradicts anybody, clusters are what everybody says. Items are brought into the order of their names
@@ -50,6 +51,10 @@ from consilience.parameters import is_whole, require
 
 LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` goes on from the clusters at hand
 LARGEST_TABLE = 5000  # items of which a table of all pairs is shown
+DOUBTFUL = (
+    "A single cluster explains the groupings as well as these do: they are too few for so many items, or contradict "
+    "each other too often. The clusters are unsure."
+)
 
 
 class SubsetFusion(GroupingConsensus):
@@ -254,7 +259,6 @@ class SubsetFusion(GroupingConsensus):
         if self.n_clusters == 1:
             obvious = np.zeros(memberships.n_items, dtype=np.intp)
         numbers = range(min(2, most), most + 1) if self.n_clusters == "auto" else range(most, most + 1)
-        solution = None
         if obvious is not None:
             solution = _obvious(memberships, obvious)
         elif self.refine:
@@ -262,12 +266,12 @@ class SubsetFusion(GroupingConsensus):
             solution = fusing.by_mixture(
                 memberships, coordinates, numbers, more_starts=more_starts, n_init=self.n_init, rng=rng
             )
-        if solution is None:
+        else:
             solution = fusing.by_kmeans(memberships, coordinates, numbers, rng=rng)
         self._n_rows_at_fit = groupings.n_rows
         self.embedding_ = np.zeros((len(groupings), coordinates.vectors.shape[1]))
         self.embedding_[places] = coordinates.vectors
-        self._notes = _unrefined(self.refine and obvious is None and solution.state is None)
+        self._notes = [DOUBTFUL] if solution.doubtful else []
         self._set_result(groupings, memberships, places, part, solution, coordinates.grouping_weights)
         return self
 
@@ -363,9 +367,9 @@ def _obvious(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> fu
             f"The groupings make {n_clusters} clusters of {len(cluster)} items beyond doubt, since hardly two items "
             "were ever put together. There is nothing to fuse."
         )
-    evidence = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0))
-    curve = fusing.curve_of({n_clusters: [evidence.score(cluster), np.nan]})
-    return fusing.Solution(fusing.onehot(cluster, n_clusters), curve)
+    silhouette = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0)).score(cluster)
+    curve = fusing.curve_of({n_clusters: [silhouette, np.nan]})
+    return fusing.Solution(fusing.onehot(cluster, n_clusters), curve, silhouette)
 
 
 def _weights(
@@ -418,15 +422,6 @@ def _notes(groupings: Groupings, part: Int[np.ndarray, " seen"], n_clusters: Any
     if groupings.n_groupings == 1:
         notes.append("There is one grouping only: the clusters are its groups, and nothing says how sure they are.")
     return notes
-
-
-def _unrefined(fell_back: bool) -> list[str]:
-    if not fell_back:
-        return []
-    return [
-        "A single cluster explains the groupings as well as several: there are too few for so many items. The clusters "
-        "are those of k-means on the coordinates, and unsure."
-    ]
 
 
 def _scattered(values: Int[np.ndarray, " seen"], places: Int[np.ndarray, " seen"], n_items: int) -> np.ndarray:
