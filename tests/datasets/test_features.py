@@ -6,7 +6,7 @@ import pytest
 from scipy.io import savemat
 from sklearn import datasets as sklearn_datasets
 
-from consilience.datasets import load_dataset, load_digits, load_faces, load_uci
+from consilience.datasets import load_cmu_faces, load_dataset, load_digits, load_faces, load_uci
 from consilience.errors import InputError
 
 
@@ -136,6 +136,31 @@ def test_the_reader_of_faces_turns_matlabs_columns(folder):
     np.testing.assert_array_equal(faces.images, pictures)
     assert faces.data["pixel_2_5"].tolist() == pictures[:, 2, 5].tolist()
     assert faces.item_names.tolist() == ["person 1, picture 1", "person 1, picture 2"]
+
+
+def test_faces_in_four_views(folder):
+    (folder / "cmu-faces").mkdir()
+    pictures = np.arange(3 * 30 * 32).reshape(3, 30, 32).astype(np.uint8)
+    np.savez(
+        folder / "cmu-faces" / "cmu_faces_32x30.npz",
+        X=pictures,
+        person=np.array(["an2i", "bpm", "an2i"]),
+        pose=np.array(["up", "left", "left"]),
+        expression=np.array(["sad", "happy", "happy"]),
+        eyes=np.array(["open", "open", "sunglasses"]),
+    )
+    faces = load_cmu_faces()
+    np.testing.assert_array_equal(faces.images, pictures)
+    assert faces.item_names.tolist() == ["an2i 1", "bpm 1", "an2i 2"]
+    assert faces.data["pixel_2_5"].tolist() == pictures[:, 2, 5].tolist()
+    assert faces.target_names[faces.target].tolist() == ["up", "left", "left"]
+    assert faces.views.loc["an2i 2"].tolist() == ["left", "an2i", "happy", "sunglasses"]
+
+
+def test_the_real_faces_in_four_views(load):
+    views = load("cmu_faces").views
+    assert views.nunique().to_dict() == {"pose": 4, "person": 20, "expression": 4, "eyes": 2}
+    assert (views["eyes"] == "open").sum() == 313
 
 
 def test_the_reader_of_uci_sets(folder):

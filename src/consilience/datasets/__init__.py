@@ -7,13 +7,21 @@ CONSILIENCE_DATA; where a file is absent, a `MissingDataError` says which, and w
 from consilience.datasets.cardsorts import load_cardsort_animals, load_cardsort_greek_sites
 from consilience.datasets.catalogue import list_datasets, load_dataset
 from consilience.datasets.crowds import load_crowd_labels, load_dogs_birds, load_mnist_crowd, load_orchestra
-from consilience.datasets.features import load_digits, load_faces, load_iris, load_uci, load_wine
+from consilience.datasets.features import (
+    load_cmu_faces,
+    load_digits,
+    load_faces,
+    load_iris,
+    load_uci,
+    load_wine,
+)
 from consilience.datasets.freesorts import load_free_sort
 
 __all__ = [
     "list_datasets",
     "load_cardsort_animals",
     "load_cardsort_greek_sites",
+    "load_cmu_faces",
     "load_crowd_labels",
     "load_dataset",
     "load_digits",

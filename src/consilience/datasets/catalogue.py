@@ -38,6 +38,7 @@ _CATALOGUE = {
         _alone(features.BUNDLED["wine"], features.load_wine),
         *_family(features.UCI, features.load_uci),
         *_family(features.FACES, features.load_faces),
+        _alone(features.CMU_FACES, features.load_cmu_faces),
         _alone(cardsorts.ANIMALS, cardsorts.load_cardsort_animals),
         *_family(cardsorts.GREEK_SITES, cardsorts.load_cardsort_greek_sites),
         *_family(freesorts.FREE_SORTS, freesorts.load_free_sort),

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from consilience.datasets._folder import DataSet, bundle, choose, pixels
 
-__all__ = ["load_digits", "load_faces", "load_iris", "load_uci", "load_wine"]
+__all__ = ["load_cmu_faces", "load_digits", "load_faces", "load_iris", "load_uci", "load_wine"]
 
 BUNDLED = {
     "digits": DataSet(
@@ -193,6 +193,19 @@ FACES = {
     ),
 }
 
+CMU_FACES = DataSet(
+    name="cmu_faces",
+    title="Faces of 20 persons in 4 poses, 4 expressions, with and without sunglasses; 30 x 32 pixels",
+    source="the GitHub repository Sude28/CMU-Face-Images-Verisetinin-CNN-Modeli-Ile-Siniflandirilmasi",
+    citation="Mitchell 1997, UCI CMU Face Images",
+    n_items=624,
+    n_features=960,
+    n_classes=4,
+    files=("cmu-faces/cmu_faces_32x30.npz",),
+    notes="Four true clusterings of the same pictures: by pose (the classes), person, expression, and eyes.",
+)
+CMU_VIEWS = ("pose", "person", "expression", "eyes")
+
 IMAGE_SHAPES = {"Yale": (32, 32), "ORL": (32, 32), "warpAR10P": (60, 40), "warpPIE10P": (55, 44)}
 
 
@@ -335,6 +348,44 @@ def load_faces(name: str) -> Bunch:
         classes="person " + person.astype(str),
         class_names=persons,
         images=images,
+    )
+
+
+def load_cmu_faces() -> Bunch:
+    """Load pictures of faces that can be grouped in four ways; the classes are the poses.
+
+    Returns
+    -------
+    Bunch
+        `data` (n_items, n_pixels) DataFrame of grey values, `target` (n_items,) codes of the pose, `target_names`,
+        `feature_names`, `item_names` such as "an2i 1", `DESCR`, `images` (n_items, height, width) uint8, and `views`
+        (n_items, 4) DataFrame of the true pose, person, expression ("neutral", "sad", …) and eyes ("open" or
+        "sunglasses").
+
+    Raises
+    ------
+    MissingDataError
+        If its file is not in the folder named by CONSILIENCE_DATA.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_cmu_faces
+    >>> faces = load_cmu_faces()  # doctest: +SKIP
+    >>> faces.views.nunique().to_dict()  # doctest: +SKIP
+    {'pose': 4, 'person': 20, 'expression': 4, 'eyes': 2}
+    """
+    with np.load(*CMU_FACES.paths()) as raw:
+        images = raw["X"]
+        views = pd.DataFrame({view: raw[view] for view in CMU_VIEWS})
+    picture = views.groupby("person").cumcount() + 1
+    items = views["person"] + " " + picture.astype(str)
+    return bundle(
+        CMU_FACES,
+        items=items,
+        data=pixels(images),
+        classes=views["pose"],
+        images=images,
+        views=views.set_axis(pd.Index(items, name="item")),
     )
 
 
