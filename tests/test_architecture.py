@@ -11,9 +11,12 @@ import consilience
 ROOT = Path(consilience.__file__).parent
 LAYERS = [
     {"cli", "__main__"},
-    {"registry", "persistence", "inspection", "active"},
+    {"registry", "persistence", "inspection", "active", "comparison", "entrants", "held_out"},
     {"semisupervised", "consensus", "deep"},
-    {"base", "aggregator", "grouping_consensus", "parameters", "profiles", "simulation", "datasets", "metrics"},
+    {
+        *("base", "consensus_estimator", "aggregator", "grouping_consensus"),
+        *("parameters", "profiles", "simulation", "datasets", "metrics"),
+    },
     {"inference"},
     {"annotations"},
     {"errors", "_version"},
@@ -87,7 +90,7 @@ def test_models_use_the_one_loop(path):
     assert "range(max_iter)" not in source
 
 
-BASES = {"CrowdEstimator", "LabelAggregator", "GroupingConsensus"}
+BASES = {"CrowdEstimator", "ConsensusEstimator", "LabelAggregator", "GroupingConsensus"}
 BUILT_ON = {  # stagewise and spectral EM end with the EM of these
     "consilience.consensus.product_mixture",
     "consilience.consensus.dawid_skene",

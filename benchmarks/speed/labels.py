@@ -31,8 +31,9 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from consilience import Labels
-from consilience.aggregator import one_blas_thread, vote_shares
+from consilience.aggregator import vote_shares
 from consilience.consensus import DawidSkene, MajorityVote, StagewiseEM, dawid_skene
+from consilience.consensus_estimator import one_blas_thread
 from consilience.inference.product_distributions import Answers
 from consilience.simulation import simulate_labels, sparse_crowd
 

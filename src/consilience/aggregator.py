@@ -10,13 +10,12 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import issparse
 from scipy.special import entr
-from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.labels import CROWD_KIT
 from consilience.annotations.names import MISSING, plain
-from consilience.base import CrowdEstimator
+from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
 from consilience.errors import InputError
 from consilience.inference.product_distributions import Answers, posterior
 
@@ -24,20 +23,11 @@ LONG = ({"item", "annotator", "label"}, set(CROWD_KIT) | {"label"})
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
 
 
-class LabelAggregator(CrowdEstimator):
+class LabelAggregator(ConsensusEstimator):
     """What the estimators of a class for each item from labels share: ``fit(labels)``, and answers in class names.
 
     A subclass implements `_aggregate`, which reads `Labels` and ends with `_set_result`.
     """
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = None
-        tags.target_tags.required = False
-        tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        return tags
 
     def fit(self, annotations: Any, y: Any = None) -> Any:
         """Fit the model.
@@ -65,21 +55,6 @@ class LabelAggregator(CrowdEstimator):
     @abstractmethod
     def _aggregate(self, labels: Labels) -> Any:
         """Fit to labels of at least one item by at least one annotator."""
-
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:  # type: ignore[override]
-        """Fit, and give the class of every item.
-
-        Parameters
-        ----------
-        X : Labels, DataFrame or array, as for `fit`
-        y : ignored
-        **fit_params : as for `fit`
-
-        Returns
-        -------
-        ndarray of class names, shape (n_items,)
-        """
-        return self.fit(X, **fit_params).labels_
 
     def predict(self, annotations: Any) -> np.ndarray:
         """Most probable class of items, old or new, by the labels of known annotators.
@@ -162,9 +137,8 @@ class LabelAggregator(CrowdEstimator):
 
     def _labels(self, annotations: Any, *, reset: bool) -> Labels:
         model = type(self).__name__
-        if reset:  # of a fit to a matrix before: labels have no columns that a new matrix must match
-            for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):
-                delattr(self, name)
+        if reset:
+            self._forget_columns()
         if not isinstance(annotations, Labels):
             annotations = self._from_table(annotations, reset=reset)
         if not annotations.n_rows:
@@ -191,8 +165,7 @@ class LabelAggregator(CrowdEstimator):
         columns = getattr(annotations, "columns", None)
         if columns is not None and set(map(str, columns)) in LONG:
             return Labels.from_frame(annotations)
-        require_matrix(annotations, model)
-        validate_data(self, annotations, reset=reset, skip_check_array=True)
+        self._require_matrix(annotations, reset=reset)
         return Labels.from_matrix(annotations)
 
     def _fitted_codes(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
@@ -297,11 +270,6 @@ def information(
     return np.maximum(bits, 0.0)
 
 
-def one_blas_thread() -> threadpool_limits:
-    """Context in which BLAS keeps to one thread: most products of a fit are small, and its threads would only wait."""
-    return threadpool_limits(1, user_api="blas")
-
-
 def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
     """Share of the votes of each item for each class; equal shares where nobody voted."""
     votes = np.bincount(labels.item * labels.n_classes + labels.label, minlength=len(labels) * labels.n_classes)
@@ -309,24 +277,3 @@ def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
     shares[shares.sum(1) == 0] = 1.0
     shares /= shares.sum(1, keepdims=True)
     return shares
-
-
-def require_matrix(matrix: Any, model: str) -> None:
-    """Raise an InputError unless it is a matrix of labels, real and of at least one row and column."""
-    try:
-        values = np.asarray(matrix)
-    except ValueError as error:
-        raise InputError(f"{model} expected a label matrix with rows of one length. Got rows that differ.") from error
-    if np.iscomplexobj(values):
-        raise InputError("Complex data not supported: labels are names or numbers of classes.")
-    shape = values.shape
-    if len(shape) != 2:
-        raise InputError(
-            f"{model} expected a label matrix of shape (n_items, n_annotators), Reshape your data. Got shape {shape}."
-        )
-    for what, size in (("sample", shape[0]), ("feature", shape[1])):
-        if not size:
-            raise InputError(f"0 {what}(s) (shape={shape}) while a minimum of 1 is required: {model} needs labels.")
-    if values.dtype.kind == "f" and np.isinf(values).any():
-        row, column = np.argwhere(np.isinf(values))[0]
-        raise InputError(f"The label of item {row} by annotator {column} is inf (infinity), which names no class.")

@@ -80,3 +80,13 @@ def test_items_given_in_any_way_are_saved(items, tmp_path):
     session = ActiveSession(items, random_state=0)
     save(session, tmp_path / "study.zip")
     assert load(tmp_path / "study.zip").ask(1, 3) == session.ask(1, 3)
+
+
+def test_a_study_saved_before_places_were_kept_goes_on(tmp_path):
+    """Its file lacks them, and they are looked up by name."""
+    session = collecting("random")
+    session.__dict__.pop("_pending_places")
+    save(session, tmp_path / "study.zip")
+    loaded, expected = load(tmp_path / "study.zip"), collecting("random")
+    assert loaded.ask(2, 4, annotators=["Cy", None]) == expected.ask(2, 4, annotators=["Cy", None])
+    assert same(loaded, expected)

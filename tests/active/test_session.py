@@ -9,8 +9,8 @@ from sklearn.base import clone
 
 import consilience
 from consilience import Groupings
-from consilience.active import ActiveSession, Explore, Informative, Random, Subset
-from consilience.active.session import N_SAMPLES, STRATEGIES
+from consilience.active import ActiveSession, Explore, Informative, Random, Subset, asked, draws
+from consilience.active.named_strategies import STRATEGIES
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.metrics import nmi
@@ -236,6 +236,46 @@ def test_each_subset_of_a_call_counts_for_the_next():
     last = session.strategy.situations[-1]
     np.testing.assert_array_equal(presented(last)[0], dense_counts(10, pending=places)[0])
     np.testing.assert_array_equal(last.times_asked, np.bincount(np.concatenate(places), minlength=10))
+
+
+def test_a_strategy_may_write_into_what_it_gave():
+    """Its next subset may stand where the last one stood: each of those asked keeps its own items."""
+
+    class Reusing(Random):
+        place = np.zeros(4, dtype=int)
+
+        def compose(self, situation, size, rng):
+            self.place[:] = super().compose(situation, size, rng)
+            return self.place
+
+    session = begun(strategy=Reusing())
+    one, other = (sorted(subset.items) for subset in session.ask(2, 4))
+    assert one != other
+    assert [sorted(ITEMS[i] for i in places) for places in session._places_pending()] == [one, other]
+
+
+def test_what_a_failed_question_took_is_not_kept():
+    """The number that it would have had is another subset's, whose own items are then out."""
+    session = begun(max_per_item=1, strategy="random")
+    with pytest.raises(InputError):
+        session.ask(3, 4, annotators=["Ann"] * 3)
+    subset = session.ask(1, 4, annotators=["Ann"])[0]
+    assert subset.number == 1
+    assert sorted(session.ask(1, 6, annotators=["Ann"])[0].items) == sorted(set(ITEMS) - set(subset.items))
+
+
+def test_pending_items_are_looked_up_once(monkeypatch):
+    session = begun(strategy="random")
+    session.ask(3, 4)
+    looked_up = []
+    find = asked.places_of
+    monkeypatch.setattr(asked, "places_of", lambda items, names: looked_up.extend(names) or find(items, names))
+    session.ask(2, 4, annotators=["Ann", "Bo"])
+    assert looked_up == []
+    session._pending_places = {}  # of a study that was saved without them
+    expected = [item for subset in session.pending_ for item in subset.items]
+    session.ask(1, 4, annotators=["Ann"])
+    assert looked_up == expected
 
 
 def test_what_is_withdrawn_was_never_asked():
@@ -543,6 +583,22 @@ def test_groupings_needed_says_what_is_wrong():
         )
 
 
+def test_groupings_needed_with_too_few_items_for_the_clusters():
+    """Each half of four disjoint pairs holds four items, one fewer than there are clusters; of eight pairs, eight."""
+    session = begun(fusion=SubsetFusion(5, refine=False))
+    pairs = [["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"]]
+    for pair in pairs:
+        session.tell([pair[:1], pair[1:]])
+    refused(
+        session.groupings_needed,
+        "The fusion is to find 5 clusters, and a half of the 4 groupings told holds only 4 items: tell more groupings "
+        "before asking how many are needed.",
+    )
+    for _ in range(4):
+        session.tell([ITEMS[::2], ITEMS[1::2]])
+    assert session.groupings_needed().target == 0.9
+
+
 # the session as a whole
 
 
@@ -565,6 +621,26 @@ ONE_OF = ", ".join(map(repr, STRATEGIES))
             f"The 'strategy' parameter of ActiveSession must be one of {ONE_OF}, or a Strategy. Got [] instead.",
         ),
         ({"fusion": 3}, "The 'fusion' parameter of ActiveSession must be a SubsetFusion or None. Got 3 instead."),
+        (
+            {"fusion": SubsetFusion(0)},
+            "The 'n_clusters' parameter of SubsetFusion must be 'auto' or a positive int. Got 0 instead.",
+        ),
+        (
+            {"fusion": SubsetFusion(normalize="rows")},
+            "The 'normalize' parameter of SubsetFusion must be 'degree', 'presented' or None. Got 'rows' instead.",
+        ),
+        (
+            {"fusion": SubsetFusion(max_clusters=1)},
+            "The 'max_clusters' parameter of SubsetFusion must be an int of at least 2. Got 1 instead.",
+        ),
+        (
+            {"fusion": SubsetFusion(random_state="seed")},
+            "The 'random_state' parameter of SubsetFusion must be an int, a RandomState or None. Got 'seed' instead.",
+        ),
+        (
+            {"fusion": SubsetFusion(4)},
+            "The 'n_clusters' parameter of SubsetFusion must be at most 3, the number of items. Got 4 instead.",
+        ),
         (
             {"max_per_item": 0},
             "The 'max_per_item' parameter of ActiveSession must be a positive int or None. Got 0 instead.",
@@ -589,11 +665,9 @@ def test_draws_of_the_clusters_are_of_the_posterior():
     for subset in session.ask(20, 8):
         session.tell(sorted_by_kind(subset), subset=subset)
     samples = session._posterior()
-    assert samples.shape == (N_SAMPLES, 10)
+    assert samples.shape == (draws.N_SAMPLES, 10)
     truth = [KIND[item] for item in ITEMS]
     assert np.mean([nmi(truth, sample) for sample in samples]) > 0.9
-    few = begun(["a", "b", "c"], fusion=SubsetFusion(5)).tell([["a", "b"], ["c"]])
-    assert few._posterior().max() <= 2
     assert begun(["a", "b"], fusion=None).tell([["a", "b"]])._posterior().max() <= 1
 
 

@@ -1,7 +1,8 @@
 """Active composition of subsets: what to ask next, and when to stop."""
 
+from consilience.active.asked import Subset
 from consilience.active.informative import Informative
-from consilience.active.session import ActiveSession, Subset
+from consilience.active.session import ActiveSession
 from consilience.active.stability import Decision, Forecast
 from consilience.active.strategies import (
     ExploitOneVsRest,

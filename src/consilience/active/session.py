@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import combinations, compress
 from typing import Any
 
 import numpy as np
@@ -14,59 +12,20 @@ from jaxtyping import Bool, Int
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from consilience.active.informative import Informative
+from consilience.active import answers, asked, draws
+from consilience.active.asked import Subset
+from consilience.active.candidates import Pool
+from consilience.active.named_strategies import STRATEGIES
 from consilience.active.pair_counts import PairCounts
-from consilience.active.stability import Decision, Forecast, decide, factor_for, split_half_reliability
-from consilience.active.strategies import (
-    ExploitOneVsRest,
-    ExploitPairwise,
-    Explore,
-    ExploreExploitTradeoff,
-    Random,
-    Situation,
-    Strategy,
-)
+from consilience.active.stability import Decision, Forecast, decide, forecast, require_items, split_half_reliability
+from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings, concat
-from consilience.annotations.names import MISSING, name_index, plain
-from consilience.consensus import SubsetFusion, fusing
-from consilience.consensus import grouping_mixture as mixture
+from consilience.annotations.names import plain
+from consilience.consensus import SubsetFusion
+from consilience.consensus.subset_fusion import require_parameters
 from consilience.errors import InputError
-from consilience.inference.memberships import Memberships
 from consilience.metrics import nmi
 from consilience.parameters import is_number, is_whole, require
-
-STRATEGIES: dict[str, type[Strategy]] = {
-    "random": Random,
-    "explore": Explore,
-    "exploit-pairwise": ExploitPairwise,
-    "exploit-one-vs-rest": ExploitOneVsRest,
-    "explore-exploit": ExploreExploitTradeoff,
-    "informative": Informative,
-}
-N_SAMPLES = 16  # draws of the clusters that strategies are given
-FIRST_SWEEPS, SWEEPS = 10, 3  # of each draw, when it begins, and before each use
-SPARE_CLUSTERS = 2  # times the clusters found, where their number is not given
-FEWEST_SAMPLE_CLUSTERS = 10  # in the draws then
-
-Samples = Callable[[], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Subset:
-    """Items to be put before an annotator together.
-
-    Attributes
-    ----------
-    number : int
-        Of the subset in its session, from 1.
-    items : list of names
-    annotator : name, or None
-        Whom it was composed for.
-    """
-
-    number: int
-    items: list[Any]
-    annotator: Any = None
 
 
 class ActiveSession(BaseEstimator):
@@ -101,7 +60,7 @@ class ActiveSession(BaseEstimator):
     Raises
     ------
     InputError
-        Items that are none, missing or repeated; parameters of the wrong kind.
+        Items that are none, missing or repeated; a wrong parameter, also of the fusion or the strategy.
 
     Examples
     --------
@@ -141,9 +100,12 @@ class ActiveSession(BaseEstimator):
         require(self, "fusion", "a SubsetFusion or None", ours)
         quota = self.max_per_item is None or is_whole(self.max_per_item, 1)
         require(self, "max_per_item", "a positive int or None", quota)
-        self.items_ = _distinct(self.items)
+        self.items_ = asked.distinct(self.items)
+        if self.fusion is not None:
+            require_parameters(self.fusion, len(self.items_))
         self.groupings_: Groupings | None = None
         self._pending: list[tuple[int, list[Any], Any]] = []
+        self._pending_places: dict[int, np.ndarray] = {}  # by number
         self._left_out: list[tuple[list[Any], Any]] = []
         self._strategy = self.strategy if isinstance(self.strategy, Strategy) else STRATEGIES[self.strategy]()
         self._strategy.check()
@@ -194,27 +156,25 @@ class ActiveSession(BaseEstimator):
         if candidates is None and not (is_whole(size, 2) and size <= len(self.items_)):
             raise InputError(f"'size' must be an int from 2 to the number of items, {len(self.items_)}. Got {size!r}.")
         whom: Sequence[Any] = [None] * n_subsets if annotators is None else annotators
-        pool = None if candidates is None else self._pool([list(items) for items in candidates])
+        pending = self._places_pending()
+        pool = None if candidates is None else Pool.of(self.items_, list(map(list, candidates)), pending)
         samples = cache(self._posterior)  # of this call: what is asked tells nothing of the clusters
-        before = self._pending, self._n_asked
-        counts = self._counts.with_subsets([self._places(subset.items) for subset in self.pending_])
-        times_asked = self._times_asked()
-        asked = []
-        try:
-            for annotator in whom:
-                allowed = self._allowed(annotator, times_asked)
-                situation = Situation(counts, times_asked, self._n_told, allowed, samples)
-                if pool is None:
-                    chosen = self._compose(size, situation, annotator)
-                else:
-                    chosen = pool.choose(self._strategy, situation, self._rng())
-                asked.append(self._put_out(chosen, annotator))
-                counts = counts.with_subsets([chosen])
-                times_asked = times_asked + np.isin(np.arange(len(times_asked)), chosen)
-        except InputError:
-            self._pending, self._n_asked = before
-            raise
-        return asked
+        counts = self._counts.with_subsets(pending)
+        times_asked = self._times_asked(pending)
+        new: list[tuple[Int[np.ndarray, " size"], Any]] = []
+        for annotator in whom:
+            allowed = self._allowed(annotator, times_asked, [places for places, whose in new if whose == annotator])
+            situation = Situation(counts, times_asked, self._n_told, allowed, samples)
+            if pool is None:
+                asked.require_left(allowed, size, annotator)
+                chosen = np.array(self._strategy.compose(situation, size, self._rng()))  # kept: a copy of our own
+            else:
+                place = pool.choose(self._strategy, situation, self._rng())
+                chosen, pool = pool.subsets[place], pool.without(place)
+            new.append((chosen, annotator))
+            counts = counts.with_subsets([chosen])
+            times_asked = times_asked + np.isin(np.arange(len(times_asked)), chosen)
+        return [self._put_out(chosen, annotator) for chosen, annotator in new]
 
     def tell(self, groupings: Any, *, subset: Subset | None = None, annotator: Any = None) -> ActiveSession:
         """Take what was answered.
@@ -242,7 +202,9 @@ class ActiveSession(BaseEstimator):
         if isinstance(groupings, Groupings):
             if subset is not None or annotator is not None:
                 raise InputError("Groupings say themselves whose they are: give 'subset' and 'annotator' with groups.")
-            new = self._known(groupings)
+            asked.places_of(self.items_, list(groupings.items))
+            answers.require_new(groupings, answers.keys_of(self.groupings_))
+            new = groupings.reindex(self.items_)
         else:
             new = self._answer([list(group) for group in groupings], subset, annotator)
         told = new if self.groupings_ is None else concat([self.groupings_, new])
@@ -281,7 +243,7 @@ class ActiveSession(BaseEstimator):
         if self._fitted is not None and self._fitted.groupings_.n_groupings == groupings.n_groupings:
             return self._fitted
         before = None if self._fitted is None else self._fitted.labels_
-        self._fitted = self._fused(groupings)
+        self._fitted = self._fusion().fit(groupings)
         labels = self._fitted.labels_
         stability = np.nan
         if before is not None:
@@ -335,7 +297,8 @@ class ActiveSession(BaseEstimator):
         Raises
         ------
         InputError
-            Fewer than four groupings were told, or a wrong target.
+            Fewer than four groupings were told, or so few that a half holds fewer items than the fusion is to find
+            clusters; or a wrong target.
         """
         if not (is_number(target) and target < 1 and is_whole(n_splits, 1)):
             raise InputError(
@@ -344,133 +307,62 @@ class ActiveSession(BaseEstimator):
         groupings = self._told()
         if groupings.n_groupings < 4:
             raise InputError(f"Halves can be compared from 4 groupings on. Got {groupings.n_groupings}.")
-        fuse = lambda some: self._fusion().fit_predict(some)  # noqa: E731
-        reliability = split_half_reliability(groupings, fuse, n_splits=n_splits, rng=self._rng())
-        needed = factor_for(reliability, target) * groupings.n_groupings
-        return Forecast(
-            reliability=reliability,
-            target=target,
-            groupings=needed,
-            more=max(needed - groupings.n_groupings, 0.0),
-            per_item=needed * groupings.n_rows / groupings.n_groupings / len(self.items_),
-        )
+        reliability = split_half_reliability(groupings, self._fused_half, n_splits=n_splits, rng=self._rng())
+        return forecast(groupings, reliability, target, n_items=len(self.items_))
 
-    def _compose(self, size: int, situation: Situation, annotator: Any) -> Int[np.ndarray, " size"]:
-        n_allowed = int(situation.allowed.sum())
-        if n_allowed < size:
-            reason = "" if annotator is None else f" of annotator {annotator!r}, who is asked about no item twice,"
-            raise InputError(
-                f"{n_allowed} items are left to ask{reason} and a subset holds {size}: raise 'max_per_item', ask "
-                "another annotator, or stop."
-            )
-        return self._strategy.compose(situation, size, self._rng())
+    def _allowed(
+        self, annotator: Any, times_asked: Int[np.ndarray, " items"], new: list[np.ndarray]
+    ) -> Bool[np.ndarray, " items"]:
+        """Items that a subset for an annotator may hold, when the `new` subsets are asked of the same."""
+        n_items = len(self.items_)
+        allowed = np.full(n_items, True) if self.max_per_item is None else times_asked < self.max_per_item
+        if annotator is None:
+            return allowed
+        pending = [places for places, (*_, whose) in zip(self._places_pending(), self._pending) if whose == annotator]
+        left_out = [item for items, whose in self._left_out if whose == annotator for item in items]
+        others = [*pending, *new, asked.places_of(self.items_, left_out)]
+        return allowed & ~asked.seen_by(annotator, n_items, self.groupings_, others)
 
-    def _allowed(self, annotator: Any, times_asked: Int[np.ndarray, " items"]) -> Bool[np.ndarray, " items"]:
-        allowed = np.ones(len(self.items_), dtype=bool)
-        if self.max_per_item is not None:
-            allowed &= times_asked < self.max_per_item
-        if annotator is not None:
-            for subset in self.pending_:
-                if subset.annotator == annotator:
-                    allowed[self._places(subset.items)] = False
-            left_out = [item for items, whose in self._left_out if whose == annotator for item in items]
-            allowed[self._places(left_out)] = False
-            if self.groupings_ is not None and annotator in self.groupings_.annotators:
-                seen = self.groupings_.restrict(annotators=[annotator]).incidence
-                allowed[np.diff(seen.indptr) > 0] = False
-        return allowed
+    def _times_asked(self, pending: list[np.ndarray]) -> Int[np.ndarray, " items"]:
+        left_out = asked.places_of(self.items_, [item for items, _ in self._left_out for item in items])
+        return asked.times_asked(len(self.items_), self.groupings_, [*pending, left_out])
 
-    def _times_asked(self) -> Int[np.ndarray, " items"]:
-        times = np.zeros(len(self.items_), dtype=np.int64)
-        if self.groupings_ is not None:
-            times += np.diff(self.groupings_.incidence.indptr)
-        for subset in self.pending_:
-            times[self._places(subset.items)] += 1
-        np.add.at(times, self._places([item for items, _ in self._left_out for item in items]), 1)
-        return times
+    def _places_pending(self) -> list[Int[np.ndarray, " size"]]:
+        """Places of the items of each pending subset."""
+        for number, items, _ in self._pending:
+            if number not in self._pending_places:  # of a study that was saved without them
+                self._pending_places[number] = asked.places_of(self.items_, items)
+        return [self._pending_places[number] for number, *_ in self._pending]
 
     def _put_out(self, chosen: Int[np.ndarray, " size"], annotator: Any) -> Subset:
         self._n_asked += 1
         subset = Subset(self._n_asked, [plain(name) for name in self.items_[chosen]], annotator)
-        self._pending = [*self._pending, (subset.number, subset.items, subset.annotator)]
+        self._pending.append((subset.number, subset.items, subset.annotator))
+        self._pending_places[subset.number] = chosen
         return subset
 
     def _answer(self, groups: list[list[Any]], subset: Subset | None, annotator: Any) -> Groupings:
         if subset is not None:
             self._require_pending(subset)
             annotator = subset.annotator if annotator is None else annotator
-            other = [item for group in groups for item in group if item not in set(subset.items)]
-            if other:
-                raise InputError(f"Item {other[0]!r} was not in subset {subset.number}.")
-        name, number = self._name_of_answer(annotator)
-        rows = [(item, name, number, place + 1) for place, group in enumerate(groups) for item in group]
-        self._places([row[0] for row in rows])
-        frame = pd.DataFrame(rows, columns=["item", "annotator", "grouping", "group"])
-        return Groupings.from_frame(frame, items=self.items_)
-
-    def _name_of_answer(self, annotator: Any) -> tuple[Any, int]:
-        """Annotator and grouping that nothing told so far bears."""
-        number, told = self._n_told + 1, self._grouping_keys()
-        if annotator is not None:
-            while (annotator, number) in told:
-                number += 1
-            return annotator, number
-        annotators = {whose for whose, _ in told}
-        while f"answer {number}" in annotators:
-            number += 1
-        return f"answer {number}", number
-
-    def _grouping_keys(self) -> set[tuple[Any, Any]]:
-        return set() if self.groupings_ is None else set(self.groupings_.vocabulary.grouping_keys())
-
-    def _known(self, groupings: Groupings) -> Groupings:
-        self._places(list(groupings.items))
-        told = self._grouping_keys()
-        for annotator, grouping in groupings.vocabulary.grouping_keys():
-            if (annotator, grouping) in told:
-                raise InputError(
-                    f"Grouping {grouping!r} of annotator {annotator!r} was told before. If it is another, give it "
-                    "another name."
-                )
-        return groupings.reindex(self.items_)
+            answers.require_inside(groups, subset)
+        key = answers.new_key(annotator, self._n_told + 1, answers.keys_of(self.groupings_))
+        return answers.as_groupings(groups, self.items_, key)
 
     def _leave_out(self, answer: Groupings, subset: Subset, annotator: Any) -> None:
         """Keep in mind which items of a subset the answer leaves out: they were asked and presented all the same."""
-        places = self._places(subset.items)
-        there = np.diff(answer.incidence.indptr)[places] > 0
-        if there.all():
-            return
-        items = [item for item, said in zip(subset.items, there) if not said]
-        self._left_out.append((items, subset.annotator if annotator is None else annotator))
-        pairs = [np.array([one, other]) for one, other in combinations(places, 2)]
-        silent = [not (one and other) for one, other in combinations(there, 2)]
-        self._counts = self._counts.with_subsets(list(compress(pairs, silent)))
+        items, silent = answers.left_out(answer, subset, asked.places_of(self.items_, subset.items))
+        if items:
+            self._left_out.append((items, subset.annotator if annotator is None else annotator))
+            self._counts = self._counts.with_subsets(silent)
 
     def _settle(self, subset: Subset) -> None:
         self._pending = [parts for parts in self._pending if parts[0] != subset.number]
+        self._pending_places.pop(subset.number, None)
 
     def _require_pending(self, subset: Subset) -> None:
         if subset.number not in {other.number for other in self.pending_}:
             raise InputError(f"Subset {subset.number} is not pending: it was answered or withdrawn, or never asked.")
-
-    def _places(self, names: Iterable[Any]) -> Int[np.ndarray, " names"]:
-        wanted = name_index(list(names))
-        place: np.ndarray = self.items_.get_indexer(wanted)
-        if (place == MISSING).any():
-            raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} is not one of the session's.")
-        return place
-
-    def _pool(self, candidates: list[list[Any]]) -> _Pool:
-        if not candidates or not all(candidates):
-            raise InputError("'candidates' must hold at least one subset, and each at least one item.")
-        item = self._places([name for items in candidates for name in items])
-        candidate = np.repeat(np.arange(len(candidates)), [len(items) for items in candidates])
-        repeated = pd.DataFrame({"candidate": candidate, "item": item}).duplicated().to_numpy()
-        if repeated.any():
-            name = plain(self.items_[item[repeated][0]])
-            raise InputError(f"Item {name!r} is twice in candidate {candidate[repeated][0] + 1}.")
-        taken = {frozenset(self._places(subset.items).tolist()) for subset in self.pending_}
-        return _Pool(item, candidate, taken)
 
     def _told(self) -> Groupings:
         if self.groupings_ is None or not self.groupings_.n_rows:
@@ -483,81 +375,20 @@ class ActiveSession(BaseEstimator):
             fusion.random_state = self._random.randint(2**31 - 1)
         return fusion
 
-    def _fused(self, groupings: Groupings) -> SubsetFusion:
-        return self._fusion().fit(groupings)
+    def _fused_half(self, half: Groupings) -> Int[np.ndarray, " items"]:
+        fusion = self._fusion()
+        require_items(half, fusion.n_clusters, self._told().n_groupings)
+        return fusion.fit_predict(half)
 
-    def _posterior(self) -> Int[np.ndarray, "samples items"]:
+    def _posterior(self) -> draws.Samples:
         """Draws of the clusters from the posterior of the mixture, each moved on from where it was."""
-        groupings = self.groupings_
-        if groupings is None or not groupings.n_rows:  # nothing is known, and all pairs are alike
-            return np.tile(np.arange(len(self.items_)), (N_SAMPLES, 1))
-        memberships = Memberships.of(groupings)
-        crowd = replace(
-            memberships, annotator_of_grouping=np.zeros_like(memberships.annotator_of_grouping), n_annotators=1
-        )
-        layout, rng = mixture.Layout.of(crowd), self._rng()
-        n_clusters, sweeps = self._n_sample_clusters(), SWEEPS
-        if self._samples is None or self._samples.max() >= n_clusters:
-            self._samples, sweeps = _first_samples(crowd, n_clusters, rng), FIRST_SWEEPS
-        state = mixture.init(layout, self._samples[rng.integers(N_SAMPLES)], n_clusters)
-        concentration = mixture.learn_concentration(layout, state).concentration
-        temperature = float(np.clip(0.1 * groupings.n_rows / len(self.items_), 0.5, 1.0))
-        for number, cluster in enumerate(self._samples):
-            state = mixture.State(cluster, n_clusters, concentration)
-            for _ in range(sweeps):
-                state, _ = mixture.sample(layout, state, rng=rng, temperature=temperature)
-            self._samples[number] = state.cluster
-        return self._samples.copy()
-
-    def _n_sample_clusters(self) -> int:
+        if self.groupings_ is None or not self.groupings_.n_rows:
+            return draws.of_nothing(len(self.items_))
         fusion = SubsetFusion() if self.fusion is None else self.fusion
-        if fusion.n_clusters != "auto":
-            return min(int(fusion.n_clusters), len(self.items_))
-        most = min(fusion.max_clusters, len(self.items_))
-        found = 0 if self._fitted is None else self._fitted.n_clusters_
-        return min(max(SPARE_CLUSTERS * found, FEWEST_SAMPLE_CLUSTERS), most)
+        n_found = 0 if self._fitted is None else self._fitted.n_clusters_
+        n_clusters = draws.n_clusters_of(fusion, len(self.items_), n_found)
+        self._samples = draws.moved_on(self.groupings_, self._samples, n_clusters, self._rng())
+        return self._samples.copy()
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self._random.randint(2**31 - 1, size=4))
-
-
-class _Pool:
-    """Subsets to choose among, and which of them are still open."""
-
-    def __init__(
-        self, item: Int[np.ndarray, " rows"], candidate: Int[np.ndarray, " rows"], taken: set[frozenset[int]]
-    ) -> None:
-        self.item, self.candidate = item, candidate
-        self.subsets = np.split(item, np.flatnonzero(np.diff(candidate)) + 1)
-        self.sets = [frozenset(subset.tolist()) for subset in self.subsets]
-        self.open = np.array([items not in taken for items in self.sets])
-
-    def choose(self, strategy: Strategy, situation: Situation, rng: np.random.Generator) -> Int[np.ndarray, " size"]:
-        """Return the subset that the strategy prefers of those that are open and all of whose items are allowed."""
-        barred = np.bincount(self.candidate, ~situation.allowed[self.item], len(self.subsets)) > 0
-        left = np.flatnonzero(self.open & ~barred)
-        if not len(left):
-            raise InputError(
-                f"None of {len(self.subsets)} candidates is left to ask: each is pending, or holds an item too often "
-                "asked."
-            )
-        best = int(left[strategy.prefer(situation, [self.subsets[place] for place in left], rng)])
-        self.open &= np.array([items != self.sets[best] for items in self.sets])
-        return self.subsets[best]
-
-
-def _first_samples(memberships: Memberships, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Clusters by k-means from as many random starts as there are samples."""
-    places = fusing.coordinates(memberships, "degree", min(n_clusters, memberships.n_items)).for_clusters(n_clusters)
-    return np.stack([fusing.kmeans(places, n_clusters, rng=rng) for _ in range(N_SAMPLES)])
-
-
-def _distinct(items: Any) -> pd.Index:
-    names = name_index(list(items))
-    if not len(names):
-        raise InputError("The 'items' parameter of ActiveSession must hold at least one item.")
-    if names.has_duplicates:
-        raise InputError(f"Item {plain(names[names.duplicated()][0])!r} is twice among the 'items' of ActiveSession.")
-    if names.isna().any() or any(isinstance(name, str) and not name.strip() for name in names):
-        raise InputError("An item of the 'items' of ActiveSession has no name (None, NaN or blank).")
-    return names

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from jaxtyping import Int
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import inverse
+from consilience.errors import InputError
 from consilience.metrics import nmi
 
 
@@ -120,6 +122,43 @@ def split_half_reliability(
         both = (one >= 0) & (other >= 0)
         agreements.append(nmi(one[both], other[both]) if both.any() else 0.0)
     return lengthened(float(np.mean(agreements)), 2.0)
+
+
+def require_items(half: Groupings, n_clusters: Any, n_groupings: int) -> None:
+    """Raise an InputError if a half of the groupings holds fewer items than clusters are to be found in it.
+
+    Parameters
+    ----------
+    half : half of the groupings
+    n_clusters : "auto", or how many the fusion is to find
+    n_groupings : in both halves
+    """
+    n_held = np.count_nonzero(np.diff(half.incidence.indptr))
+    if n_clusters != "auto" and n_clusters > n_held:
+        raise InputError(
+            f"The fusion is to find {n_clusters} clusters, and a half of the {n_groupings} groupings told holds only "
+            f"{n_held} items: tell more groupings before asking how many are needed."
+        )
+
+
+def forecast(groupings: Groupings, reliability: float, target: float, *, n_items: int) -> Forecast:
+    """How many groupings a target takes.
+
+    Parameters
+    ----------
+    groupings : told so far
+    reliability : of their consensus
+    target : reliability wanted, in (0, 1)
+    n_items : all there are, whether or not a grouping holds them
+    """
+    needed = factor_for(reliability, target) * groupings.n_groupings
+    return Forecast(
+        reliability=reliability,
+        target=target,
+        groupings=needed,
+        more=max(needed - groupings.n_groupings, 0.0),
+        per_item=needed * groupings.n_rows / groupings.n_groupings / n_items,
+    )
 
 
 def lengthened(reliability: float, factor: float) -> float:

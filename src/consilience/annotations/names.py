@@ -198,3 +198,13 @@ def first_repeat(keys: Int[np.ndarray, " rows"]) -> tuple[int, int]:
     """Return the first row whose key has occurred before, and where it did: (earlier, later)."""
     later = int(np.argmax(pd.Series(keys).duplicated().to_numpy()))
     return int(np.argmax(keys == keys[later])), later
+
+
+def order_of_names(names: pd.Index) -> Int[np.ndarray, " names"]:
+    """Places of the names in their order, whatever they are."""
+    if names.is_monotonic_increasing:
+        return np.arange(len(names))
+    try:
+        return np.asarray(names.argsort())
+    except TypeError:
+        return np.argsort(np.array([f"{type(name).__name__} {name!r}" for name in names]), kind="stable")

@@ -118,7 +118,7 @@ def by_kmeans(
     found = {k: kmeans(places.for_clusters(k), k, rng=rng, n_init=10) for k in numbers}
     curve = curve_of({k: [evidence.score(cluster), np.nan] for k, cluster in found.items()})
     best = _largest(curve["silhouette"])
-    return Solution(onehot(found[best], best), curve, float(curve.loc[best, "silhouette"]))
+    return Solution(onehot(found[best], best), curve, evidence.score(found[best]))
 
 
 def by_mixture(

@@ -38,12 +38,12 @@ from scipy.spatial.distance import squareform
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.aggregator import one_blas_thread
 from consilience.annotations import Groupings, concat
-from consilience.annotations.names import MISSING, name_index
-from consilience.consensus import fusing
+from consilience.annotations.names import MISSING, name_index, order_of_names
+from consilience.consensus import fusing, fusion_result
 from consilience.consensus import grouping_mixture as mixture
 from consilience.consensus.evidence_silhouette import EvidenceSilhouette
+from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships, parts, presented, together
@@ -51,10 +51,6 @@ from consilience.parameters import is_whole, require
 
 LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` goes on from the clusters at hand
 LARGEST_TABLE = 5000  # items of which a table of all pairs is shown
-DOUBTFUL = (
-    "A single cluster explains the groupings as well as these do: they are too few for so many items, or contradict "
-    "each other too often. The clusters are unsure."
-)
 
 
 class SubsetFusion(GroupingConsensus):
@@ -251,7 +247,7 @@ class SubsetFusion(GroupingConsensus):
 
     def _fuse(self, groupings: Groupings) -> SubsetFusion:
         memberships, places, part = self._linked(groupings)
-        self._check(memberships.n_items)
+        require_parameters(self, memberships.n_items, "items that some grouping holds")
         rng = self._rng()
         most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
         coordinates = fusing.coordinates(memberships, self.normalize, min(most, memberships.n_items))
@@ -271,7 +267,7 @@ class SubsetFusion(GroupingConsensus):
         self._n_rows_at_fit = groupings.n_rows
         self.embedding_ = np.zeros((len(groupings), coordinates.vectors.shape[1]))
         self.embedding_[places] = coordinates.vectors
-        self._notes = [DOUBTFUL] if solution.doubtful else []
+        self._notes = [fusion_result.DOUBTFUL] if solution.doubtful else []
         self._set_result(groupings, memberships, places, part, solution, coordinates.grouping_weights)
         return self
 
@@ -291,23 +287,10 @@ class SubsetFusion(GroupingConsensus):
         """Memberships of the items that some grouping holds, in the order of their names; their places; their parts."""
         everything = Memberships.of(groupings)
         seen = everything.times_seen > 0
-        order = _order_of_names(groupings.items)
+        order = order_of_names(groupings.items)
         places = order[seen[order]]
         memberships = everything.of_items(places)
         return memberships, places, parts(memberships)
-
-    def _check(self, n_seen: int) -> None:
-        auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
-        require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
-        require(self, "normalize", "'degree', 'presented' or None", self.normalize in fusing.NORMALIZATIONS)
-        require(self, "refine", "True or False", isinstance(self.refine, bool | np.bool_))
-        require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))
-        require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
-        if not auto and self.n_clusters > n_seen:
-            raise InputError(
-                f"The 'n_clusters' parameter of SubsetFusion must be at most {n_seen}, the number of items that some "
-                f"grouping holds. Got {self.n_clusters} instead."
-            )
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
@@ -355,9 +338,33 @@ class SubsetFusion(GroupingConsensus):
         self._n_raw_clusters = solution.probabilities.shape[1]
         self.n_clusters_curve_ = solution.curve
         self.silhouette_ = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0)).score(cluster)
-        weight = _weights(memberships, solution.state, grouping_weights)
-        self.annotators_ = _annotators(groupings, memberships, weight, cluster)
-        self.notes_ = self._notes + _notes(groupings, part, self.n_clusters, n_clusters)
+        weight = fusion_result.weights(memberships, solution.state, grouping_weights)
+        self.annotators_ = fusion_result.annotators_table(groupings, memberships, weight, cluster)
+        self.notes_ = self._notes + fusion_result.notes(groupings, part, self.n_clusters, n_clusters)
+
+
+def require_parameters(fusion: SubsetFusion, n_items: int, items: str = "items") -> None:
+    """Raise an InputError if a parameter is wrong, or more clusters are asked for than there are such items."""
+    auto = isinstance(fusion.n_clusters, str) and fusion.n_clusters == "auto"
+    require(fusion, "n_clusters", "'auto' or a positive int", auto or is_whole(fusion.n_clusters, 1))
+    require(fusion, "normalize", "'degree', 'presented' or None", fusion.normalize in fusing.NORMALIZATIONS)
+    require(fusion, "refine", "True or False", isinstance(fusion.refine, bool | np.bool_))
+    require(fusion, "max_clusters", "an int of at least 2", is_whole(fusion.max_clusters, 2))
+    require(fusion, "n_init", "a positive int", is_whole(fusion.n_init, 1))
+    require(fusion, "random_state", "an int, a RandomState or None", _is_seed(fusion.random_state))
+    if not auto and fusion.n_clusters > n_items:
+        raise InputError(
+            f"The 'n_clusters' parameter of SubsetFusion must be at most {n_items}, the number of {items}. Got "
+            f"{fusion.n_clusters} instead."
+        )
+
+
+def _is_seed(value: Any) -> bool:
+    try:
+        check_random_state(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _obvious(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> fusing.Solution:
@@ -372,70 +379,8 @@ def _obvious(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> fu
     return fusing.Solution(fusing.onehot(cluster, n_clusters), curve, silhouette)
 
 
-def _weights(
-    memberships: Memberships, state: mixture.State | None, of_groupings: Float[np.ndarray, " groupings"] | None
-) -> Float[np.ndarray, " annotators"]:
-    if state is not None:
-        return np.asarray(1 / (1 + state.concentration))
-    n_groupings, by = memberships.n_groupings, memberships.annotator_of_grouping
-    each = np.full(n_groupings, 1 / n_groupings) if of_groupings is None else of_groupings
-    return np.asarray(np.bincount(by, each, memberships.n_annotators))
-
-
-def _annotators(
-    groupings: Groupings,
-    memberships: Memberships,
-    weight: Float[np.ndarray, " annotators"],
-    cluster: Int[np.ndarray, " items"],
-) -> pd.DataFrame:
-    by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
-    table = pd.DataFrame(
-        {
-            "n_groupings": np.bincount(by, minlength=n_annotators),
-            "n_items": np.bincount(by[memberships.grouping], minlength=n_annotators),
-            "n_groups": np.bincount(
-                by[memberships.grouping_of_group], memberships.group_sizes > 0, n_annotators
-            ).astype(int),
-            "weight": weight,
-            "agreement": fusing.agreement_with(memberships, cluster),
-        },
-        index=groupings.annotators.rename("annotator"),
-    )
-    return table.iloc[np.argsort(-weight, kind="stable")]
-
-
-def _notes(groupings: Groupings, part: Int[np.ndarray, " seen"], n_clusters: Any, n_found: int) -> list[str]:
-    notes = []
-    unseen = len(groupings) - len(part)
-    if unseen:
-        notes.append(f"{unseen} of {len(groupings)} items are in no grouping; they belong to no cluster (label -1).")
-    n_parts = int(part.max()) + 1
-    if n_parts > 1:
-        sizes = np.bincount(part)
-        some = ", ".join(map(str, sizes[:5])) + (", …" if n_parts > 5 else "")
-        notes.append(
-            f"The items fall into {n_parts} parts (of {some} items) that no chain of groupings links; each has "
-            "clusters of its own, and nothing is known of pairs across."
-        )
-    if n_clusters != "auto" and n_found < n_clusters:
-        notes.append(f"{n_clusters} clusters were asked for; the groupings tell {n_found} apart.")
-    if groupings.n_groupings == 1:
-        notes.append("There is one grouping only: the clusters are its groups, and nothing says how sure they are.")
-    return notes
-
-
 def _scattered(values: Int[np.ndarray, " seen"], places: Int[np.ndarray, " seen"], n_items: int) -> np.ndarray:
     """Values at their places, -1 elsewhere."""
     everywhere = np.full(n_items, -1)
     everywhere[places] = values
     return everywhere
-
-
-def _order_of_names(items: pd.Index) -> Int[np.ndarray, " items"]:
-    """Places of the items in the order of their names, whatever these are."""
-    if items.is_monotonic_increasing:
-        return np.arange(len(items))
-    try:
-        return np.asarray(items.argsort())
-    except TypeError:
-        return np.argsort(np.array([f"{type(name).__name__} {name!r}" for name in items]), kind="stable")

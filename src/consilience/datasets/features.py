@@ -374,7 +374,8 @@ def load_cmu_faces() -> Bunch:
     >>> faces.views.nunique().to_dict()  # doctest: +SKIP
     {'pose': 4, 'person': 20, 'expression': 4, 'eyes': 2}
     """
-    with np.load(*CMU_FACES.paths()) as raw:
+    (path,) = CMU_FACES.paths()
+    with np.load(path) as raw:
         images = raw["X"]
         views = pd.DataFrame({view: raw[view] for view in CMU_VIEWS})
     picture = views.groupby("person").cumcount() + 1

@@ -1,0 +1,92 @@
+"""What a session takes for an answer: groupings of its items, whose names nothing told before bears."""
+
+from __future__ import annotations
+
+from itertools import combinations, compress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Int
+
+from consilience.active.asked import Subset, places_of
+from consilience.annotations import Groupings
+from consilience.errors import InputError
+
+Key = tuple[Any, Any]  # annotator and name of a grouping
+
+
+def keys_of(groupings: Groupings | None) -> set[Key]:
+    """Annotator and name of each grouping told; none where nothing was."""
+    return set() if groupings is None else set(groupings.vocabulary.grouping_keys())
+
+
+def as_groupings(groups: list[list[Any]], items: pd.Index, key: Key) -> Groupings:
+    """One answer as groupings of the session's items.
+
+    Parameters
+    ----------
+    groups : names of the items in each group
+    items : of the session
+    key : annotator and name of the grouping
+
+    Raises
+    ------
+    InputError
+        An unknown item, or one that is in the answer twice.
+    """
+    rows = [(item, *key, place + 1) for place, group in enumerate(groups) for item in group]
+    places_of(items, [row[0] for row in rows])
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "grouping", "group"])
+    return Groupings.from_frame(frame, items=items)
+
+
+def new_key(annotator: Any, number: int, told: set[Key]) -> Key:
+    """Return an annotator and a grouping that nothing told so far bears.
+
+    Parameters
+    ----------
+    annotator : whose answer it is; None for one who said nothing else
+    number : of the answer, the first to be tried
+    told : what `keys_of` gives
+    """
+    if annotator is not None:
+        while (annotator, number) in told:
+            number += 1
+        return annotator, number
+    annotators = {whose for whose, _ in told}
+    while f"answer {number}" in annotators:
+        number += 1
+    return f"answer {number}", number
+
+
+def require_inside(groups: list[list[Any]], subset: Subset) -> None:
+    """Raise an InputError if an answer holds an item that was not in the subset."""
+    inside = set(subset.items)
+    other = [item for group in groups for item in group if item not in inside]
+    if other:
+        raise InputError(f"Item {other[0]!r} was not in subset {subset.number}.")
+
+
+def require_new(groupings: Groupings, told: set[Key]) -> None:
+    """Raise an InputError if one of the groupings was told before."""
+    for annotator, grouping in groupings.vocabulary.grouping_keys():
+        if (annotator, grouping) in told:
+            raise InputError(
+                f"Grouping {grouping!r} of annotator {annotator!r} was told before. If it is another, give it "
+                "another name."
+            )
+
+
+def left_out(
+    answer: Groupings, subset: Subset, places: Int[np.ndarray, " size"]
+) -> tuple[list[Any], list[Int[np.ndarray, " 2"]]]:
+    """Return the items of a subset that the answer leaves out, and the pairs of the subset that it says nothing of.
+
+    They were asked and presented all the same.
+    """
+    there = np.diff(answer.incidence.indptr)[places] > 0
+    items = [item for item, said in zip(subset.items, there) if not said]
+    pairs = [np.array([one, other]) for one, other in combinations(places, 2)]
+    silent = [not (one and other) for one, other in combinations(there, 2)]
+    return items, list(compress(pairs, silent))

@@ -1,0 +1,98 @@
+"""What was asked: subsets put before annotators, and how often, and whom, each item was asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Int
+
+from consilience.annotations import Groupings
+from consilience.annotations.names import MISSING, name_index, plain
+from consilience.errors import InputError
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Items to be put before an annotator together.
+
+    Attributes
+    ----------
+    number : int
+        Of the subset in its session, from 1.
+    items : list of names
+    annotator : name, or None
+        Whom it was composed for.
+    """
+
+    number: int
+    items: list[Any]
+    annotator: Any = None
+
+
+def distinct(items: Any) -> pd.Index:
+    """Return the names of a session's items.
+
+    Raises
+    ------
+    InputError
+        There are none, one is missing or blank, or one is there twice.
+    """
+    names = name_index(list(items))
+    if not len(names):
+        raise InputError("The 'items' parameter of ActiveSession must hold at least one item.")
+    if names.has_duplicates:
+        raise InputError(f"Item {plain(names[names.duplicated()][0])!r} is twice among the 'items' of ActiveSession.")
+    if names.isna().any() or any(isinstance(name, str) and not name.strip() for name in names):
+        raise InputError("An item of the 'items' of ActiveSession has no name (None, NaN or blank).")
+    return names
+
+
+def places_of(items: pd.Index, names: Iterable[Any]) -> Int[np.ndarray, " names"]:
+    """Return the places of names among a session's items.
+
+    Raises
+    ------
+    InputError
+        A name is not among them.
+    """
+    wanted = name_index(list(names))
+    place: np.ndarray = items.get_indexer(wanted)
+    if (place == MISSING).any():
+        raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} is not one of the session's.")
+    return place
+
+
+def times_asked(n_items: int, groupings: Groupings | None, asked: Sequence[np.ndarray]) -> Int[np.ndarray, " items"]:
+    """How often each item was asked about: in the groupings told, and in the subsets asked beside them."""
+    times = _times(n_items, asked)
+    return times if groupings is None else times + np.diff(groupings.incidence.indptr)
+
+
+def seen_by(
+    annotator: Any, n_items: int, groupings: Groupings | None, asked: Sequence[np.ndarray]
+) -> Bool[np.ndarray, " items"]:
+    """Whether an annotator was asked about each item: in groupings of theirs, and in the subsets asked of them."""
+    seen = _times(n_items, asked) > 0
+    if groupings is not None and annotator in groupings.annotators:
+        seen |= np.diff(groupings.restrict(annotators=[annotator]).incidence.indptr) > 0
+    return seen
+
+
+def require_left(allowed: Bool[np.ndarray, " items"], size: int, annotator: Any) -> None:
+    """Raise an InputError if fewer items may be asked about than a subset holds."""
+    n_allowed = int(allowed.sum())
+    if n_allowed < size:
+        reason = "" if annotator is None else f" of annotator {annotator!r}, who is asked about no item twice,"
+        raise InputError(
+            f"{n_allowed} items are left to ask{reason} and a subset holds {size}: raise 'max_per_item', ask another "
+            "annotator, or stop."
+        )
+
+
+def _times(n_items: int, asked: Sequence[np.ndarray]) -> Int[np.ndarray, " items"]:
+    everything = np.concatenate(asked) if asked else np.zeros(0, dtype=np.intp)
+    return np.bincount(everything, minlength=n_items)

@@ -1,0 +1,78 @@
+"""Subsets that are given to choose among, in place of composing some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Int
+
+from consilience.active.asked import places_of
+from consilience.active.strategies import Situation, Strategy
+from consilience.annotations.names import plain
+from consilience.errors import InputError
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Subsets to choose among, and which of them are still open.
+
+    subsets : places of the items of each candidate.
+    item, candidate : the same end to end, and of which candidate each is.
+    open : whether each may still be chosen.
+    """
+
+    subsets: list[np.ndarray]
+    item: Int[np.ndarray, " rows"]
+    candidate: Int[np.ndarray, " rows"]
+    open: Bool[np.ndarray, " candidates"]
+
+    @classmethod
+    def of(cls, items: pd.Index, candidates: list[list[Any]], pending: Sequence[np.ndarray]) -> Pool:
+        """Find the items of the candidates; those of the same items as a pending subset are not open.
+
+        Raises
+        ------
+        InputError
+            No candidate, or one that is empty, or holds an item twice or an unknown one.
+        """
+        if not candidates or not all(candidates):
+            raise InputError("'candidates' must hold at least one subset, and each at least one item.")
+        item = places_of(items, [name for names in candidates for name in names])
+        candidate = np.repeat(np.arange(len(candidates)), [len(names) for names in candidates])
+        repeated = pd.DataFrame({"candidate": candidate, "item": item}).duplicated().to_numpy()
+        if repeated.any():
+            name = plain(items[item[repeated][0]])
+            raise InputError(f"Item {name!r} is twice in candidate {candidate[repeated][0] + 1}.")
+        subsets = np.split(item, np.flatnonzero(np.diff(candidate)) + 1)
+        taken = {_items(subset) for subset in pending}
+        return cls(subsets, item, candidate, np.array([_items(subset) not in taken for subset in subsets]))
+
+    def choose(self, strategy: Strategy, situation: Situation, rng: np.random.Generator) -> int:
+        """Return the candidate that the strategy prefers of those that are open and all of whose items are allowed.
+
+        Raises
+        ------
+        InputError
+            None is left.
+        """
+        barred = np.bincount(self.candidate, ~situation.allowed[self.item], len(self.subsets)) > 0
+        left = np.flatnonzero(self.open & ~barred)
+        if not len(left):
+            raise InputError(
+                f"None of {len(self.subsets)} candidates is left to ask: each is pending, or holds an item too often "
+                "asked."
+            )
+        return int(left[strategy.prefer(situation, [self.subsets[place] for place in left], rng)])
+
+    def without(self, chosen: int) -> Pool:
+        """Close a candidate, and all others of the same items."""
+        others = np.array([_items(subset) != _items(self.subsets[chosen]) for subset in self.subsets])
+        return replace(self, open=self.open & others)
+
+
+def _items(subset: np.ndarray) -> frozenset[int]:
+    return frozenset(subset.tolist())

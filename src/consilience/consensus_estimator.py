@@ -1,0 +1,85 @@
+"""The base of the estimators that need no features: tables brought in, and linear algebra in one thread.
+
+`consilience.aggregator.LabelAggregator` is that of models of labels, `consilience.grouping_consensus.GroupingConsensus`
+that of models of groupings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+from threadpoolctl import threadpool_limits
+
+from consilience.base import CrowdEstimator
+from consilience.errors import InputError
+
+
+class ConsensusEstimator(CrowdEstimator):
+    """What the estimators that need only what people said share: ``fit(annotations)``.
+
+    A subclass implements `fit`: it reads the annotations, which begins with `_forget_columns` and uses
+    `_require_matrix` where they are a table, and learns from them in `one_blas_thread`.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = None
+        tags.target_tags.required = False
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:  # type: ignore[override]
+        """Fit, and give the cluster or class of every item.
+
+        Parameters
+        ----------
+        X : annotations, as for `fit`
+        y : ignored
+        **fit_params : as for `fit`
+
+        Returns
+        -------
+        ndarray, shape (n_items,)
+            ``labels_``: numbers of clusters, or names of classes.
+        """
+        return self.fit(X, **fit_params).labels_
+
+    def _forget_columns(self) -> None:
+        """Forget those of a matrix fitted before: annotations have no columns that a new matrix must match."""
+        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):
+            delattr(self, name)
+
+    def _require_matrix(self, matrix: Any, *, reset: bool) -> None:
+        """Raise an InputError unless it is a matrix of labels; keep in mind its columns, or compare them."""
+        require_matrix(matrix, type(self).__name__)
+        validate_data(self, matrix, reset=reset, skip_check_array=True)
+
+
+def one_blas_thread() -> threadpool_limits:
+    """Context in which BLAS keeps to one thread: most products of a fit are small, and its threads would only wait."""
+    return threadpool_limits(1, user_api="blas")
+
+
+def require_matrix(matrix: Any, model: str) -> None:
+    """Raise an InputError unless it is a matrix of labels, real and of at least one row and column."""
+    try:
+        values = np.asarray(matrix)
+    except ValueError as error:
+        raise InputError(f"{model} expected a label matrix with rows of one length. Got rows that differ.") from error
+    if np.iscomplexobj(values):
+        raise InputError("Complex data not supported: labels are names or numbers of classes.")
+    shape = values.shape
+    if len(shape) != 2:
+        raise InputError(
+            f"{model} expected a label matrix of shape (n_items, n_annotators), Reshape your data. Got shape {shape}."
+        )
+    for what, size in (("sample", shape[0]), ("feature", shape[1])):
+        if not size:
+            raise InputError(f"0 {what}(s) (shape={shape}) while a minimum of 1 is required: {model} needs labels.")
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        row, column = np.argwhere(np.isinf(values))[0]
+        raise InputError(f"The label of item {row} by annotator {column} is inf (infinity), which names no class.")
