@@ -73,11 +73,14 @@ bench: setup
 	$(BIN)/python benchmarks/speed/labels.py
 	$(BIN)/python benchmarks/speed/partition_labels.py
 	$(BIN)/python benchmarks/speed/subset_groupings.py
+	$(BIN)/python benchmarks/speed/pairs.py
 
 papers: setup
 	$(BIN)/python benchmarks/papers/partition_labels.py --out docs/papers/partition_labels.txt
 	$(BIN)/python benchmarks/papers/stagewise.py --slow --out docs/papers/stagewise.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/subset_groupings.py --out docs/papers/subset_groupings.txt --figures docs/papers
+	$(BIN)/python benchmarks/papers/multiple_views.py --out docs/papers/multiple_views.txt --figures docs/papers
+	$(BIN)/python benchmarks/papers/compare_digits.py --out docs/papers/compare_digits.txt
 
 serve: $(VENV)/.core
 	@test -e $(REPORT)/report.html || { echo "There is no $(REPORT)/report.html; run make demo first." >&2; exit 2; }

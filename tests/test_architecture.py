@@ -11,7 +11,10 @@ import consilience
 ROOT = Path(consilience.__file__).parent
 LAYERS = [
     {"cli", "__main__"},
-    {"registry", "persistence", "inspection", "active", "comparison", "entrants", "held_out"},
+    {
+        *("registry", "persistence", "inspection", "active"),
+        *("comparison", "entrants", "foreseeing", "held_out"),
+    },
     {"semisupervised", "consensus", "deep"},
     {
         *("base", "consensus_estimator", "aggregator", "grouping_consensus"),

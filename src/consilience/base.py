@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,8 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import InputError
 from consilience.profiles import association, cluster_profile
+
+Said = TypeVar("Said", Pairs, Groupings)
 
 
 class CrowdEstimator(BaseEstimator):
@@ -137,26 +139,15 @@ class CrowdEstimator(BaseEstimator):
 
     def _groupings(self, X: Any, annotations: Any) -> Groupings:
         """Annotations as groupings of the items of X, in their order."""
-        groupings = as_groupings(annotations, X, type(self).__name__)
-        if X is None:
-            return groupings
-        if isinstance(X, pd.DataFrame):
-            if X.index.has_duplicates:
-                twice = X.index[X.index.duplicated()][0]
-                raise InputError(f"Item {twice!r} has more than one row in X. Expected unique names in its index.")
-            return groupings if groupings.items.equals(X.index) else _by_name(groupings, X.index)
-        if not groupings.positional:
-            raise InputError(
-                "X has no names of items, and the items of the annotations stand in the order of a table's rows. "
-                "Give X as a DataFrame indexed by item, or annotations.reindex(items)."
-            )
-        n_items = len(X)
-        if len(groupings) != n_items:
-            raise InputError(
-                f"X has {n_items} rows and the annotations {len(groupings)} items, so they cannot be matched by "
-                "position. Give X as a DataFrame indexed by item, or annotations.reindex(items)."
-            )
-        return groupings
+        return _matched(as_groupings(annotations, X, type(self).__name__), X)
+
+    def _judgements(self, X: Any, annotations: Any) -> Pairs | Groupings:
+        """Annotations as what they say of pairs of the items of X, in their order."""
+        if isinstance(annotations, pd.DataFrame) and {"item_a", "item_b"} <= set(map(str, annotations.columns)):
+            annotations = Pairs.from_frame(annotations)
+        if isinstance(annotations, Pairs):
+            return _matched(annotations, X)
+        return self._groupings(X, annotations)
 
 
 def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
@@ -194,14 +185,37 @@ def _is_name(names: Any) -> bool:
     return isinstance(names, tuple) or (not isinstance(names, list) and np.ndim(names) == 0)
 
 
-def _by_name(groupings: Groupings, names: pd.Index) -> Groupings:
-    absent = groupings.items.difference(names, sort=False)
-    if len(absent) == len(groupings.items):
+def _matched(annotations: Said, X: Any) -> Said:
+    """Annotations of the items of X, in their order: by name if X is a DataFrame, else by position."""
+    if X is None:
+        return annotations
+    if isinstance(X, pd.DataFrame):
+        if X.index.has_duplicates:
+            twice = X.index[X.index.duplicated()][0]
+            raise InputError(f"Item {twice!r} has more than one row in X. Expected unique names in its index.")
+        return annotations if annotations.items.equals(X.index) else _by_name(annotations, X.index)
+    if not annotations.positional:
+        raise InputError(
+            "X has no names of items, and the items of the annotations stand in the order of a table's rows. "
+            "Give X as a DataFrame indexed by item, or annotations.reindex(items)."
+        )
+    n_items = len(X)
+    if len(annotations) != n_items:
+        raise InputError(
+            f"X has {n_items} rows and the annotations {len(annotations)} items, so they cannot be matched by "
+            "position. Give X as a DataFrame indexed by item, or annotations.reindex(items)."
+        )
+    return annotations
+
+
+def _by_name(annotations: Said, names: pd.Index) -> Said:
+    absent = annotations.items.difference(names, sort=False)
+    if len(absent) == len(annotations.items):
         raise InputError(
             f"No item of the annotations (such as {absent[0]!r}) is in the index of X (such as {names[0]!r}). "
             "Set the items' names as index of X."
         )
-    return groupings.reindex(names)
+    return annotations.reindex(names)
 
 
 def _require_numeric(X: Any) -> None:

@@ -105,6 +105,82 @@ ESTIMATORS: dict[str, Entry] = {
             description="One clustering from many groupings of small subsets; finds the number of clusters, and which "
             "annotators sort consistently.",
         ),
+        Entry(
+            name="MCVC",
+            module="consilience.semisupervised",
+            kind="semisupervised",
+            reads=("pairs", "groupings", "labels"),
+            description="Several clusterings of the same items, each told from the features and held by some of the "
+            "annotators; finds how many, and who holds which.",
+        ),
+        Entry(
+            name="MECC",
+            module="consilience.semisupervised",
+            kind="semisupervised",
+            reads=("pairs", "groupings", "labels"),
+            description="One clustering told from the features, on which annotators judge pairs, each as reliable as "
+            "they are.",
+        ),
+        Entry(
+            name="MPCKMeans",
+            module="consilience.semisupervised",
+            kind="semisupervised",
+            reads=("pairs", "groupings", "labels"),
+            description="k-means that minds judgements of pairs and learns a metric; contradictions do no harm.",
+        ),
+        Entry(
+            name="ITMLClustering",
+            module="consilience.semisupervised",
+            kind="semisupervised",
+            reads=("pairs", "groupings", "labels"),
+            description="k-means in a metric that brings items judged the same together and others apart.",
+        ),
+        Entry(
+            name="SemiCrowd",
+            module="consilience.semisupervised",
+            kind="semisupervised",
+            reads=("groupings", "labels", "pairs"),
+            description="Completes the matrix of what annotators agree on, and learns a metric that foretells it.",
+        ),
+        Entry(
+            name="InductiveConsensus",
+            module="consilience.semisupervised",
+            kind="semisupervised",
+            reads=("groupings", "labels"),
+            description="Any consensus model, then any classifier on the features: answers for items that nobody "
+            "annotated.",
+        ),
+        Entry(
+            name="Crowdclustering",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("pairs", "groupings", "labels"),
+            description="Clusters from judgements of pairs alone, by annotators who each see the items in a way of "
+            "their own; finds the number of clusters.",
+        ),
+        Entry(
+            name="KCC",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("groupings", "labels"),
+            description="Clusters most like all groupings together, by k-means on the memberships; places new items by "
+            "known groups.",
+        ),
+        Entry(
+            name="CSPA",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("groupings", "labels"),
+            description="Clusters of items often put together, of the times they were seen together; the plain "
+            "baseline for groupings.",
+        ),
+        Entry(
+            name="MetaClustering",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("groupings", "labels"),
+            description="Several clusterings, one for each group of annotators who group alike; finds how many.",
+        ),
     ]
 }
 

@@ -117,6 +117,7 @@ def test_order_of_items_changes_nothing(iris, fitted):
     np.testing.assert_allclose(other.responsibilities_, fitted.responsibilities_[shuffled], atol=1e-8)
 
 
+@pytest.mark.slow
 def test_order_of_items_changes_nothing_with_auto(iris):
     X, _, experts = iris
     shuffled = np.random.default_rng(2).permutation(150)

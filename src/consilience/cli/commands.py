@@ -34,6 +34,16 @@ from consilience.cli.program import Program, show_help
 DEFAULT_MODEL = "PartitionLabelModel"
 
 
+class Span(Between):
+    """The lowest and the highest integer with a colon between them, or one integer."""
+
+    name = "LOW:HIGH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the lowest and the highest integer."""
+        return super().convert(value.replace(":", "-") if isinstance(value, str) else value, param, ctx)
+
+
 @click.group(
     cls=Program,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -58,6 +68,7 @@ def main() -> None:
     epilog=example(
         "consilience fit experts.csv --features patients.csv --set max_clusters=20 --out study",
         "consilience fit labels.csv --model DawidSkene --gold checked.csv",
+        "consilience fit labels.csv --model auto",
     ),
 )
 @click.argument("annotations", type=FILE)
@@ -67,7 +78,7 @@ def main() -> None:
     metavar="NAME",
     default=DEFAULT_MODEL,
     show_default=True,
-    help=f"One of {', '.join(registry.ESTIMATORS)}.",
+    help=f"One of {', '.join(registry.ESTIMATORS)}; or auto: the one that 'consilience compare' puts first.",
 )
 @click.option(
     "--set",
@@ -138,6 +149,100 @@ def fit(
         model=model,
         settings=chosen,
         standardize=not no_standardize,
+        out=out,
+        as_json=as_json,
+    )
+
+
+@main.command(
+    short_help="Compare models or numbers of clusters by what people said that they were not told.",
+    epilog=example(
+        "consilience compare experts.csv --features patients.csv",
+        "consilience compare sorts.csv --models SubsetFusion --clusters 2:8 --out table.csv",
+    ),
+)
+@click.argument("annotations", type=FILE)
+@features_option
+@click.option("--models", metavar="NAME[,…]", help="The models to compare.  [default: all that can be fitted]")
+@click.option(
+    "--set",
+    "settings",
+    type=Setting(),
+    multiple=True,
+    metavar="MODEL.KEY=VALUE",
+    help="Set a parameter of one of the models; may be repeated.",
+)
+@click.option(
+    "--clusters",
+    type=Span(),
+    help="Numbers of clusters to try, of models that have the parameter.  [default: 2, 3, 4, 6 and 8 for those that do "
+    "not find it]",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["model", "clusters"]),
+    default="model",
+    show_default=True,
+    help="Who foresees: the model, which may know people more or less well; or its clusters alone, with one view of "
+    "people for all models.",
+)
+@click.option("--folds", type=int, default=5, show_default=True, help="Each model is fitted so many times.")
+@click.option(
+    "--hold-out",
+    "level",
+    type=click.Choice(["auto", "groupings", "judgements"]),
+    default="auto",
+    show_default=True,
+    help="What is held out: whole groupings, or a part of what each annotator said.",
+)
+@click.option("--max-pairs", type=int, default=20_000, show_default=True, help="Judgements to foresee, at most.")
+@click.option("--no-standardize", is_flag=True, help="Take the features as they are; by default each has variance 1.")
+@click.option("-o", "--out", type=FILE, metavar="FILE", help="CSV, TSV or Parquet file for the table.")
+@reading_options
+@seed_option
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
+def compare(
+    annotations: Path,
+    features: Path | None,
+    models: str | None,
+    settings: tuple[tuple[str, Any], ...],
+    clusters: tuple[int, int] | None,
+    by: str,
+    folds: int,
+    level: str,
+    max_pairs: int,
+    no_standardize: bool,
+    out: Path | None,
+    kind: str | None,
+    item_column: str | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Compare models on ANNOTATIONS without knowing the truth: who foresees best what people said?
+
+    A part of the annotations is held out, each model is fitted to the rest and has to foresee whether people put two
+    items together. The table has the log loss of these judgements (lower is better), how far each model is behind the
+    first, both with standard errors, the share foreseen rightly, and seconds and memory of a fit. "chance" knows only
+    how often people put two items together.
+
+    ANNOTATIONS and features are read as by 'fit', and may also be judgements of pairs.
+    """
+    from consilience.cli.comparing import compare as run
+
+    run(
+        annotations,
+        features=features,
+        kind=kind,
+        column=item_column,
+        models=models,
+        settings=merged(settings),
+        clusters=clusters,
+        by=by,
+        folds=folds,
+        level=level,
+        max_pairs=max_pairs,
+        standardize=not no_standardize,
+        seed=seed,
         out=out,
         as_json=as_json,
     )

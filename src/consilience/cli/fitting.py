@@ -22,6 +22,8 @@ from consilience.cli.tables import read_numbers, rows_of
 from consilience.errors import InputError
 from consilience.inspection import report
 
+AUTO = "auto"
+
 
 def fit(
     annotations: Path,
@@ -38,6 +40,17 @@ def fit(
     as_json: bool,
 ) -> None:
     """Fit a model to files, write what it found to the folder `out`, and show a summary."""
+    if model == AUTO:
+        from consilience.cli.comparing import choose
+
+        model, settings = choose(
+            *(annotations, features),
+            kind=kind,
+            column=column,
+            known=known,
+            settings=settings,
+            standardize=standardize,
+        )
     estimator = make_estimator(model, settings)
     require_arguments(model, [name for name, path in known.items() if path is not None])
     evidence = read_evidence(annotations, features, kind=kind, column=column, known=known, model=model)

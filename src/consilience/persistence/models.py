@@ -30,7 +30,8 @@ STEPS = {
     "PCA": "sklearn.decomposition",
     "SimpleImputer": "sklearn.impute",
 }
-PARTS = STEPS | {"Pipeline": "sklearn.pipeline", "MissingIndicator": "sklearn.impute"}
+CLASSIFIERS = {"LogisticRegression": "sklearn.linear_model", "DummyClassifier": "sklearn.dummy"}
+PARTS = STEPS | CLASSIFIERS | {"Pipeline": "sklearn.pipeline", "MissingIndicator": "sklearn.impute"}
 """Classes of scikit-learn that a file may hold; the indicator is part of an imputer."""
 
 

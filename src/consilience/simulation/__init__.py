@@ -5,6 +5,7 @@ from consilience.simulation.clustering_agents import ClusteringAgent, Clustering
 from consilience.simulation.clusters import gaussian_clusters
 from consilience.simulation.experts import simulate_crowd, simulate_experts
 from consilience.simulation.labels import simulate_labels, sparse_crowd
+from consilience.simulation.pairs import simulate_pairs
 from consilience.simulation.presenting import complete, present, random_subsets
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "simulate_crowd",
     "simulate_experts",
     "simulate_labels",
+    "simulate_pairs",
     "sparse_crowd",
 ]

@@ -1,0 +1,218 @@
+"""``consilience compare``, and the choice of ``consilience fit --model auto``: which model foresees people best."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from consilience import read_annotations, registry
+from consilience.annotations import Annotations
+from consilience.annotations.names import plain
+from consilience.cli.fitting import make_estimator
+from consilience.cli.program import note
+from consilience.cli.tables import named_as, read_numbers, require_folder, write_table
+from consilience.comparison import Comparison
+from consilience.comparison import compare as compare_models
+from consilience.entrants import candidates, final
+from consilience.errors import InputError
+
+MOST_NUMBERS = 5  # of clusters, between the lowest and the highest
+COMMON = ("random_state", "n_jobs")  # settings that every model may take
+
+
+def compare(
+    annotations: Path,
+    *,
+    features: Path | None,
+    kind: str | None,
+    column: str | None,
+    models: str | None,
+    settings: Mapping[str, Any],
+    clusters: tuple[int, int] | None,
+    by: str,
+    folds: int,
+    level: str,
+    max_pairs: int,
+    standardize: bool,
+    seed: int | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare models on files and show the table of them."""
+    if out is not None:
+        require_folder(out)
+    names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
+    of_model = by_model(settings, names)
+    said, table = read(annotations, features, kind=kind, column=column)
+    numbers = None if clusters is None else between(*clusters)
+    found = candidates(said, table, n_clusters=numbers, models=names, settings=of_model)
+    if not found:
+        raise InputError(f"{annotations}: No model reads {type(said).__name__.lower()}.")
+    for name in of_model:
+        if name not in {type(model).__name__ for model in found.values()}:
+            raise InputError(f"--set names {name}, which is not among the models compared.")
+    entered = prepared(found, standardize=standardize and table is not None)
+    seed = 0 if seed is None else seed
+    result = compare_models(
+        entered, said, table, by=by, n_folds=folds, level=level, max_pairs=max_pairs, random_state=seed, verbose=True
+    )
+    if result.chosen is None:
+        raise InputError(f"No model could be compared. {_reasons(result)}")
+    if out is not None:
+        write_table(result.table.reset_index(), out)
+    click.echo(json.dumps(_summary(result, found), indent=2, ensure_ascii=False) if as_json else str(result))
+
+
+def choose(
+    annotations: Path,
+    features: Path | None,
+    *,
+    kind: str | None,
+    column: str | None,
+    known: Mapping[str, Path | None],
+    settings: Mapping[str, Any],
+    standardize: bool,
+) -> tuple[str, dict[str, Any]]:
+    """Name of the model that foresees the annotations best, and its settings; what was found is noted.
+
+    Raises
+    ------
+    InputError
+        Settings that belong to one model, or no model can be fitted.
+    """
+    for key in settings:
+        if key not in COMMON:
+            raise InputError(f"--set {key} belongs to one model, and 'auto' compares many; name one by --model.")
+    for option, path in known.items():
+        if path is not None:
+            raise InputError(f"--{option} is for a model that is named; 'auto' compares models without it.")
+    said, table = read(annotations, features, kind=kind, column=column)
+    given = type(said).__name__.lower()
+    readers = {name for name, entry in registry.ESTIMATORS.items() if given in entry.reads}
+    found = {name: model for name, model in candidates(said, table).items() if type(model).__name__ in readers}
+    if not found:
+        raise InputError(f"{annotations}: No model reads {given}.")
+    entered = prepared(found, standardize=standardize and table is not None)
+    result = compare_models(entered, said, table, random_state=settings.get("random_state", 0), verbose=True)
+    if result.chosen is None:
+        raise InputError(f"No model could be compared. {_reasons(result)}")
+    note(f"Compared {len(found)} models on {len(result.judgements):,} judgements held out. {result.verdict}")
+    model = found[result.chosen]
+    takes = signature(type(model)).parameters
+    return type(model).__name__, _own(model) | {key: value for key, value in settings.items() if key in takes}
+
+
+def read(
+    annotations: Path, features: Path | None, *, kind: str | None, column: str | None
+) -> tuple[Annotations, pd.DataFrame | None]:
+    """Read annotations of any kind, and features whose rows are their items.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, or items that do not fit.
+    """
+    said: Annotations = read_annotations(annotations, kind=kind, item_column=column)
+    if features is None:
+        return said, None
+    table = named_as(read_numbers(features), said.items)
+    absent = said.items[~said.items.isin(table.index)]
+    if len(absent) == len(said.items):
+        raise InputError(
+            f"No item of {annotations} (such as {plain(said.items[0])!r}) is in {features} "
+            f"(such as {plain(table.index[0])!r})."
+        )
+    said = said.reindex(table.index)
+    if len(absent):
+        note(f"Items with neither annotations nor features, left out: {len(absent):,}.")
+    return said, table
+
+
+def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, dict[str, Any]]:
+    """Settings ``Model.key`` by model.
+
+    Raises
+    ------
+    InputError
+        There is no such model or parameter, or no model is named.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for setting, value in settings.items():
+        name, dot, key = setting.partition(".")
+        if not dot:
+            example = names[0] if names else "KCC"
+            raise InputError(f"--set {setting} does not say of which model; write it as {example}.{setting}=value.")
+        found.setdefault(name, {})[key] = value
+    for name, chosen in found.items():
+        make_estimator(name, chosen)
+    return found
+
+
+def between(low: int, high: int) -> list[int]:
+    """A few numbers from the lowest to the highest, the small ones closer together.
+
+    Examples
+    --------
+    >>> between(2, 8), between(3, 5), between(2, 30)
+    ([2, 3, 4, 6, 8], [3, 4, 5], [2, 4, 8, 15, 30])
+    """
+    steps = np.geomspace(low, high, min(MOST_NUMBERS, high - low + 1))
+    if high - low < MOST_NUMBERS:
+        return list(range(low, high + 1))
+    return [int(k) for k in np.unique(np.rint(steps))]
+
+
+def prepared(models: Mapping[str, Any], *, standardize: bool) -> dict[str, Any]:
+    """Models that take features behind a scaler, if these are to be standardised."""
+    if not standardize:
+        return dict(models)
+    return {
+        name: make_pipeline(StandardScaler().set_output(transform="pandas"), model)
+        if registry.entry(type(model).__name__).kind == "semisupervised"
+        else model
+        for name, model in models.items()
+    }
+
+
+def _own(model: Any) -> dict[str, Any]:
+    """Parameters of a model that are not the usual ones."""
+    usual = signature(type(model)).parameters
+    return {key: value for key, value in model.get_params(deep=False).items() if value is not usual[key].default}
+
+
+def _reasons(result: Comparison) -> str:
+    """Why models have no numbers."""
+    failed = result.table.index[result.table["log_loss"].isna()]
+    return " ".join(f"{name}: {result.table.loc[name, 'note']}" for name in failed)
+
+
+def _summary(result: Comparison, models: Mapping[str, Any]) -> dict[str, Any]:
+    """The comparison as plain values; null where there is no number."""
+    rows = []
+    for name, row in zip(map(str, result.table.index), result.table.to_dict("records")):
+        cells = {
+            key: None if isinstance(value, float) and math.isnan(value) else plain(value) for key, value in row.items()
+        }
+        own = _own(final(models[name])) if name in models else {}
+        rows.append({"model": name, "parameters": own} | cells)
+    return {
+        "best": result.best,
+        "chosen": result.chosen,
+        "verdict": result.verdict,
+        "held_out": result.level,
+        "n_folds": result.n_folds,
+        "n_judgements": len(result.judgements),
+        "n_possible_judgements": result.n_possible,
+        "standard_errors_over": result.blocks,
+        "models": rows,
+    }

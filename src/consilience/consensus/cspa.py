@@ -1,0 +1,148 @@
+"""Cluster-based similarity partitioning: Strehl & Ghosh (2002), with missing labels.
+
+A. Strehl & J. Ghosh, Cluster ensembles: a knowledge reuse framework for combining multiple partitions, JMLR 3,
+section 3.2. Two items are as similar as the share of the groupings that put them together:
+
+    S_ij = C_ij / P_ij
+
+C the number of groupings that put items i and j together, P the number of those that hold both. The clusters partition
+the graph of the items with S on its edges.
+
+| paper symbol | name in code | shape |
+|---|---|---|
+| H, the items in groups | in_group | (items, groups) |
+| S = H Hᵀ / r | share | (items, items), sparse |
+| r, the number of groupings | P_ij where labels are missing | |
+
+Decided here
+------------
+The paper divides by the number of groupings; we divide by the number of those that hold both items, so that a pair that
+nobody saw is not taken for one that everybody set apart. It partitions the graph by METIS into clusters of about one
+size. We partition it by the leading eigenvectors of the normalised similarities, which need no other program and leave
+the sizes free. The mathematics is in `co_occurrence`, and so is what becomes of items that were never put together with
+another, and of evidence in parts.
+
+The number of clusters, where it is not given, is that of the largest gap between eigenvalues, at least 2. Where the
+groupings leave no doubt (no two items were ever together, none ever apart, or all pairs were seen and nobody
+contradicts anybody) it is what they say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from sklearn.utils import check_random_state
+
+from consilience.annotations import Groupings
+from consilience.annotations.names import MISSING, name_index
+from consilience.consensus import co_occurrence as core
+from consilience.errors import InputError
+from consilience.grouping_consensus import GroupingConsensus
+from consilience.parameters import is_whole, require
+
+
+class CSPA(GroupingConsensus):
+    """Clusters of items that were often put together, of the times that they were seen together.
+
+    Parameters
+    ----------
+    n_clusters : "auto" or int, default="auto"
+        "auto": the number, from 2 to `max_clusters`, of largest gap between eigenvalues.
+    max_clusters : int, default=30
+        Largest number that "auto" considers.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size; -1 for items that no grouping holds.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        0 or 1; the clusters' shares for items that no grouping holds.
+    n_clusters_ : int
+        More than `n_clusters` where the evidence falls into more parts; see `notes_`.
+    eigenvalues_ : ndarray, shape (n_components,)
+        Leading eigenvalues of the normalised similarities, falling; none where the groupings left no doubt.
+    annotators_ : DataFrame, one row an annotator
+        n_groupings, n_items (memberships), and `agreement`: adjusted Rand index of the annotator's groupings with the
+        clusters, over all pairs that they hold.
+    notes_ : list of str
+        What the evidence does not allow to say: sentences.
+    items_ : Index, shape (n_items,)
+
+    Raises
+    ------
+    InputError
+        On `fit`, for a wrong parameter or annotations without groupings.
+
+    References
+    ----------
+    Strehl & Ghosh (2002), Cluster ensembles: a knowledge reuse framework for combining multiple partitions, JMLR 3.
+    Ng, Jordan & Weiss (2002), On spectral clustering: analysis and an algorithm, NIPS 14.
+
+    Examples
+    --------
+    >>> from consilience.consensus import CSPA
+    >>> said = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
+    >>> CSPA(n_clusters=2, random_state=0).fit(said).labels_
+    array([1, 1, 0, 0, 0])
+    """
+
+    def __init__(self, n_clusters: Any = "auto", *, max_clusters: Any = 30, random_state: Any = None) -> None:
+        self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.random_state = random_state
+
+    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items are of one cluster.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator puts both into one group, the share of the pairs of one
+            cluster, or of two, that the annotator put together. Default: that both are of the same cluster.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
+        if annotator is not None:
+            place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
+            if place == MISSING:
+                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            within, across = self._habits[place]
+            same = same * within + (1 - same) * across
+        return float(same[0]) if one else same
+
+    def _fuse(self, groupings: Groupings) -> CSPA:
+        seen = core.Seen.of(groupings)
+        auto = self._check(len(seen.places))
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        asked = None if auto else int(self.n_clusters)
+        found = core.partition(seen, asked, self.max_clusters, rng=rng)
+        self.items_ = groupings.items
+        self.labels_ = seen.scattered(found.cluster)
+        self.n_clusters_ = int(found.cluster.max()) + 1
+        self.responsibilities_ = core.probabilities(self.labels_, self.n_clusters_)
+        self.eigenvalues_ = found.eigenvalues
+        self.annotators_ = core.annotator_table(groupings, seen.memberships, found.cluster)
+        self._habits = core.habits(seen.memberships, found.cluster)
+        self.notes_ = core.notes(seen, found, asked)
+        return self
+
+    def _check(self, n_seen: int) -> bool:
+        auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
+        require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
+        require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))
+        if not auto:
+            core.require_at_most(self, self.n_clusters, n_seen)
+        return auto

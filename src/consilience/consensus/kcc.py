@@ -1,0 +1,411 @@
+"""K-means-based consensus clustering: Wu, Liu, Xiong, Cao & Chen (2015), with missing labels.
+
+J. Wu, H. Liu, H. Xiong, J. Cao & J. Chen, K-means-based consensus clustering: a unified view, IEEE TKDE 27(1). The
+clusters are those of largest utility, the sum over groupings of how alike the clusters and the grouping are. For the
+utilities of `kcc_utilities` that is k-means of the items' memberships, one block of coordinates a grouping.
+
+| paper symbol | name in code | shape |
+|---|---|---|
+| x_i^(b), the binary data | in_group | (items, groups) sparse 0/1 |
+| m_k, the centroid | shares | (groups, clusters) |
+| w_i | weights | (groupings,) |
+| P^(i) | overall | (groups,) |
+| π, the consensus | cluster | (items,) |
+
+A sweep, with O_i the groupings that hold item i:
+
+    z_i ← argmin_k Σ_{g in O_i} w_g f(x_ig, m_kg)                    `assign`
+    m_kg ← mean of x_ig over the items of cluster k that g holds     `update`
+
+Both are one product of the sparse memberships with a table of groups and clusters.
+
+Decided here
+------------
+An item's distance is the *sum* over the groupings that hold it. Then the mean over the held items is the centroid that
+lowers Σ_i Σ_{g in O_i} w_g f(x_ig, m_{z_i g}) the most, and no sweep raises it. (With the mean over the groupings that
+hold it, centroids would have to be weighted means.) That sum is a constant minus n times
+
+    Σ_g w_g (n_g / n) (Σ_k n_kg / n_g φ(m_kg) - φ(P_g)),
+
+n_g the items that g holds, n_kg those of cluster k: the utility of each grouping times the share of the items that it
+holds, as in the paper. A block of which a cluster has no item is the overall block P_g: that changes no sum. Logarithms
+are those of shares of at least 1e-12. A cluster that lost its items takes the item that is farthest from its own.
+
+K-means on sparse memberships stays where it starts, since an item makes up much of the few centroids it is near. So
+that starts matter, and by default (`init`) they are k-means clusters of spectral coordinates of the graph of items and
+groups, not random ones as in the paper. The paper has the utility of entropy for the best in general. With missing
+labels that of vectors of order 5 was, and is the default.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations import Groupings
+from consilience.annotations.names import MISSING, name_index, plain
+from consilience.consensus import co_occurrence, fusing
+from consilience.consensus import kcc_utilities as utilities
+from consilience.errors import InputError
+from consilience.grouping_consensus import GroupingConsensus
+from consilience.inference import Trace
+from consilience.inference.iterate import iterate, restarts, spawn_seeds
+from consilience.inference.memberships import Memberships
+from consilience.inference.spectral import degree_normalised_embedding, rows_of_length_one
+from consilience.parameters import is_number, is_whole, require
+
+Clusters = Int[np.ndarray, " items"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The memberships, and what does not change in a run.
+
+    in_group, of_groups : (items, groups) sparse 0/1, and its transpose.
+    blocks : (groupings, groups) sparse 0/1.
+    overall : share of each group among the items of its grouping.
+    weights : of the groupings.
+    n_clusters : K.
+    """
+
+    in_group: csr_array
+    of_groups: csr_array
+    blocks: csr_array
+    grouping_of_group: Int[np.ndarray, " groups"]
+    overall: Float[np.ndarray, " groups"]
+    weights: Float[np.ndarray, " groupings"]
+    utility: str
+    p: float
+    n_clusters: int
+
+    @classmethod
+    def of(cls, memberships: Memberships, utility: str, p: float, *, normalize: bool, n_clusters: int) -> Problem:
+        """Gather what a run needs."""
+        of_group = memberships.grouping_of_group
+        blocks = utilities.blocks_of(of_group, memberships.n_groupings)
+        held = memberships.grouping_sizes[of_group]
+        overall = np.divide(memberships.group_sizes, held, out=np.zeros(len(held)), where=held > 0)
+        weights = utilities.weights(overall, blocks, utility, p, normalize=normalize)
+        in_group = memberships.in_group
+        return cls(in_group, in_group.T.tocsr(), blocks, of_group, overall, weights, utility, p, n_clusters=n_clusters)
+
+    def convex(self, shares: utilities.Shares) -> Float[np.ndarray, "groupings clusters"]:
+        """Return φ of each block."""
+        return utilities.convex(shares, self.blocks, self.utility, self.p)
+
+    def table(self, shares: utilities.Shares) -> utilities.Shares:
+        """How far an item in each group is from each cluster, weighted: w_g f(e_j, m_kg)."""
+        found = utilities.distances(shares, self.blocks, self.utility, self.p)
+        return np.asarray(self.weights[self.grouping_of_group][:, None] * found)
+
+
+@dataclass(frozen=True)
+class State:
+    """Clusters of the items, and their centroids.
+
+    cluster : of each item.
+    held : number of items of each cluster that each grouping holds, n_kg.
+    """
+
+    cluster: Clusters
+    shares: utilities.Shares
+    held: Float[np.ndarray, "groupings clusters"]
+
+
+def update(problem: Problem, cluster: Clusters) -> State:
+    """Make each block of a centroid the mean over the items that its grouping holds."""
+    n_items, n_clusters = len(cluster), problem.n_clusters
+    onehot = csr_array((np.ones(n_items), (np.arange(n_items), cluster)), shape=(n_items, n_clusters))
+    counts = (problem.of_groups @ onehot).toarray()
+    held = np.asarray(problem.blocks @ counts)
+    of_block = held[problem.grouping_of_group]
+    overall = np.repeat(problem.overall[:, None], n_clusters, axis=1)
+    return State(cluster, np.divide(counts, of_block, out=overall, where=of_block > 0), held)
+
+
+def assign(problem: Problem, shares: utilities.Shares) -> Clusters:
+    """Nearest centroid of each item; clusters left without items take those farthest from theirs."""
+    distance = np.asarray(problem.in_group @ problem.table(shares))
+    cluster = distance.argmin(1)
+    empty = np.flatnonzero(np.bincount(cluster, minlength=problem.n_clusters) == 0)
+    if len(empty):
+        own = distance[np.arange(len(cluster)), cluster]
+        farthest = np.argsort(-own, kind="stable")[: len(empty)]
+        farthest = farthest[own[farthest] > 1e-9]  # an item at its centroid gains nothing by a cluster of its own
+        cluster[farthest] = empty[: len(farthest)]
+    return cluster
+
+
+def utility_of_groupings(problem: Problem, state: State) -> Float[np.ndarray, " groupings"]:
+    """w_g (n_g / n) (Σ_k n_kg / n_g φ(m_kg) - φ(P_g)) of each grouping g."""
+    gained = (state.held * problem.convex(state.shares)).sum(1)
+    before = state.held.sum(1) * problem.convex(problem.overall[:, None])[:, 0]
+    return np.asarray(problem.weights * (gained - before) / problem.in_group.shape[0])
+
+
+def objective(problem: Problem, state: State) -> float:
+    """Sum of the distances of the items from their centroids."""
+    of_unit_vector = 0.0 if problem.utility == "entropy" else 1.0
+    inner = state.held * (of_unit_vector - problem.convex(state.shares))
+    return float((problem.weights * inner.sum(1)).sum())
+
+
+def spread_seeds(problem: Problem, rng: np.random.Generator) -> Clusters:
+    """Clusters around items drawn with a probability in proportion to their distance from those drawn before."""
+    n_items = problem.in_group.shape[0]
+    nearest = np.ones(n_items)
+    distances = np.empty((n_items, problem.n_clusters))
+    for k in range(problem.n_clusters):
+        total = nearest.sum()
+        chosen = int(rng.choice(n_items, p=nearest / total) if total > 0 else rng.integers(n_items))
+        distances[:, k] = problem.in_group @ problem.table(_item_as_centroid(problem, chosen))[:, 0]
+        nearest = np.maximum(distances[:, : k + 1].min(1), 0.0)
+    return distances.argmin(1)
+
+
+def _item_as_centroid(problem: Problem, item: int) -> utilities.Shares:
+    groups = problem.in_group.indices[slice(*problem.in_group.indptr[item : item + 2])]
+    known = np.isin(problem.grouping_of_group, problem.grouping_of_group[groups])
+    shares = np.where(known, 0.0, problem.overall)
+    shares[groups] = 1.0
+    return shares[:, None]
+
+
+def run(problem: Problem, start: Clusters, *, max_iter: int) -> Trace[State]:
+    """Sweep until the sum of distances falls no more."""
+    return iterate(
+        update(problem, start),
+        lambda state: update(problem, assign(problem, state.shares)),
+        lambda state: -objective(problem, state),
+        max_iter=max_iter,
+        tol=1e-12,  # rounding
+    )
+
+
+class KCC(GroupingConsensus):
+    """Clusters that are most like all groupings together, found by k-means on the memberships.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    utility : {"lp", "entropy", "categorical", "cosine"}, default="lp"
+        How alike clusters and a grouping are. "entropy": mutual information. "categorical": category utility, whose
+        k-means has the squared Euclidean distance. "cosine" and "lp": the like with lengths of the vectors of shares,
+        Euclidean or of order `p`.
+    p : float, default=5
+        Order of "lp", above 1; the paper uses 5 and 8.
+    normalize : bool, default=False
+        Whether utilities are divided by what they would be for clusters identical to the grouping, or nearly so: see
+        `kcc_utilities`. Groupings into few groups then count for more.
+    init : {"spectral", "k-means++"}, default="spectral"
+        From what the runs start: k-means on coordinates from the graph of items and groups, or items drawn far from
+        each other, for complete groupings.
+    n_init : int, default=10
+        Runs; the one of largest utility is kept.
+    max_iter : int, default=100
+        Sweeps of a run.
+    n_jobs : int, optional
+        Runs side by side, in threads, as in joblib.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size; -1 for items that no grouping holds.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        0 or 1; the clusters' shares for items that no grouping holds.
+    n_clusters_ : int
+        Fewer than `n_clusters` where the groupings do not tell so many items apart.
+    centroids_ : DataFrame, shape (n_groups, n_clusters_)
+        Share of each group, indexed by (annotator, grouping, group), among the items of each cluster that the grouping
+        holds; among all that it holds, if there are none in the cluster.
+    objective_ : float
+        Sum of the distances of the items from their centroids.
+    utility_ : float
+        Sum over groupings of the utility times the share of items that the grouping holds. `objective_` is a constant
+        minus this times the number of items that some grouping holds.
+    annotators_ : DataFrame, one row an annotator
+        n_groupings, n_items (memberships); `utility`: the part of `utility_` that the annotator's groupings make up;
+        `agreement`: adjusted Rand index of these with the clusters, over all pairs that they hold.
+    n_iter_ : int
+        Sweeps of the run that was kept.
+    converged_ : bool
+    items_ : Index, shape (n_items,)
+
+    Raises
+    ------
+    InputError
+        On `fit`, for a wrong parameter or annotations without groupings.
+
+    Warns
+    -----
+    ConvergenceWarning
+        The run that was kept still improved after `max_iter` sweeps.
+
+    References
+    ----------
+    Wu, Liu, Xiong, Cao & Chen (2015), K-means-based consensus clustering: a unified view, IEEE TKDE 27(1).
+
+    Examples
+    --------
+    >>> from consilience.consensus import KCC
+    >>> said = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
+    >>> model = KCC(n_clusters=2, random_state=0).fit(said)
+    >>> model.labels_
+    array([1, 1, 0, 0, 0])
+    >>> model.predict([["b", None, None], [None, "p", "x"]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        n_clusters: Any = 8,
+        *,
+        utility: Any = "lp",
+        p: Any = 5.0,
+        normalize: Any = False,
+        init: Any = "spectral",
+        n_init: Any = 10,
+        max_iter: Any = 100,
+        n_jobs: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.utility = utility
+        self.p = p
+        self.normalize = normalize
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def predict(self, annotations: Any) -> Clusters:
+        """Nearest cluster of items, old or new, by the groups of fitted groupings that they are in.
+
+        Parameters
+        ----------
+        annotations : Groupings, Labels, DataFrame or array, as for `fit`
+            Of annotators, groupings and groups that were fitted.
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+            -1 for items that no grouping holds.
+
+        Raises
+        ------
+        InputError
+            A group was not fitted.
+        """
+        check_is_fitted(self)
+        groupings = self._read_groupings(annotations, reset=False)
+        place = groupings.vocabulary.place_in(self.centroids_.index.tolist())
+        used = groupings.incidence.indices
+        if (place[used] == MISSING).any():
+            annotator, grouping, group = groupings.vocabulary.group_keys()[used[np.argmax(place[used] == MISSING)]]
+            raise InputError(
+                f"Group {plain(group)!r} of grouping {plain(grouping)!r} by annotator {plain(annotator)!r} was not "
+                "fitted."
+            )
+        distance = np.asarray(groupings.incidence @ self._table[place])
+        return np.where(np.diff(groupings.incidence.indptr) > 0, distance.argmin(1), -1)
+
+    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items are of one cluster.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator puts two items of these clusters into one group, on average
+            over the annotator's groupings. Default: that both are of the same cluster.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        place_a, place_b, one = self._pairs_of_items(item_a, item_b)
+        a, b = self.responsibilities_[place_a], self.responsibilities_[place_b]
+        if annotator is None:
+            same = (a * b).sum(1)
+        else:
+            place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
+            if place == MISSING:
+                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            shares = self.centroids_.to_numpy()[self._annotator_of_group == place]
+            same = np.einsum("ik,kl,il->i", a, shares.T @ shares, b) / max(self.annotators_.iloc[place, 0], 1)
+        return float(same[0]) if one else same
+
+    def _fuse(self, groupings: Groupings) -> KCC:
+        seen = co_occurrence.Seen.of(groupings)
+        self._check(len(seen.places))
+        problem = Problem.of(
+            seen.memberships, self.utility, self.p, normalize=self.normalize, n_clusters=int(self.n_clusters)
+        )
+        start = self._start(seen.memberships, problem)
+
+        def from_seed(seed: int) -> Trace[State]:
+            return run(problem, start(np.random.default_rng(seed)), max_iter=self.max_iter)
+
+        seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
+        traces = restarts(from_seed, [(seed,) for seed in seeds], n_jobs=self.n_jobs)
+        best = max(traces, key=lambda trace: trace.lower_bound)
+        if not best.converged:
+            warnings.warn(f"KCC: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=4)
+        self.n_iter_, self.converged_ = best.n_iter, best.converged
+        self._set_result(groupings, seen, problem, best.state)
+        return self
+
+    def _start(self, memberships: Memberships, problem: Problem) -> Callable[[np.random.Generator], Clusters]:
+        if self.init == "k-means++":
+            return lambda rng: spread_seeds(problem, rng)
+        number = problem.n_clusters
+        points = rows_of_length_one(degree_normalised_embedding(memberships.in_group, number))
+        return lambda rng: fusing.kmeans(points, number, rng=rng)
+
+    def _check(self, n_seen: int) -> None:
+        require(self, "n_clusters", "a positive int", is_whole(self.n_clusters, 1))
+        names = ", ".join(map(repr, utilities.UTILITIES))
+        require(self, "utility", f"one of {names}", self.utility in utilities.UTILITIES)
+        require(self, "p", "a number above 1", is_number(self.p) and self.p > 1)
+        require(self, "normalize", "True or False", isinstance(self.normalize, bool | np.bool_))
+        require(self, "init", "'spectral' or 'k-means++'", self.init in ("spectral", "k-means++"))
+        for name in ("n_init", "max_iter"):
+            require(self, name, "a positive int", is_whole(getattr(self, name), 1))
+        co_occurrence.require_at_most(self, self.n_clusters, n_seen)
+
+    def _set_result(self, groupings: Groupings, seen: co_occurrence.Seen, problem: Problem, state: State) -> None:
+        cluster = co_occurrence.by_size(state.cluster)
+        kept = state.cluster[np.unique(cluster, return_index=True)[1]]  # which of the run's each cluster was
+        self.items_ = groupings.items
+        self.labels_ = seen.scattered(cluster)
+        self.n_clusters_ = len(kept)
+        self.responsibilities_ = co_occurrence.probabilities(self.labels_, self.n_clusters_)
+        keys = groupings.vocabulary.grouping_index[groupings.grouping_of_group]
+        levels = [keys.get_level_values(0), keys.get_level_values(1), name_index(groupings.group_names)]
+        index = pd.MultiIndex.from_arrays(levels, names=["annotator", "grouping", "group"])
+        self.centroids_ = pd.DataFrame(state.shares[:, kept], index=index)
+        self._table = problem.table(state.shares)[:, kept]
+        self._annotator_of_group = groupings.annotator_of_group
+        self.objective_ = objective(problem, state)
+        by_grouping = utility_of_groupings(problem, state)
+        self.utility_ = float(by_grouping.sum())
+        of_annotators = np.bincount(groupings.annotator_of_grouping, by_grouping, groupings.n_annotators)
+        self.annotators_ = co_occurrence.annotator_table(groupings, seen.memberships, cluster, utility=of_annotators)

@@ -1,0 +1,308 @@
+"""Judgements held out: what is hidden from a model, and the same/different judgements that it then has to foresee.
+
+Annotations are rows: memberships of groupings, labels, or judgements of pairs. Each row is in one fold. `kept` gives
+the annotations without the rows of a fold, all items still there. Two items of one grouping are a judgement, "same" if
+they are in one group; so are two labels of one annotator.
+
+| level | a fold is | its judgements |
+|---|---|---|
+| "groupings" | whole groupings | of every two of their items |
+| "judgements", groupings and labels | some items of every grouping | of two items of which one or both are hidden |
+| "judgements", pairs | some judgements of every annotator | themselves |
+
+Decided here
+------------
+A grouping of m items implies m (m - 1) / 2 judgements, far too many to list. They are numbered instead, "same" and
+"apart" each for itself, and numbers are drawn. The two kinds are drawn in the proportion in which they fall, so that
+nothing needs weights, and a share of "same" is what it is in the whole.
+
+A judgement belongs to one fold and is drawn once. Where its two memberships are in different folds, a coin says whose
+it is. Folds take turns within a grouping (within an annotator, for whole groupings and for pairs), so that no fold has
+much more of anybody than another.
+
+Annotators from whom nothing is kept are dropped from the kept part, and so are groupings without items. Groups stay
+whole: their names are known, as in a study where an item is not yet sorted.
+
+Standard errors have to count what is dependent as one. Judgements of one grouping share items, and all judgements of an
+annotator share the annotator's habits: they are one block. Where fewer than ten annotators are left to
+vary, blocks are groupings; where these are fewer than ten, the part of a grouping that is in one fold. That is a
+compromise: the model of a fold is shared by the judgements of the fold, which no block shows, and errors are a little
+too small if the model itself is unsteady.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Int
+
+from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations.memberships import incidence_of
+from consilience.annotations.names import Coded, code, order_of_names
+from consilience.errors import InputError
+
+LEVELS = ("groupings", "judgements", "auto")
+MANY = 50  # groupings, from which on whole ones are held out though nobody gave two
+FEWEST_BLOCKS = 10
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of annotations: who said them on which occasion, and their places where all names are in order.
+
+    Attributes
+    ----------
+    annotator : whose row it is
+    grouping : number of the occasion; all rows of one are by one annotator
+    order : the rows by annotator and grouping, then by item, whatever order they came in
+    """
+
+    annotator: Int[np.ndarray, " rows"]
+    grouping: Int[np.ndarray, " rows"]
+    order: Int[np.ndarray, " rows"]
+
+    @classmethod
+    def of(cls, annotations: Annotations) -> Rows:
+        """Read the rows of annotations of any kind."""
+        if isinstance(annotations, Labels):
+            annotations = annotations.to_groupings()  # whose rows stand in the same order
+        item = ranks(annotations.items)
+        if isinstance(annotations, Groupings):
+            grouping = annotations.grouping_of_group[annotations.incidence.indices]
+            names = code(annotations.grouping_names)
+            occasion = _occasions(annotations.annotators, annotations.annotator_of_grouping, names)
+            order = np.lexsort([item[annotations.item_of_row], occasion[grouping]])
+            return cls(annotations.annotator_of_grouping[grouping], occasion[grouping], order)
+        if isinstance(annotations, Pairs):
+            names = Coded(annotations.grouping, annotations.groupings)
+            occasion = _occasions(annotations.annotators, annotations.annotator, names)
+            a, b = item[annotations.item_a], item[annotations.item_b]
+            order = np.lexsort([np.maximum(a, b), np.minimum(a, b), occasion])
+            return cls(annotations.annotator, occasion, order)
+        raise InputError(f"Annotations must be Groupings, Pairs or Labels. Got {type(annotations).__name__}.")
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """Same/different judgements: places of the items, `row_a` and `row_b` the rows that make them (one, for pairs)."""
+
+    item_a: Int[np.ndarray, " judgements"]
+    item_b: Int[np.ndarray, " judgements"]
+    row_a: Int[np.ndarray, " judgements"]
+    row_b: Int[np.ndarray, " judgements"]
+    same: Bool[np.ndarray, " judgements"]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Annotations in folds, and a sample of the judgements that are held out.
+
+    Attributes
+    ----------
+    annotations : Annotations
+    level : {"groupings", "judgements"}
+    n_folds : int
+    fold_of_row : the fold in which each row is hidden
+    judgements : Judgements
+    annotator, fold : of each judgement
+    block : judgements that count as dependent
+    blocks : what these are: "annotators", "groupings" or "parts of groupings"
+    n_possible : judgements that could have been drawn
+    """
+
+    annotations: Annotations
+    level: str
+    n_folds: int
+    fold_of_row: Int[np.ndarray, " rows"]
+    judgements: Judgements
+    annotator: Int[np.ndarray, " judgements"]
+    fold: Int[np.ndarray, " judgements"]
+    block: Int[np.ndarray, " judgements"]
+    blocks: str
+    n_possible: int
+
+    def kept(self, fold: int) -> Annotations:
+        """Return the annotations without what a fold hides."""
+        return without_rows(self.annotations, self.fold_of_row != fold)
+
+
+def hold_out(annotations: Annotations, n_folds: int, level: str, max_pairs: int, rng: np.random.Generator) -> HeldOut:
+    """Divide annotations into folds and draw the judgements to foresee.
+
+    Raises
+    ------
+    InputError
+        There is too little to divide, or no judgement.
+    """
+    rows = Rows.of(annotations)
+    level = level_of(annotations, rows) if level == "auto" else level
+    fold_of_row = _folds(annotations, rows, level, n_folds, rng)
+    judgements, n_possible = draw(annotations, rows, max_pairs, rng)
+    if not len(judgements.same):
+        raise InputError("The annotations hold no judgement: nobody said of two items whether they belong together.")
+    coin = rng.random(len(judgements.same)) < 0.5
+    fold = fold_of_row[np.where(coin, judgements.row_a, judgements.row_b)]
+    annotator, grouping = rows.annotator[judgements.row_a], rows.grouping[judgements.row_a]
+    block, blocks = _blocks(annotator, grouping, fold)
+    return HeldOut(annotations, level, n_folds, fold_of_row, judgements, annotator, fold, block, blocks, n_possible)
+
+
+def level_of(annotations: Annotations, rows: Rows) -> str:
+    """What to leave out: whole groupings, where most annotators gave several or where there are many."""
+    if not isinstance(annotations, Groupings):
+        return "judgements"
+    occasions = pd.DataFrame({"annotator": rows.annotator, "grouping": rows.grouping}).drop_duplicates()
+    each = occasions.groupby("annotator").size()
+    return "groupings" if len(occasions) >= MANY or (len(each) and each.median() >= 2) else "judgements"
+
+
+def without_rows(annotations: Annotations, kept: Bool[np.ndarray, " rows"]) -> Annotations:
+    """Return annotations without some rows, and without annotators and groupings that are then empty."""
+    found: Annotations
+    if isinstance(annotations, Groupings):
+        item, group = annotations.item_of_row[kept], annotations.incidence.indices[kept]
+        incidence = incidence_of(item, group, annotations.n_items, annotations.n_groups)
+        found = _without_empty(replace(annotations, incidence=incidence))
+        left = annotations.annotator_of_group[group]
+    elif isinstance(annotations, Labels):
+        parts = {name: getattr(annotations, name)[kept] for name in ("item", "annotator", "label")}
+        found, left = replace(annotations, **parts), parts["annotator"]
+    elif isinstance(annotations, Pairs):
+        names = ("item_a", "item_b", "annotator", "same", "grouping")
+        parts = {name: getattr(annotations, name)[kept] for name in names}
+        found, left = replace(annotations, **parts), parts["annotator"]
+    else:
+        raise InputError(f"Annotations must be Groupings, Pairs or Labels. Got {type(annotations).__name__}.")
+    heard = np.unique(left)
+    return found if len(heard) == found.n_annotators else found.restrict(annotators=annotations.annotators[heard])
+
+
+def _without_empty(groupings: Groupings) -> Groupings:
+    """Groupings without those that hold no item."""
+    of_row = groupings.grouping_of_group[groupings.incidence.indices]
+    sizes = np.bincount(of_row, minlength=groupings.n_groupings)
+    held, groups = np.flatnonzero(sizes), np.flatnonzero(sizes[groupings.grouping_of_group])
+    return replace(
+        groupings,
+        annotator_of_grouping=groupings.annotator_of_grouping[held],
+        grouping_names=groupings.grouping_names[held],
+        grouping_of_group=np.searchsorted(held, groupings.grouping_of_group[groups]),
+        group_names=groupings.group_names[groups],
+        incidence=groupings.incidence[:, groups],
+    )
+
+
+def draw(annotations: Annotations, rows: Rows, max_pairs: int, rng: np.random.Generator) -> tuple[Judgements, int]:
+    """Draw at most `max_pairs` judgements, "same" and "apart" as they fall; also say how many there are."""
+    if isinstance(annotations, Pairs):
+        same = annotations.same[rows.order]
+        chosen = [np.flatnonzero(same), np.flatnonzero(~same)]
+        numbers = _numbers([len(part) for part in chosen], max_pairs, rng)
+        row = rows.order[np.concatenate([part[number] for part, number in zip(chosen, numbers)])]
+        a, b = annotations.item_a[row], annotations.item_b[row]
+        return Judgements(a, b, row, row, annotations.same[row]), annotations.n_rows
+    groupings = annotations.to_groupings() if isinstance(annotations, Labels) else annotations
+    if not isinstance(groupings, Groupings):
+        raise InputError(f"Annotations must be Groupings, Pairs or Labels. Got {type(annotations).__name__}.")
+    order, first_of_group, first_of_grouping = _sorted(groupings, rows)
+    place = np.arange(len(order))
+    counts = [place - first_of_group, first_of_group - first_of_grouping]  # earlier rows of the group; of other groups
+    totals = [int(count.sum()) for count in counts]
+    firsts = [first_of_group, first_of_grouping]
+    pairs = [
+        _decode(number, count, first) for number, count, first in zip(_numbers(totals, max_pairs, rng), counts, firsts)
+    ]
+    early, late = (order[np.concatenate(side)] for side in zip(*pairs))
+    same = np.repeat([True, False], [len(pair[0]) for pair in pairs])
+    item = groupings.item_of_row
+    return Judgements(item[early], item[late], early, late, same), sum(totals)
+
+
+def _decode(
+    number: Int[np.ndarray, " drawn"], count: Int[np.ndarray, " rows"], first: Int[np.ndarray, " rows"]
+) -> tuple[Int[np.ndarray, " drawn"], Int[np.ndarray, " drawn"]]:
+    """Earlier and later place of numbered pairs: place p makes ``count[p]`` of them, with ``first[p]`` and those after.
+
+    The pairs of a place are numbered after those of the places before it.
+    """
+    ends = np.cumsum(count)
+    late = np.searchsorted(ends, number, side="right")
+    return first[late] + number - (ends[late] - count[late]), late
+
+
+def _sorted(groupings: Groupings, rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows by grouping, group and item; where the group and the grouping of each begin.
+
+    Groups stand in the order of their first items, since their names mean nothing.
+    """
+    item, group = ranks(groupings.items)[groupings.item_of_row], groupings.incidence.indices
+    earliest = np.full(groupings.n_groups, groupings.n_items)
+    np.minimum.at(earliest, group, item)
+    order = np.lexsort([item, earliest[group], rows.grouping])
+    return order, _starts(group[order]), _starts(rows.grouping[order])
+
+
+def _starts(keys: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
+    """Place of the first of each run of equal keys."""
+    new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+    return np.maximum.accumulate(np.where(new, np.arange(len(keys)), 0))
+
+
+def _numbers(totals: list[int], most: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """At most so many numbers without repeats, of each kind in proportion to how many there are of it."""
+    total = sum(totals)
+    if total <= most:
+        return [np.arange(n) for n in totals]
+    first = min(max(round(most * totals[0] / total), most - totals[1]), totals[0])
+    sizes = [first, most - first]
+    return [np.sort(rng.choice(n, size, replace=False, shuffle=False)) for n, size in zip(totals, sizes)]
+
+
+def _folds(
+    annotations: Annotations, rows: Rows, level: str, n_folds: int, rng: np.random.Generator
+) -> Int[np.ndarray, " rows"]:
+    """Fold of every row: they take turns, at random within a grouping or an annotator."""
+    if level == "groupings":
+        occasions, first, of_row = np.unique(rows.grouping, return_index=True, return_inverse=True)
+        block, what = rows.annotator[first], "groupings"
+        order, within = np.arange(len(occasions)), ranks(annotations.annotators)[block]
+    else:
+        of_row, what = np.arange(len(rows.order)), "rows"
+        within = ranks(annotations.annotators)[rows.annotator] if isinstance(annotations, Pairs) else rows.grouping
+        order = rows.order
+    if len(order) < n_folds:
+        raise InputError(f"{n_folds} folds need as many {what} of annotations. Got {len(order)}; lower n_folds.")
+    chance = np.empty(len(order))
+    chance[order] = rng.random(len(order))
+    fold = np.empty(len(order), dtype=np.intp)
+    fold[np.lexsort([chance, within])] = np.arange(len(order)) % n_folds
+    return fold[of_row]
+
+
+def _blocks(
+    annotator: Int[np.ndarray, " judgements"],
+    grouping: Int[np.ndarray, " judgements"],
+    fold: Int[np.ndarray, " judgements"],
+) -> tuple[Int[np.ndarray, " judgements"], str]:
+    """Judgements that count as dependent, and what they have in common."""
+    for keys, name in ((annotator, "annotators"), (grouping, "groupings")):
+        found, block = np.unique(keys, return_inverse=True)
+        if len(found) >= FEWEST_BLOCKS:
+            return block, name
+    _, block = np.unique(np.column_stack([grouping, fold]), axis=0, return_inverse=True)
+    return block.ravel(), "parts of groupings"
+
+
+def _occasions(annotators: pd.Index, annotator: Int[np.ndarray, " rows"], name: Coded) -> Int[np.ndarray, " rows"]:
+    """Number the (annotator, grouping) of each row in the order of both names."""
+    rank = ranks(annotators)[annotator] * max(len(name.names), 1) + ranks(name.names)[name.codes]
+    return np.unique(rank, return_inverse=True)[1].astype(np.intp)
+
+
+def ranks(names: pd.Index) -> Int[np.ndarray, " names"]:
+    """Place of each name where they stand in order."""
+    rank = np.empty(len(names), dtype=np.intp)
+    rank[order_of_names(names)] = np.arange(len(names))
+    return rank

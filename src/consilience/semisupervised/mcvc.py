@@ -1,0 +1,425 @@
+"""The estimators of `multiple_views`: Chang et al. (2017), MCVC, and MECC, which is MCVC with one view."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations.names import MISSING, name_index, order_of_names
+from consilience.base import CrowdEstimator
+from consilience.consensus_estimator import one_blas_thread
+from consilience.errors import InputError
+from consilience.inference.pair_evidence import PairEvidence
+from consilience.parameters import is_number, is_whole, require
+from consilience.semisupervised import multiple_views
+from consilience.semisupervised.multiple_views import Prior, Problem, State
+
+MOST_VIEWS = 10  # that "auto" allows
+N_DRAWS = 100  # of the weights, over which predictions are averaged
+
+
+class _UncertainExperts(CrowdEstimator):
+    """What MCVC and MECC share: all but the number of views."""
+
+    def fit(self, X: Any, annotations: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features), or None
+            Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
+            its index, an array by position. Without features (None) the judgements alone tell the clusters apart.
+        annotations : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+            Judgements of pairs. A grouping judges every two of its items; they are never listed.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Features and annotations that do not fit each other, annotations without judgements, or a wrong parameter.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The kept restart still improved after `max_iter` sweeps.
+        """
+        self._check()
+        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
+            delattr(self, name)
+        features = None if X is None else self._features(X, reset=True)
+        said = self._judgements(X, annotations)
+        features = np.empty((len(said), 0)) if features is None else features
+        order, by = order_of_names(said.items), order_of_names(said.annotators)
+        said_in_order = said[order].restrict(annotators=said.annotators[by])
+        evidence = PairEvidence.of(said_in_order, implied=self.implied_pairs)
+        if not evidence.n_pairs.sum():
+            raise InputError(
+                f"{type(self).__name__} needs judgements of pairs; the annotations hold none (n_samples={len(said)})."
+            )
+        prior = Prior(self._stick_concentration(), *map(float, self.reliability_prior))
+        problem = Problem.of(features[order], evidence, prior, min(self.n_clusters, len(said)))
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        with one_blas_thread():
+            trace, self.restart_bounds_ = multiple_views.run(
+                problem,
+                self._n_views(evidence.n_annotators),
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                tol=float(self.tol),
+                rng=rng,
+            )
+        if not trace.converged:
+            warnings.warn(f"{type(self).__name__}: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
+        self.lower_bounds_ = np.array(trace.lower_bounds)
+        self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
+        self.items_ = said.items
+        self._read_off(trace.state, evidence, order, said.annotators, by)
+        return self
+
+    def predict(self, X: Any, view: Any = 0) -> Int[np.ndarray, " items"]:
+        """Most probable cluster of new items by their features.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        view : int, default=0
+            A row of `views_`.
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite, a model fitted without any, or an unknown view.
+        """
+        return self.predict_proba(X, view).argmax(1)
+
+    def predict_proba(self, X: Any, view: Any = 0) -> Float[np.ndarray, "items clusters"]:
+        """Probability of each cluster for new items by their features: the mean over 100 draws from q(W).
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        view : int, default=0
+            A row of `views_`.
+
+        Returns
+        -------
+        ndarray, shape (n_items, n clusters of the view)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite, a model fitted without any, or an unknown view.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "n_features_in_"):
+            raise InputError(f"{type(self).__name__} was fitted without features. It cannot predict new items.")
+        if not (is_whole(view, 0) and view < len(self.views_)):
+            raise InputError(f"'view' must be an int from 0 to {len(self.views_) - 1}. Got {view!r} instead.")
+        features = self._features(X, reset=False)
+        mean, deviation = self._weights[view]
+        draws = np.random.default_rng(0).normal(size=(N_DRAWS, *mean.shape))
+        total = np.zeros((len(features), mean.shape[1]))
+        for draw in draws:
+            weights = mean + deviation * draw
+            total += softmax(features @ weights[:-1] + weights[-1], axis=1)
+        owned = total[:, self._owned[view]]
+        return np.asarray(owned / owned.sum(1, keepdims=True))
+
+    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items belong together.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator says "same". Default: that both items are in the same
+            cluster of the first view.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        within = np.stack([(eta[a] * eta[b]).sum(1) for eta in self.view_responsibilities_], axis=1)
+        same = within[:, 0]
+        if annotator is not None:
+            place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
+            if place == MISSING:
+                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            same = within @ self.view_probabilities_.to_numpy()[place]
+            own = self.annotators_.iloc[place]
+            same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
+        return float(same[0]) if one else same
+
+    def _n_views(self, n_annotators: int) -> int:
+        """Views to begin with."""
+        return 1
+
+    def _stick_concentration(self) -> float:
+        """γ."""
+        return 1.0
+
+    def _check(self) -> None:
+        require(self, "n_clusters", "a positive int", is_whole(self.n_clusters, 1))
+        prior = self.reliability_prior
+        two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
+        require(self, "reliability_prior", "two positive numbers", two)
+        require(self, "implied_pairs", "'all' or 'independent'", self.implied_pairs in ("all", "independent"))
+        require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
+        require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
+        require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
+
+    def _read_off(
+        self, state: State, evidence: PairEvidence, order: np.ndarray, annotators: pd.Index, by: np.ndarray
+    ) -> None:
+        """Views with annotators, the most followed first.
+
+        order, by : places of the items and annotators of the state among `items_` and `annotators`.
+        """
+        phi = state.phi[:, 0]
+        kept, followers = _by_falling_size(phi[evidence.n_pairs > 0].argmax(1))
+        self._owned: list[np.ndarray] = []
+        self._weights: list[tuple[np.ndarray, np.ndarray]] = []
+        self.view_responsibilities_: list[np.ndarray] = []
+        for column in kept.tolist():
+            self._read_off_view(state, column, order)
+        names = pd.RangeIndex(len(kept), name="view")
+        labels = np.column_stack([eta.argmax(1) for eta in self.view_responsibilities_])
+        self.view_labels_ = pd.DataFrame(labels, index=self.items_, columns=names)
+        self.labels_, self.responsibilities_ = labels[:, 0], self.view_responsibilities_[0]
+        self.n_clusters_ = self.responsibilities_.shape[1]
+        share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0, kept]
+        table = {
+            "n_annotators": followers,
+            "weight": share / share.sum(),
+            "n_clusters": [len(owned) for owned in self._owned],
+        }
+        self.views_ = pd.DataFrame(table, index=names)
+        back, index = np.argsort(by), annotators.rename("annotator")
+        own = phi[:, kept] / phi[:, kept].sum(1, keepdims=True)
+        self.view_probabilities_ = pd.DataFrame(own[back], index=index, columns=names)
+        self.annotators_ = _annotators(state, evidence, own).iloc[back].set_axis(index)
+
+    def _read_off_view(self, state: State, column: int, order: np.ndarray) -> None:
+        """Clusters that own items, by falling size."""
+        eta, weights = state.eta[:, :, column], state.weights
+        owned, _ = _by_falling_size(eta.argmax(1))
+        responsibilities = np.empty((len(eta), len(owned)))
+        responsibilities[order] = eta[:, owned] / eta[:, owned].sum(1, keepdims=True)
+        self._owned.append(owned)
+        self._weights.append((weights.mean[:, :, column], np.exp(weights.log_variance[:, :, column] / 2)))
+        self.view_responsibilities_.append(responsibilities)
+
+
+class MCVC(_UncertainExperts):
+    """Several clusterings of the same items, each told from the features and held by some of the annotators.
+
+    Annotators judge whether two items belong together, rightly or wrongly, each by one of several views. How many
+    views there are, and who holds which, is found out.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters of each view, at most; those that own no item are left out.
+    max_views : "auto" or int, default="auto"
+        Views to begin with, of which those that nobody holds are left out. "auto": half the annotators, at most 10.
+    reliability_prior : (float, float), default=(10.0, 1.0)
+        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+    stick_concentration : float, default=1.0
+        γ: the larger, the more views.
+    implied_pairs : {"all", "independent"}, default="all"
+        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        are "independent": m - 1 for m items.
+    n_init : int, default=50
+        Restarts; the one with the highest bound is kept.
+    max_iter : int, default=500
+        Sweeps of a restart.
+    tol : float, default=1e-6
+        A restart has converged when the bound gains less than this share of its size.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    views_ : DataFrame, one row a view, the most held first
+        n_annotators, weight (shares of annotators expected, sum to 1), n_clusters.
+    view_labels_ : DataFrame of int, shape (n_items, n_views)
+        Cluster of each item in each view, numbered by falling size.
+    view_responsibilities_ : list of ndarray, shapes (n_items, clusters of the view)
+    labels_, responsibilities_, n_clusters_ :
+        Of the first view.
+    view_probabilities_ : DataFrame, shape (n_annotators, n_views)
+        Probability that an annotator holds a view.
+    annotators_ : DataFrame, one row an annotator
+        n_pairs (judged, or what `implied_pairs` counts), view (the most probable), sensitivity and specificity
+        (posterior means), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
+    items_ : Index, shape (n_items,)
+    lower_bound_ : float
+        Bound on ln p(judgements | features), nats, of the kept restart.
+    lower_bounds_ : ndarray
+        The same after each of its last sweeps, which it made alone.
+    restart_bounds_ : ndarray, shape (n_init,)
+        The bound at which each restart was compared with the others.
+    n_iter_, converged_, n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017). Multiple Clustering Views from Multiple Uncertain Experts. ICML.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from consilience import Groupings
+    >>> from consilience.semisupervised import MCVC
+    >>> blocks = pd.MultiIndex.from_product([["red", "blue"], ["round", "square"], range(6)]).to_frame()
+    >>> items = [f"{colour} {shape} {number}" for colour, shape, number in blocks.index]
+    >>> sorts = pd.DataFrame({"Ann": blocks[0], "Bob": blocks[0], "Cem": blocks[1], "Dia": blocks[1]})
+    >>> model = MCVC(n_clusters=2, random_state=0).fit(None, Groupings.from_matrix(sorts.to_numpy(), items=items))
+    >>> len(model.views_), model.annotators_["view"].tolist()
+    (2, [0, 0, 1, 1])
+    """
+
+    def __init__(
+        self,
+        n_clusters: Any = 8,
+        *,
+        max_views: Any = "auto",
+        reliability_prior: Any = (10.0, 1.0),
+        stick_concentration: Any = 1.0,
+        implied_pairs: Any = "all",
+        n_init: Any = 50,
+        max_iter: Any = 500,
+        tol: Any = 1e-6,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.max_views = max_views
+        self.reliability_prior = reliability_prior
+        self.stick_concentration = stick_concentration
+        self.implied_pairs = implied_pairs
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        auto = isinstance(self.max_views, str) and self.max_views == "auto"
+        require(self, "max_views", "'auto' or a positive int", auto or is_whole(self.max_views, 1))
+        require(self, "stick_concentration", "a positive number", is_number(self.stick_concentration))
+
+    def _n_views(self, n_annotators: int) -> int:
+        return min(math.ceil(n_annotators / 2), MOST_VIEWS) if self.max_views == "auto" else self.max_views
+
+    def _stick_concentration(self) -> float:
+        return float(self.stick_concentration)
+
+
+class MECC(_UncertainExperts):
+    """One clustering told from the features, on which all annotators judge pairs, each as reliable as they are.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters at most; those that own no item are left out.
+    reliability_prior : (float, float), default=(10.0, 1.0)
+        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+    implied_pairs : {"all", "independent"}, default="independent"
+        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        are "independent": m - 1 for m items.
+    n_init : int, default=50
+        Restarts; the one with the highest bound is kept.
+    max_iter : int, default=500
+        Sweeps of a restart.
+    tol : float, default=1e-6
+        A restart has converged when the bound gains less than this share of its size.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+    n_clusters_ : int
+    annotators_ : DataFrame, one row an annotator
+        n_pairs (judged, or what `implied_pairs` counts), sensitivity and specificity (posterior means), weight
+        (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts). `view` is 0.
+    views_, view_labels_, view_responsibilities_, view_probabilities_ : as in MCVC, with one view.
+    items_, lower_bound_, lower_bounds_, restart_bounds_, n_iter_, converged_ : as in MCVC
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017). Clustering from Multiple Uncertain Experts. AISTATS.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from consilience.metrics import nmi
+    >>> from consilience.semisupervised import MECC
+    >>> from consilience.simulation import simulate_pairs
+    >>> X, species = load_iris(return_X_y=True)
+    >>> judged = simulate_pairs(species, n_annotators=3, pairs_each=200, accuracy=[0.95, 0.85, 0.75], random_state=0)
+    >>> model = MECC(n_clusters=3, random_state=0).fit((X - X.mean(0)) / X.std(0), judged)
+    >>> nmi(species, model.labels_) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: Any = 8,
+        *,
+        reliability_prior: Any = (10.0, 1.0),
+        implied_pairs: Any = "independent",
+        n_init: Any = 50,
+        max_iter: Any = 500,
+        tol: Any = 1e-6,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.reliability_prior = reliability_prior
+        self.implied_pairs = implied_pairs
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+
+def _by_falling_size(codes: Int[np.ndarray, " codes"]) -> tuple[np.ndarray, np.ndarray]:
+    """The codes that occur and how often, the commonest first; of equally common ones, the one that occurs first."""
+    found, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    order = np.lexsort((first, -counts))
+    return found[order], counts[order]
+
+
+def _annotators(state: State, evidence: PairEvidence, view_probability: np.ndarray) -> pd.DataFrame:
+    sensitivity, specificity = (right[:, 0, 0] / right[:, 0].sum(-1) for right in state.right)
+    same, apart = multiple_views.pair_weights(state)
+    table = {
+        "n_pairs": np.rint(evidence.n_pairs).astype(int),
+        "view": view_probability.argmax(1),
+        "sensitivity": sensitivity,
+        "specificity": specificity,
+        "weight": (same - apart)[:, 0],
+    }
+    return pd.DataFrame(table)

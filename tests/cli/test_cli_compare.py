@@ -1,0 +1,172 @@
+"""``consilience compare`` and ``fit --model auto``: what they read, show, write and say."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import load, read_annotations, registry
+from consilience.cli.comparing import between, by_model, choose, prepared
+from consilience.comparison import compare
+from consilience.consensus import SubsetFusion
+from consilience.errors import InputError
+from consilience.semisupervised import PartitionLabelModel
+
+QUICK = ("--set", "SubsetFusion.refine=false", "--folds", "2")
+ONE = ("--models", "SubsetFusion", "--clusters", "2:3", *QUICK)
+
+
+@pytest.fixture
+def votes(tmp_path):
+    """Labels of 12 items by 5 people, each of whom errs once or not at all."""
+    classes = np.repeat(["cat", "dog", "owl"], 4)
+    table = pd.DataFrame({f"p{i}": classes for i in range(5)}, index=pd.Index(range(12), name="item"))
+    table.iloc[0, 0], table.iloc[5, 1], table.iloc[9, 2] = "dog", "owl", "cat"
+    long = table.reset_index().melt("item", var_name="annotator", value_name="label")
+    long.to_csv(tmp_path / "votes.csv", index=False)
+    return tmp_path
+
+
+def test_shows_the_table_of_python(study, run):
+    result = run("compare", "sorts.csv", *ONE)
+    sorts = read_annotations(study / "sorts.csv")
+    models = {f"SubsetFusion(n_clusters={k})": SubsetFusion(n_clusters=k, refine=False) for k in (2, 3)}
+    expected = compare(models, sorts, n_folds=2, random_state=0)
+    lines, wanted = result.stdout.splitlines(), str(expected).splitlines()
+    assert (
+        lines[0]
+        == wanted[0]
+        == "165 of 165 judgements held out in 2 folds of parts of what each annotator said; "
+        + (f"standard errors over {expected.n_blocks} parts of groupings")
+    )
+    for found, row in zip(lines[2:5], wanted[2:5]):
+        assert found.split()[:8] == row.split()[:8]  # seconds and memory differ
+    assert lines[-1] == expected.verdict
+    assert result.stderr == ""  # progress is for terminals
+
+
+def test_json_and_out_hold_the_numbers(study, run):
+    result = run("compare", "sorts.csv", *ONE, "--json", "--out", "table.csv")
+    found = json.loads(result.stdout)
+    table = pd.read_csv(study / "table.csv")
+    assert table["model"].tolist() == [row["model"] for row in found["models"]]
+    np.testing.assert_allclose(table["log_loss"], [row["log_loss"] for row in found["models"]], rtol=1e-12)
+    assert (found["held_out"], found["n_folds"], found["n_judgements"]) == ("judgements", 2, 165)
+    assert found["chosen"] in set(table["model"])
+    settings = {row["model"]: row["parameters"] for row in found["models"]}
+    assert settings["SubsetFusion(n_clusters=2)"] == {"n_clusters": 2, "refine": False}
+    assert settings["chance"] == {}
+
+
+def test_features_are_standardised_or_not(study, run, features):
+    plm = (
+        "PartitionLabelModel.n_init=1",
+        "PartitionLabelModel.prior_variance=1.0",
+        "PartitionLabelModel.max_clusters=4",
+    )
+    settings = [part for text in plm for part in ("--set", text)]
+    arguments = ("--models", "PartitionLabelModel", "--folds", "2", *settings, "--json")
+    losses = []
+    for more in ([], ["--no-standardize"]):
+        found = json.loads(run("compare", "sorts.csv", "--features", "features.csv", *arguments, *more).stdout)
+        losses.append({row["model"]: row["log_loss"] for row in found["models"]}["PartitionLabelModel"])
+    assert losses[0] != losses[1]
+    assert max(losses) < found["models"][-1]["log_loss"]  # three heaps: better than chance
+    assert found["models"][-1]["model"] == "chance"
+
+
+def test_a_model_that_cannot_read_the_file_has_its_reason(votes, run):
+    arguments = ("--models", "MajorityVote,SubsetFusion", *QUICK, "--json")
+    found = json.loads(run("compare", "votes.csv", *arguments).stdout)
+    assert {row["model"] for row in found["models"]} == {"MajorityVote", "SubsetFusion", "chance"}
+    table = pd.read_csv(votes / "votes.csv").rename(columns={"label": "group"})
+    table.to_csv(votes / "groups.csv", index=False)
+    found = json.loads(run("compare", "groups.csv", *arguments).stdout)
+    assert found["models"][-1]["note"] == "MajorityVote reads labels, and these are groupings."
+    assert found["models"][-1]["log_loss"] is None
+
+
+def test_by_clusters_gives_other_losses(votes, run):
+    arguments = ("compare", "votes.csv", "--models", "MajorityVote", "--folds", "2", "--json")
+    own, clusters = (json.loads(run(*arguments, "--by", by).stdout)["models"] for by in ("model", "clusters"))
+    assert {row["model"] for row in own} == {row["model"] for row in clusters} == {"MajorityVote", "chance"}
+    assert own[0]["log_loss"] != clusters[0]["log_loss"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["absent.csv"], "There is no file absent.csv."),
+        (["sorts.csv", "--models", "KMeans"], "There is no model 'KMeans'; choose one of "),
+        (["sorts.csv", "--models", "MajorityVote"], "No model could be compared. MajorityVote: MajorityVote reads"),
+        (["sorts.csv", "--set", "refine=false"], "--set refine does not say of which model; write it as KCC.refine="),
+        (["sorts.csv", "--set", "SubsetFusion.refin=1"], "SubsetFusion has no parameter 'refin'; it has"),
+        (
+            ["sorts.csv", "--models", "SubsetFusion", "--set", "DawidSkene.tol=1"],
+            "--set names DawidSkene, which is not among the models compared.",
+        ),
+        (["sorts.csv", "--clusters", "8:2"], "Invalid value for '--clusters': '8-2' is no positive integer"),
+        (["sorts.csv", "--models", "SubsetFusion", "--folds", "1"], "The 'n_folds' parameter of compare must be"),
+        (["sorts.csv", "--models", "SubsetFusion", "--hold-out", "groupings"], "5 folds need as many groupings"),
+        (["sorts.csv", "--features", "scores.csv"], "scores.csv: 'risk' of the item 'item 11' in line 13 is missing."),
+        (["sorts.csv", "--out", "nowhere/table.csv"], "There is no folder nowhere."),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments, message, study, fails):
+    assert fails("compare", *arguments).startswith(message)
+
+
+def test_settings_and_numbers():
+    assert by_model({"SubsetFusion.n_clusters": 3}, None) == {"SubsetFusion": {"n_clusters": 3}}
+    assert between(4, 4) == [4]
+    assert between(2, 8) == [2, 3, 4, 6, 8]
+    assert max(between(3, 40)) == 40
+    models = {"SubsetFusion": SubsetFusion(), "PartitionLabelModel": PartitionLabelModel()}
+    found = prepared(models, standardize=True)
+    assert found["SubsetFusion"] is models["SubsetFusion"]  # takes no features
+    assert found["PartitionLabelModel"][-1] is models["PartitionLabelModel"]
+    assert prepared(models, standardize=False) == models
+
+
+def test_fit_auto_fits_the_first_and_says_whether_it_is_clear(votes, run, quick_report, monkeypatch):
+    kept = {name: registry.ESTIMATORS[name] for name in ("MajorityVote", "ProductMixture")}
+    monkeypatch.setattr(registry, "ESTIMATORS", kept)
+    result = run("fit", "votes.csv", "--model", "auto", "--out", "out")
+    compared = next(line for line in result.stderr.splitlines() if line.startswith("Note: Compared 2 models on "))
+    model = load(votes / "out" / "model.zip")
+    assert type(model).__name__ in compared
+    assert ("is the best" in compared) or ("may be as good" in compared)
+    found = compare(
+        {name: entry.load()() for name, entry in kept.items()},
+        read_annotations(votes / "votes.csv"),
+        random_state=0,
+    )
+    assert type(model).__name__ == found.chosen
+
+
+def test_auto_takes_no_settings_of_one_model(study, fails):
+    assert fails("fit", "sorts.csv", "--model", "auto", "--set", "max_clusters=3").startswith(
+        "--set max_clusters belongs to one model, and 'auto' compares many; name one by --model."
+    )
+    (study / "gold.csv").write_text("item,label\nitem 0,a\n")
+    assert fails("fit", "sorts.csv", "--model", "auto", "--gold", "gold.csv").startswith("--gold is for a model that")
+
+
+def test_choose_gives_the_number_of_clusters_that_won(study, monkeypatch):
+    made = {f"SubsetFusion(n_clusters={k})": SubsetFusion(n_clusters=k, refine=False) for k in (2, 3)}
+    monkeypatch.setattr("consilience.cli.comparing.candidates", lambda said, X: made)
+    name, settings = choose(
+        study / "sorts.csv",
+        None,
+        kind=None,
+        column=None,
+        known={"gold": None},
+        settings={"random_state": 4, "n_jobs": 2},
+        standardize=True,
+    )
+    assert name == "SubsetFusion"
+    assert settings in [{"n_clusters": k, "refine": False, "random_state": 4} for k in (2, 3)]  # it takes no n_jobs
+    monkeypatch.setattr("consilience.cli.comparing.candidates", lambda said, X: {})
+    with pytest.raises(InputError, match="No model reads groupings"):
+        choose(study / "sorts.csv", None, kind=None, column=None, known={}, settings={}, standardize=True)
