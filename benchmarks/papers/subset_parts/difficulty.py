@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 from subset_parts.fusions import fuse
-from subset_parts.setting import CASE_1, OURS, K, everywhere
+from subset_parts.setting import CASE_1, OURS, K, everywhere, look_of
 
 from consilience.active import ActiveSession
 from consilience.consensus import SubsetFusion
-from consilience.inspection.style import colour, marker, tidy
+from consilience.inspection.style import tidy
 from consilience.metrics import nmi
 from consilience.simulation import ClusteringPopulation, complete, gaussian_clusters
 
@@ -49,17 +49,18 @@ def at_500(how: str, tau: float, seed: int) -> list[float]:
 def show_difficulty(results: Any) -> tuple[list[str], Figure]:
     frame = pd.DataFrame([[how, tau, *found] for how, tau, found in results], columns=["how", "tau", "ours", "paper"])
     mean = frame.groupby(["how", "tau"], sort=False).mean().unstack("tau")  # noqa: PD010
+    n_runs = frame.groupby(["how", "tau"]).size().max()
     figure = Figure(figsize=(7.5, 3), layout="constrained")
     lines = []
     for axis, (fusion, name) in zip(
         figure.subplots(1, 2, sharey=True), (("ours", "SubsetFusion()"), ("paper", "the paper's fusion"))
     ):
-        lines += [f"case 1, 500 presentations, {name}: NMI over tau (means of {len(frame) // mean.size} draws)", ""]
+        lines += [f"case 1, 500 presentations, {name}: NMI over tau (means of {n_runs} draws)", ""]
         lines.append(" " * 24 + "".join(f"{tau:>7g}" for tau in TAUS))
-        for number, how in enumerate(mean.index):
+        for how in mean.index:
             values = mean.loc[how, fusion]
             lines.append(f"    {how:20s}" + "".join(f"{value:7.3f}" for value in values))
-            axis.semilogx(TAUS, values, color=colour(number), marker=marker(number), ms=4, lw=1, label=how)
+            axis.semilogx(TAUS, values, **look_of(how), ms=4, lw=1, label=how)
         lines.append("")
         axis.set_title(name, fontsize=9)
         axis.set_xlabel("τ", fontsize=8)

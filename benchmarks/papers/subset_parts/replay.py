@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from subset_parts.setting import OURS, everywhere, random_tasks
+from subset_parts.setting import OURS, everywhere, look_of, random_tasks
 from subset_parts.strategies import medians
 
 from consilience import Groupings
@@ -17,7 +17,7 @@ from consilience.active import ActiveSession
 from consilience.consensus import SubsetFusion
 from consilience.datasets import load_dogs_birds, load_orchestra
 from consilience.inference.memberships import Memberships
-from consilience.inspection.style import colour, marker, tidy
+from consilience.inspection.style import tidy
 from consilience.metrics import nmi
 from consilience.simulation import ReplayAgent, present
 
@@ -87,14 +87,14 @@ def show_replay(results: Any) -> tuple[list[str], Figure]:
             "",
         ]
         lines.append(" " * 24 + "".join(f"{level:>14.2f}" for level in levels))
-        for number, (strategy, curves) in enumerate(found.items()):
+        for strategy, curves in found.items():
             cells = [
                 f"{value:7.0f} ({value / other:.2f})" if np.isfinite([value, other]).all() else f"{value:14.0f}"
                 for value, other in zip(medians(curves, levels), reference)
             ]
             lines.append(f"    {strategy:20s}" + "".join(f"{cell:>14s}" for cell in cells))
             mean = np.stack(curves).mean(0)
-            axis.plot(*mean.T, color=colour(number), marker=marker(number), ms=3, lw=1, label=strategy)
+            axis.plot(*mean.T, **look_of(strategy), ms=3, lw=1, label=strategy)
         lines.append("")
         axis.set_title(name, fontsize=9)
         axis.set_xlabel("answers", fontsize=8)

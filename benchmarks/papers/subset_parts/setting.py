@@ -9,12 +9,21 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from consilience.inspection.style import colour, marker
 from consilience.simulation import ClusteringPopulation, gaussian_clusters, present, random_subsets
 
 K = 10
 CASE_1 = {"n_items": 100, "size": 8, "n_groups": (3, 6)}
 CASE_2 = {"n_items": 1000, "size": 50, "n_groups": (5, 10)}
 OURS = "informative"
+ORACLE = "knowing the clusters"
+STRATEGIES = ("random", "explore", "exploit-pairwise", "exploit-one-vs-rest", "explore-exploit", OURS)
+
+
+def look_of(strategy: str) -> dict[str, str]:
+    """Colour and marker of a strategy, the same in every figure."""
+    number = (*STRATEGIES, ORACLE, "complete").index(strategy)
+    return {"color": colour(number), "marker": marker(number)}
 
 
 def everywhere(function: Callable[..., Any], tasks: Iterable[tuple], jobs: int) -> list[Any]:

@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from subset_parts.setting import CASE_1, CASE_2, OURS, K, everywhere
+from subset_parts.setting import CASE_1, CASE_2, ORACLE, OURS, STRATEGIES, K, everywhere, look_of
 
 from consilience.active import ActiveSession
 from consilience.consensus import SubsetFusion
-from consilience.inspection.style import colour, marker, tidy
+from consilience.inspection.style import tidy
 from consilience.metrics import nmi
 from consilience.simulation import ClusteringPopulation, gaussian_clusters, present
 
 LEVELS = {2: (0.3, 0.35, 0.4), 5: (0.5, 0.6, 0.7, 0.8, 0.9), 10: (0.5, 0.6, 0.7, 0.8, 0.9)}
 SUBSETS = {2: 200, 5: 300, 10: 160}
-ORACLE = "knowing the clusters"
-STRATEGIES = ("random", "explore", "exploit-pairwise", "exploit-one-vs-rest", "explore-exploit", OURS)
 
 
 def ask_and_tell(
@@ -114,12 +112,10 @@ def by_strategy(results: Any, tau: float) -> dict[str, list[np.ndarray]]:
 
 def draw_curves(axes: Any, found: dict[str, list[np.ndarray]], title: str) -> None:
     """Mean NMI above, mean stability below."""
-    for number, (strategy, curves) in enumerate(found.items()):
+    for strategy, curves in found.items():
         mean = np.nanmean(np.stack(curves)[:, 1:], axis=0)
         for row, axis in enumerate(axes):
-            axis.plot(
-                mean[:, 0], mean[:, 1 + row], color=colour(number), marker=marker(number), ms=3, lw=1, label=strategy
-            )
+            axis.plot(mean[:, 0], mean[:, 1 + row], **look_of(strategy), ms=3, lw=1, label=strategy)
             axis.set_ylim(0, 1)
             tidy(axis)
     axes[0].set_title(title, fontsize=9)
@@ -182,15 +178,15 @@ def show_rates(results: Any) -> tuple[list[str], Figure]:
     lines.append(" " * 30 + "".join(f"{rate:>8d}" for rate in mean.columns))
     figure = Figure(figsize=(7, 2.8), layout="constrained")
     axes = dict(zip((1, 5), figure.subplots(1, 2, sharey=False)))
-    for number, ((tau, strategy), values) in enumerate(mean.iterrows()):
+    for (tau, strategy), values in mean.iterrows():
         lines.append(f"    tau {tau}  {strategy:18s}" + "".join(f"{value:8.3f}" for value in values))
-        look = number % 3
-        axes[tau].plot(mean.columns, values, color=colour(look), marker=marker(look), ms=4, lw=1, label=strategy)
+        axes[tau].plot(mean.columns, values, **look_of(strategy), ms=4, lw=1, label=strategy)
         axes[tau].set_title(f"τ = {tau}", fontsize=9)
         axes[tau].set_xlabel("subsets asked at once", fontsize=8)
         axes[tau].set_xticks(list(mean.columns))
-        axes[tau].set_ylim(0)
         tidy(axes[tau])
+    for axis in axes.values():
+        axis.set_ylim(0, None)
     axes[1].set_ylabel("NMI after 96 subsets", fontsize=8)
     axes[5].legend(fontsize=7, frameon=False)
     return lines, figure
