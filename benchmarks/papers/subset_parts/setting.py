@@ -22,7 +22,7 @@ STRATEGIES = ("random", "explore", "exploit-pairwise", "exploit-one-vs-rest", "e
 
 def look_of(strategy: str) -> dict[str, str]:
     """Colour and marker of a strategy, the same in every figure."""
-    number = (*STRATEGIES, ORACLE, "complete").index(strategy)
+    number = STRATEGIES.index(strategy) if strategy in STRATEGIES else len(STRATEGIES)  # black: no strategy
     return {"color": colour(number), "marker": marker(number)}
 
 
