@@ -156,7 +156,7 @@ class Layout:
         """Entropies of the Gaussians with these moments."""
         mean = self.means(points)
         _, log_determinant = np.linalg.slogdet(self.second_moments(points) - mean[:, :, None] * mean[:, None, :])
-        return (log_determinant + self.n_components * np.log(2 * np.pi * np.e)) / 2
+        return (log_determinant + self.n_components * (1 + np.log(2 * np.pi))) / 2
 
     def coefficients(self, precision: np.ndarray, linear: np.ndarray, constant: np.ndarray) -> Points:
         """Return c with c·u = constant + E[linear·x − xᵀ precision x / 2]."""
