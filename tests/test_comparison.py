@@ -206,7 +206,7 @@ def test_annotators_and_groupings_that_are_left_with_nothing_are_dropped(sheets)
 def test_losses_are_those_of_predict_same_on_what_was_held_out(sheets):
     clusters = dict(zip(NAMES, CLASSES))
     clusters["item 00"] = 2
-    found = compare({"known": Knows(clusters)}, sheets, random_state=0)
+    found = compare({"known": Knows(clusters)}, sheets, by="model", random_state=0)
     said = found.judgements
     together = said["item_a"].map(clusters) == said["item_b"].map(clusters)
     p = np.where(together, 0.9, 0.1)
@@ -221,7 +221,7 @@ def test_losses_are_those_of_predict_same_on_what_was_held_out(sheets):
 
 
 def test_chance_is_the_share_of_same_in_what_was_kept(sheets):
-    found = compare({"known": Knows(dict(zip(NAMES, CLASSES)))}, sheets, random_state=0)
+    found = compare({"known": Knows(dict(zip(NAMES, CLASSES)))}, sheets, by="model", random_state=0)
     for fold, part in found.judgements.groupby("fold"):
         rest = found.judgements[found.judgements["fold"] != fold]  # all judgements were drawn
         np.testing.assert_allclose(found.probabilities["chance"][part.index], rest["same"].mean(), rtol=1e-12)
@@ -236,17 +236,18 @@ def test_standard_errors_count_a_block_as_one(sheets, crowd):
     assert np.isnan(standard_error(values, np.zeros(60, dtype=int)))
     doubled = standard_error(np.repeat(values, 2), np.repeat(block, 2))  # saying it twice is no more evidence
     assert doubled == pytest.approx(standard_error(values, block), rel=1e-12)
-    assert (compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, crowd, random_state=0)).blocks == "annotators"
-    of_four = compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, sheets, random_state=0)
+    assert (compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, crowd, by="model", random_state=0)).blocks == "annotators"
+    of_four = compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, sheets, by="model", random_state=0)
     assert (of_four.blocks, of_four.n_blocks) == ("groupings", 20)
     few = crowd.restrict(annotators=crowd.annotators[:3])
-    assert compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, few, random_state=0).blocks == "parts of groupings"
+    of_few = compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, few, by="model", random_state=0)
+    assert of_few.blocks == "parts of groupings"
 
 
 def test_differences_are_paired(crowd):
     right, shifted = dict(zip(NAMES, CLASSES)), dict(zip(NAMES, np.roll(CLASSES, 3)))
     models = {"shifted": Knows(shifted), "right": Knows(right), "timid": Knows(right, 0.88, 0.12)}
-    found = compare(models, crowd, random_state=0)
+    found = compare(models, crowd, by="model", random_state=0)
     assert found.table.index.tolist()[0] == found.chosen
     same = found.judgements["same"].to_numpy()
     loss = {name: -np.log(np.where(same, found.probabilities[name], 1 - found.probabilities[name])) for name in models}
@@ -262,24 +263,25 @@ def test_differences_are_paired(crowd):
 
 def test_there_is_a_winner_only_where_the_lead_is_clear(crowd):
     right = dict(zip(NAMES, CLASSES))
-    same = compare({"one": Knows(right), "two": Knows(right)}, crowd, random_state=0)
+    same = compare({"one": Knows(right), "two": Knows(right)}, crowd, by="model", random_state=0)
     assert same.best is None
     assert same.chosen == "one"
     assert "may be as good" in str(same)
-    clear = compare({"right": Knows(right), "blind": Knows(right, 0.3, 0.3)}, crowd, random_state=0)
+    clear = compare({"right": Knows(right), "blind": Knows(right, 0.3, 0.3)}, crowd, by="model", random_state=0)
     assert clear.best == clear.chosen == "right"
     assert "right is the best" in str(clear)
-    wrong = compare({"wrong": Knows(right, 0.1, 0.9)}, crowd, random_state=0)
+    wrong = compare({"wrong": Knows(right, 0.1, 0.9)}, crowd, by="model", random_state=0)
     assert (wrong.best, wrong.chosen) == ("chance", "wrong")
     assert "No model is better than chance" in str(wrong)
 
 
 def test_nobody_is_believed_beyond_the_clip(crowd):
     sure = {"sure": Knows(dict(zip(NAMES, CLASSES)), 1.0, 0.0)}
-    found = compare(sure, crowd, clip=0.05, random_state=0)
+    found = compare(sure, crowd, by="model", clip=0.05, random_state=0)
     said = found.judgements["same"]
     assert found.table.loc["sure", "log_loss"] == same_log_loss(said, found.probabilities["sure"], clip=0.05)
-    halves = compare({"m": Knows(dict(zip(NAMES, CLASSES)), 0.5, 0.5)}, crowd, random_state=0).table.loc["m"]
+    model = Knows(dict(zip(NAMES, CLASSES)), 0.5, 0.5)
+    halves = compare({"m": model}, crowd, by="model", random_state=0).table.loc["m"]
     assert (halves["accuracy"], halves["log_loss"]) == (0.5, pytest.approx(np.log(2)))
 
 
@@ -292,12 +294,12 @@ def test_each_annotator_is_asked_for_once_a_fold_and_by_none_if_not_kept(crowd):
             return super().predict_same(item_a, item_b, annotator)
 
     known = {"m": Watched(dict(zip(NAMES, CLASSES)))}
-    compare(known, crowd, n_folds=3, random_state=0)
+    compare(known, crowd, by="model", n_folds=3, random_state=0)
     assert len(asked) == 3 * 12
     assert sum(count for _, count in asked) == 12 * 120
     assert {who for who, _ in asked} == {*crowd.annotators}
     asked.clear()
-    compare(known, crowd, n_folds=3, level="groupings", random_state=0)
+    compare(known, crowd, by="model", n_folds=3, level="groupings", random_state=0)
     assert asked == [(None, 4 * 120)] * 3
 
 
@@ -372,6 +374,18 @@ def test_by_clusters_the_truth_beats_what_is_coarser_finer_or_shuffled(crowd):
     assert found.table.loc["shuffled", "difference"] > 0
 
 
+def test_clusters_foresee_unless_the_model_is_asked_to(crowd):
+    """A clustering whose model expects the opposite of what it found is first by clusters, and last by the model."""
+
+    class Contrary(Clusters):
+        def predict_same(self, item_a, item_b, annotator=None):
+            return np.where([self.clusters[a] == self.clusters[b] for a, b in zip(item_a, item_b)], 0.1, 0.9)
+
+    models = {"contrary": Contrary(dict(zip(NAMES, CLASSES)))}
+    assert compare(models, crowd, random_state=0).table.index.tolist() == ["contrary", "chance"]
+    assert compare(models, crowd, by="model", random_state=0).table.index.tolist() == ["chance", "contrary"]
+
+
 def test_by_clusters_needs_clusters(crowd):
     found = compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, crowd, by="clusters", random_state=0)
     assert found.table.loc["m", "note"] == "Knows has no 'responsibilities_', and cannot be compared by its clusters."
@@ -400,7 +414,7 @@ def test_models_that_only_read_pairs_get_pairs(sheets, monkeypatch):
     entry = registry.Entry("Knows", "tests", "consensus", ("pairs",), "")
     monkeypatch.setitem(registry.ESTIMATORS, "Knows", entry)
     assert as_read(sheets, Knows()) == sheets.to_pairs()
-    found = compare([Knows(dict(zip(NAMES, CLASSES)))], sheets, n_folds=2, random_state=0)
+    found = compare([Knows(dict(zip(NAMES, CLASSES)))], sheets, by="model", n_folds=2, random_state=0)
     assert found.chosen == "Knows"
 
 
@@ -411,7 +425,7 @@ def test_a_model_that_cannot_has_a_row_with_the_reason(sheets):
         "known": Knows(dict(zip(NAMES, CLASSES)), warn=True),
         "mad": Knows(dict(zip(NAMES, CLASSES)), within=1.5),
     }
-    found = compare(models, sheets, random_state=0)
+    found = compare(models, sheets, by="model", random_state=0)
     assert found.table.index.tolist() == ["known", "chance", "vote", "refuses", "mad"]
     notes = found.table["note"]
     assert notes["vote"] == "MajorityVote reads labels, and these are groupings."
@@ -431,7 +445,7 @@ def test_seconds_and_megabytes_are_of_the_fit(sheets):
             np.ones(1_000_000).sum()
             return super().fit(annotations)
 
-    found = compare({"large": Large(dict(zip(NAMES, CLASSES)))}, sheets, random_state=0)
+    found = compare({"large": Large(dict(zip(NAMES, CLASSES)))}, sheets, by="model", random_state=0)
     assert 8 <= found.table.loc["large", "megabytes"] < 9
     assert 0 < found.table.loc["large", "seconds"] < 1
     assert measured(lambda: None, memory=True)[1] < 0.1
@@ -478,7 +492,7 @@ def test_candidates_are_the_models_that_can_be_fitted(crowd):
 
 def test_the_right_number_of_clusters_is_found(crowd):
     models = {k: SubsetFusion(n_clusters=k, refine=False) for k in (2, 3, 6)}
-    assert compare(models, crowd, by="clusters", n_folds=3, memory=False, random_state=0).chosen == "3"
+    assert compare(models, crowd, n_folds=3, memory=False, random_state=0).chosen == "3"
 
 
 def test_labels_and_features_are_compared_together():
@@ -494,25 +508,26 @@ def test_labels_and_features_are_compared_together():
 
 def test_the_same_seed_and_another_order_of_items_give_the_same(crowd):
     models = {"right": Knows(dict(zip(NAMES, CLASSES))), "blind": Knows(dict(zip(NAMES, CLASSES)), 0.4, 0.3)}
+    settings = {"by": "model", "max_pairs": 200, "random_state": 5}
     numbers = ["log_loss", "log_loss_se", "difference", "difference_se", "accuracy", "accuracy_se", "n_judgements"]
-    one, two = (compare(models, crowd, max_pairs=200, random_state=5).table[numbers] for _ in range(2))
+    one, two = (compare(models, crowd, **settings).table[numbers] for _ in range(2))
     pd.testing.assert_frame_equal(one, two)
     frame = crowd.to_frame().sample(frac=1, random_state=0)
     shuffled = Groupings.from_frame(frame)
     assert shuffled.items.tolist() != crowd.items.tolist()
-    pd.testing.assert_frame_equal(compare(models, shuffled, max_pairs=200, random_state=5).table[numbers], one)
+    pd.testing.assert_frame_equal(compare(models, shuffled, **settings).table[numbers], one)
     renamed = Groupings.from_frame(frame.assign(group=frame["group"].map(lambda name: f"z{hash(name) % 97}{name}")))
-    pd.testing.assert_frame_equal(compare(models, renamed, max_pairs=200, random_state=5).table[numbers], one)
+    pd.testing.assert_frame_equal(compare(models, renamed, **settings).table[numbers], one)
     pairs = crowd.to_pairs()
     again = Pairs.from_frame(pairs.to_frame().sample(frac=1, random_state=1))
-    one, two = (compare(models, said, max_pairs=200, random_state=5).table[numbers] for said in (pairs, again))
+    one, two = (compare(models, said, **settings).table[numbers] for said in (pairs, again))
     pd.testing.assert_frame_equal(one, two)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"by": "hand"}, "The 'by' parameter of compare must be one of 'model', 'clusters'. Got 'hand' instead."),
+        ({"by": "hand"}, "The 'by' parameter of compare must be one of 'clusters', 'model'. Got 'hand' instead."),
         ({"n_folds": 1}, "The 'n_folds' parameter of compare must be an int of at least 2. Got 1 instead."),
         ({"level": "items"}, "The 'level' parameter of compare must be one of"),
         ({"max_pairs": 0}, "The 'max_pairs' parameter"),

@@ -199,7 +199,7 @@ def _matched(annotations: Said, X: Any) -> Said:
             "X has no names of items, and the items of the annotations stand in the order of a table's rows. "
             "Give X as a DataFrame indexed by item, or annotations.reindex(items)."
         )
-    n_items = len(X)
+    n_items = len(X) if hasattr(X, "__len__") else len(np.asarray(X))
     if len(annotations) != n_items:
         raise InputError(
             f"X has {n_items} rows and the annotations {len(annotations)} items, so they cannot be matched by "

@@ -1,7 +1,4 @@
-"""What a fitted model expects of judgements that it was not told: as it says itself, or by its clusters alone.
-
-by="model": its own `predict_same`, for the annotator who judged. Models differ in how they see people as well as in
-clusters, and the score is of both.
+"""What a fitted model expects of judgements that it was not told: by its clusters alone, or as it says itself.
 
 by="clusters": all models are given the same simple view of people, so that the score is of the clusters. An item i
 belongs to cluster k with probability r_ik (`responsibilities_`), and
@@ -16,6 +13,9 @@ belongs to cluster k with probability r_ik (`responsibilities_`), and
 | q_gk = (n_gk + 2 s_g) / (Σ_g n_gk + 2) | share of cluster k that is put into group g; n_gk = Σ_i in g r_ik |
 | s_g | share of group g in its grouping |
 | w_u, v_u | share of "same" among u's judgements of two items of one cluster, and of different ones |
+
+by="model": its own `predict_same`, for the annotator who judged. Models differ in how they see people as well as in
+clusters, and the score is of both.
 
 Decided here
 ------------
@@ -37,7 +37,7 @@ from consilience.annotations.names import MISSING
 from consilience.errors import InputError
 from consilience.held_out import HeldOut, Rows, draw
 
-WAYS = ("model", "clusters")
+WAYS = ("clusters", "model")
 OWN_HABIT = 2.0  # items
 CROWD_HABIT = 10.0  # judgements
 MOST_COUNTED = 20_000

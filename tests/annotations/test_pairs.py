@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from consilience.annotations import Pairs, concat
-from consilience.annotations.pairs import pairs_within
+from consilience.annotations.pairs import pairs_of_ranks, pairs_within
 from consilience.errors import AnnotationError
 
 FRAME = pd.DataFrame(
@@ -157,6 +157,21 @@ def test_pairs_within_blocks_match_a_loop():
     first, second = pairs_within(sizes)
     assert len(first) == len(expected)
     assert set(zip(first, second)) == expected
+
+
+def test_ranks_number_the_pairs_within_blocks():
+    sizes = np.array([3, 1, 0, 4, 2])
+    listed = np.stack(pairs_within(sizes))
+    np.testing.assert_array_equal(pairs_of_ranks(sizes, np.arange(10)), listed)
+    np.testing.assert_array_equal(pairs_of_ranks(sizes, np.array([9, 2, 2])), listed[:, [9, 2, 2]])
+
+
+def test_large_ranks_are_exact():
+    n = 3_000_000_000
+    last = n * (n - 1) // 2 - 1
+    first_of_last = (n - 1) * (n - 2) // 2
+    pairs = pairs_of_ranks(np.array([n]), np.array([last, first_of_last, first_of_last - 1]))
+    np.testing.assert_array_equal(pairs.T, [[n - 2, n - 1], [0, n - 1], [n - 3, n - 2]])
 
 
 def test_many_items_and_annotators_are_ordered_without_overflow():

@@ -9,7 +9,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, load, read_annotations
+from consilience.annotations import write_annotations
 from consilience.semisupervised import PartitionLabelModel
+from consilience.simulation import simulate_crowd, simulate_pairs
 
 FILES = {"report.html", "clusters.csv", "annotators.csv", "mapping.csv", "model.zip", "summary.json"}
 HEAPS = [0] * 4 + [1] * 4 + [2] * 4
@@ -216,3 +218,24 @@ def test_the_same_seed_gives_the_same_files(study, run, quick, quick_report):
         run("fit", "sorts.csv", "--features", "features.csv", *quick, "-o", name)
     for name in FILES - {"summary.json"}:
         assert (study / "one" / name).read_bytes() == (study / "two" / name).read_bytes()
+
+
+@pytest.mark.parametrize("model", ["MCVC", "MPCKMeans", "Crowdclustering", "KCC"])
+def test_models_of_pairs_write_a_report_and_a_summary(model, tmp_path, run, monkeypatch):
+    classes = pd.Series(np.repeat([0, 1], 8), index=[f"item {i}" for i in range(16)])
+    features = pd.DataFrame({"f": classes * 4.0 + np.linspace(0, 1, 16), "g": np.linspace(0, 1, 16)})
+    features.rename_axis("item").to_csv(tmp_path / "features.csv")
+    if model == "KCC":
+        said = simulate_crowd(classes, n_annotators=3, items_each=16, random_state=0)
+    else:
+        said = simulate_pairs(classes, 3, 40, 0.95, random_state=0)
+    write_annotations(said, tmp_path / "said.csv")
+    monkeypatch.chdir(tmp_path)
+    more = {"MCVC": ("n_init=2",), "Crowdclustering": ("n_init=1",)}.get(model, ("n_clusters=2",))
+    features = () if model in ("Crowdclustering", "KCC") else ("--features", "features.csv")
+    settings = [part for text in more for part in ("--set", text)]
+    result = run("fit", "said.csv", *features, "--model", model, *settings, "--out", "out")
+    assert "Weakest annotators:" in result.stdout
+    found = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert (found["model"], found["n_clusters"], len(found["weakest_annotators"])) == (model, 2, 3)
+    assert "of 16 items by 3 annotators" in (tmp_path / "out" / "report.html").read_text()

@@ -154,8 +154,10 @@ def test_other_starts_are_kept_where_their_silhouette_is_larger():
     cluster, memberships = crowd()
     nowhere = fusing.Coordinates(rng().normal(size=(len(cluster), 3)), directions=False)
     alone = fusing.by_mixture(memberships, nowhere, range(3, 4), n_init=1, rng=rng())
-    starts = list(fusing.all_coordinates(memberships, 3))
+    at_hand = fusing.coordinates(memberships, "presented", 3)
+    starts = list(fusing.all_coordinates(memberships, 3, {"presented": at_hand}))
     assert [start.directions for start in starts] == [True, True, False]
+    assert starts[1] is at_hand
     helped = fusing.by_mixture(memberships, nowhere, range(3, 4), more_starts=starts, n_init=1, rng=rng())
     assert not helped.doubtful
     assert helped.silhouette >= alone.silhouette
@@ -165,7 +167,7 @@ def test_other_starts_are_kept_where_their_silhouette_is_larger():
 def test_too_many_pairs_are_not_looked_at(monkeypatch):
     _, memberships = crowd()
     monkeypatch.setattr(fusing, "MOST_PAIRS", 10)
-    assert list(fusing.all_coordinates(memberships, 3)) == []
+    assert list(fusing.all_coordinates(memberships, 3, {})) == []
 
 
 def test_going_on_keeps_clusters_and_brings_items_in():

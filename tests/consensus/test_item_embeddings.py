@@ -12,7 +12,9 @@ from scipy.stats import beta, multivariate_normal, wishart
 
 from consilience.annotations import Pairs
 from consilience.consensus import item_embeddings as core
-from consilience.consensus.item_embeddings import Layout, Mixture, Prior, Problem, State
+from consilience.consensus import point_mixture
+from consilience.consensus.item_embeddings import Problem, State
+from consilience.consensus.point_mixture import Layout, Mixture, Prior
 from consilience.metrics import nmi
 from consilience.simulation.pairs import simulate_pairs
 
@@ -253,7 +255,7 @@ def test_updates_of_the_mixture_are_exact(name):
     """All but the shares stand at their maximum for the shares they were made from; each share for what came before."""
     problem = problem_of(1)
     state = anywhere(problem, 3, 3)
-    found = replace(core.update_mixture(problem, state.points, state.mixture), share=state.mixture.share)
+    found = replace(mixture_updated(problem, state).mixture, share=state.mixture.share)
     state = replace(state, mixture=found)
     values = getattr(found, name)
     if name == "scatter":
@@ -271,7 +273,7 @@ def test_updates_of_the_mixture_are_exact(name):
 def test_update_of_shares_is_exact():
     problem = problem_of(1)
     state = anywhere(problem, 3, 3)
-    found = core.update_mixture(problem, state.points, state.mixture)
+    found = mixture_updated(problem, state).mixture
     bound = core.lower_bound(problem, replace(state, mixture=found))
     rng = np.random.default_rng(0)
     for other in rng.dirichlet(np.ones(3), size=20):
@@ -324,7 +326,8 @@ def test_no_step_lowers_the_bound(seed, n_items, n_annotators, n_components, n_c
 def mixture_updated(problem, state):
     if state.mixture is None:
         return state
-    return replace(state, mixture=core.update_mixture(problem, state.points, state.mixture))
+    mixture = point_mixture.update_mixture(problem.layout, problem.prior, state.points, state.mixture)
+    return replace(state, mixture=mixture)
 
 
 def at_least(problem, state, before):
@@ -388,16 +391,17 @@ def test_expected_sticks_are_means_of_draws():
     sticks = np.array([[2.0, 3.0], [1.0, 4.0]])
     v = np.random.default_rng(0).beta(*sticks.T, size=(200_000, 2))
     drawn = np.column_stack([v[:, 0], (1 - v[:, 0]) * v[:, 1], (1 - v[:, 0]) * (1 - v[:, 1])])
-    np.testing.assert_allclose(core.expected_sticks(sticks), drawn.mean(0), atol=0.003)
-    np.testing.assert_allclose(core.expected_log_sticks(sticks), np.log(drawn).mean(0), atol=0.02)
-    np.testing.assert_allclose(core.expected_sticks(np.empty((0, 2))), [1.0])
+    np.testing.assert_allclose(point_mixture.expected_sticks(sticks), drawn.mean(0), atol=0.003)
+    np.testing.assert_allclose(point_mixture.expected_log_sticks(sticks), np.log(drawn).mean(0), atol=0.02)
+    np.testing.assert_allclose(point_mixture.expected_sticks(np.empty((0, 2))), [1.0])
 
 
 def test_a_point_of_which_nothing_was_said():
     problem = problem_of()
-    np.testing.assert_allclose(core.prior_points(problem, None), [5, 0, 5, 0, 0, 1])
-    at_rest = core._at_rest(problem, np.zeros((1, 3)))
-    np.testing.assert_allclose(core.prior_points(problem, at_rest), [5, 0, 5, 0, 0, 1])  # within + within / β₀
+    given = problem.layout, problem.prior
+    np.testing.assert_allclose(point_mixture.prior_points(*given, None), [5, 0, 5, 0, 0, 1])
+    at_rest = point_mixture.at_rest(*given, np.zeros((1, 3)))
+    np.testing.assert_allclose(point_mixture.prior_points(*given, at_rest), [5, 0, 5, 0, 0, 1])  # within + within / β₀
 
 
 def test_prior_of_the_points_is_that_of_the_first_stage():

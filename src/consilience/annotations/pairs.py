@@ -227,3 +227,18 @@ def pairs_within(sizes: Int[np.ndarray, " blocks"]) -> tuple[np.ndarray, np.ndar
     later = np.repeat(np.arange(n_rows), before)
     first_of_row = np.cumsum(before) - before
     return start[later] + np.arange(len(later)) - first_of_row[later], later
+
+
+def pairs_of_ranks(sizes: Int[np.ndarray, " blocks"], rank: Int[np.ndarray, " pairs"]) -> Int[np.ndarray, "two pairs"]:
+    """Return the two rows of pairs that `pairs_within` would list, by their rank among these, without listing them.
+
+    Of a block, the pair of rows i < j has rank j (j - 1) / 2 + i.
+    """
+    pairs = sizes * (sizes - 1) // 2
+    k = np.searchsorted(pairs.cumsum(), rank, side="right")
+    rank = rank - (pairs.cumsum() - pairs)[k]
+    later = ((1 + np.sqrt(1 + 8.0 * rank)) // 2).astype(np.int64)
+    later -= later * (later - 1) // 2 > rank  # of large ranks the root may be rounded
+    later += later * (later + 1) // 2 <= rank
+    start = (sizes.cumsum() - sizes)[k]
+    return np.stack([start + rank - later * (later - 1) // 2, start + later])

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from consilience import read_annotations, registry
-from consilience.annotations import Groupings, Labels
+from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.names import plain
 from consilience.annotations.readers import Table
 from consilience.cli.program import note, others
@@ -27,7 +27,7 @@ class Evidence:
 
     Attributes
     ----------
-    annotations : Groupings or Labels
+    annotations : Groupings, Labels or Pairs
     features : DataFrame, shape (n_items, n_features), or None
     notes : list of str
         What the user should know about them.
@@ -35,7 +35,7 @@ class Evidence:
         Further arguments of ``fit``: ``gold``, ``history``.
     """
 
-    annotations: Groupings | Labels
+    annotations: Groupings | Labels | Pairs
     features: pd.DataFrame | None
     notes: list[str]
     known: dict[str, Any] = field(default_factory=dict)
@@ -73,7 +73,9 @@ def read_evidence(
     return Evidence(said, table, notes + more)
 
 
-def read_said(path: Path, *, kind: str | None, column: str | None, model: str) -> tuple[Groupings | Labels, list[str]]:
+def read_said(
+    path: Path, *, kind: str | None, column: str | None, model: str
+) -> tuple[Groupings | Labels | Pairs, list[str]]:
     """Read annotations of the kind that a model is made for, and say what was made of them.
 
     Raises
@@ -101,7 +103,7 @@ def read_said(path: Path, *, kind: str | None, column: str | None, model: str) -
 
 
 def _without_features(
-    said: Groupings | Labels, notes: list[str], features: Path | None, known: dict[str, Path | None], model: str
+    said: Groupings | Labels | Pairs, notes: list[str], features: Path | None, known: dict[str, Path | None], model: str
 ) -> Evidence:
     """Evidence of a model that learns from annotations alone: features are read for the report."""
     words = ("labels", "class") if isinstance(said, Labels) else ("annotations", "cluster")
@@ -195,7 +197,7 @@ def read_history(path: Path, labels: Labels) -> pd.DataFrame:
     return pd.DataFrame(counts.to_numpy(float), index, names_as(pd.Index(said), labels.classes))
 
 
-def _unannotated(said: Groupings | Labels, what: str, so: str) -> list[str]:
+def _unannotated(said: Groupings | Labels | Pairs, what: str, so: str) -> list[str]:
     n_silent = said.summary().n_unannotated_items
     return [f"Items without {what}: {n_silent:,} of {len(said):,}; {so}."] if n_silent else []
 
@@ -209,16 +211,18 @@ def _of_one_label(groupings: Groupings) -> list[str]:
     return [f"{_subject(names, 'annotator', ('gave', 'gave'))} one label only, which carries no information."]
 
 
-def _over(groupings: Groupings, items: pd.Index, annotations: Path, features: Path) -> tuple[Groupings, list[str]]:
-    """Groupings over the items that have features, and what that changed."""
-    per_item = groupings.summary().annotators_per_item
-    absent = ~groupings.items.isin(items)
+def _over(
+    said: Groupings | Pairs, items: pd.Index, annotations: Path, features: Path
+) -> tuple[Groupings | Pairs, list[str]]:
+    """Annotations over the items that have features, and what that changed."""
+    per_item = said.summary().annotators_per_item
+    absent = ~said.items.isin(items)
     if absent.all():
         raise InputError(
-            f"No item of {annotations} (such as {plain(groupings.items[0])!r}) is in {features} "
+            f"No item of {annotations} (such as {plain(said.items[0])!r}) is in {features} "
             f"(such as {plain(items[0])!r})."
         )
-    without = groupings.items[absent & (per_item > 0).to_numpy()]
+    without = said.items[absent & (per_item > 0).to_numpy()]
     if len(without):
         raise InputError(
             f"The item {plain(without[0])!r} has annotations in {annotations} but no row in {features}"
@@ -227,8 +231,8 @@ def _over(groupings: Groupings, items: pd.Index, annotations: Path, features: Pa
     notes = []
     if absent.any():
         notes.append(f"Items with neither annotations nor features, left out: {absent.sum():,}.")
-    groupings = groupings.reindex(items)
-    return groupings, notes + _unannotated(groupings, "annotations", "clustered by their features")
+    said = said.reindex(items)
+    return said, notes + _unannotated(said, "annotations", "clustered by their features")
 
 
 def _subject(names: pd.Index, what: str, verbs: tuple[str, str]) -> str:

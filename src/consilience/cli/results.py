@@ -34,6 +34,9 @@ def tables_of(model: Any) -> dict[str, pd.DataFrame]:
         answer.file: pd.DataFrame(names | {"probability": probability}),
         "annotators.csv": model.annotators_.reset_index(),
     }
+    if len(getattr(model, "views_", ())) > 1:
+        views = model.view_labels_.add_prefix("view ")
+        tables["views.csv"] = views.rename_axis("item").reset_index()
     if hasattr(model, "annotator_mapping_"):
         mapping = model.annotator_mapping_
         tables["mapping.csv"] = mapping.assign(

@@ -9,15 +9,18 @@ import numpy as np
 import pandas as pd
 
 import consilience
+from consilience.annotations import Pairs
 from consilience.annotations.names import plain
 from consilience.cli.evidence import Evidence
 from consilience.cli.results import files_of
 from consilience.inspection.answer import Answer, names_classes
+from consilience.inspection.judge_tables import annotator_frame
 from consilience.inspection.names import as_text, counted, shortened
 from consilience.inspection.projection import groupings_of
 
 WEAKEST = 3  # annotators shown
 LONGEST = 40  # letters of a name in a line
+FIGURES = ("accuracy", "sensitivity", "specificity", "agreement")  # of an annotator, in a line
 FITTED = {"prior_variance_": float, "n_ties_": int, "lower_bound_": float, "n_iter_": int, "converged_": bool}
 
 
@@ -56,15 +59,26 @@ def summary(estimator: Any, evidence: Evidence, out: Path) -> dict[str, Any]:
 
 
 def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]:
-    quality = model.annotators_
-    return {
+    quality, said = model.annotators_, evidence.annotations
+    found = {
         "standardized": estimator is not model,
-        "n_groupings": groupings_of(evidence.annotations).n_groupings,
         "n_clusters": model.n_clusters_,
         "cluster_sizes": Answer.of(model).sizes.tolist(),
-        "accuracy": _average(quality["accuracy"], quality["n_labels"]),
-        "weakest_annotators": _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"]),
     }
+    if not isinstance(said, Pairs):
+        found["n_groupings"] = groupings_of(said).n_groupings
+    if "expected_accuracy" in quality:
+        found["accuracy"] = _average(quality["accuracy"], quality["n_labels"])
+        return found | {"weakest_annotators": _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"])}
+    if len(getattr(model, "views_", ())) > 1:
+        found["views"] = [
+            {"annotators": _names(quality.index[quality["view"] == view]), "n_clusters": int(n_clusters)}
+            for view, n_clusters in model.views_["n_clusters"].items()
+        ]
+    worst = annotator_frame(model)
+    if "view" in worst:
+        worst = worst.sort_values("weight", ascending=False, kind="stable")
+    return found | {"weakest_annotators": _records(worst.drop(columns="remark")[::-1].head(WEAKEST))}
 
 
 def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]:
@@ -112,8 +126,16 @@ def _weakest(annotators: pd.DataFrame, columns: list[str]) -> list[dict[str, Any
     """Annotators whose labels are predicted worst, or tell least where nothing is right or wrong."""
     by = ["accuracy", "information"] if "information" in columns else ["accuracy"]
     lowest = annotators[annotators["n_labels"] > 0].sort_values(by, kind="stable").head(WEAKEST)
-    table = lowest[columns].reset_index()
-    return [{str(name): _figure(value) for name, value in row.items()} for row in table.to_dict("records")]
+    return _records(lowest[columns])
+
+
+def _records(annotators: pd.DataFrame) -> list[dict[str, Any]]:
+    rows = annotators.rename_axis("annotator").reset_index().to_dict("records")
+    return [{str(name): _figure(value) for name, value in row.items()} for row in rows]
+
+
+def _names(names: pd.Index) -> list[Any]:
+    return [_json(name) for name in names]
 
 
 def _json(value: Any) -> Any:
@@ -143,6 +165,8 @@ def _lines_of_clusters(found: dict[str, Any]) -> list[str]:
     what = [counted(found[f"n_{thing}s"], thing) for thing in ("cluster", "item", "annotator", "label")]
     lines = [f"{what[0]} of {what[1]} by {what[2]}"]
     lines += _rows([f"cluster {i:<3d}" for i in range(len(sizes))], sizes, found["n_items"])
+    if "accuracy" not in found:
+        return lines + _lines_of_judges(found)
     lines.append(
         f"The clusters predict {found['accuracy']:.1%} of {what[3]}; the mean probability of an item's cluster is "
         f"{found['mean_probability']:.3f}."
@@ -153,6 +177,21 @@ def _lines_of_clusters(found: dict[str, Any]) -> list[str]:
         f"  {_short(row['annotator']):{wide}s}  {row['accuracy']:6.1%} of {counted(row['n_labels'], 'label')}"
         for row in worst
     ]
+
+
+def _lines_of_judges(found: dict[str, Any]) -> list[str]:
+    """Views if there are several, and the figures of the weakest annotators."""
+    lines = []
+    for number, view in enumerate(found.get("views", ())):
+        held = ", ".join(map(_short, view["annotators"]))
+        lines.append(f"View {number}, {counted(view['n_clusters'], 'cluster')}, is held by {held}")
+    lines.append("Weakest annotators:")
+    worst = found["weakest_annotators"]
+    wide = max((len(_short(row["annotator"])) for row in worst), default=0)
+    for row in worst:
+        figures = ", ".join(f"{name} {row[name]:.2f}" for name in FIGURES if row.get(name) is not None)
+        lines.append(f"  {_short(row['annotator']):{wide}s}  {figures}")
+    return lines
 
 
 def _lines_of_fusion(found: dict[str, Any]) -> list[str]:

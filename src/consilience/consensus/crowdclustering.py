@@ -15,8 +15,9 @@ from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.names import MISSING, name_index, order_of_names
-from consilience.consensus import item_embeddings
-from consilience.consensus.item_embeddings import Mixture, Prior, Problem, State
+from consilience.consensus import item_embeddings, point_mixture
+from consilience.consensus.item_embeddings import Problem, State
+from consilience.consensus.point_mixture import Mixture, Prior
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
@@ -238,14 +239,14 @@ class Crowdclustering(GroupingConsensus):
         """Clusters that own items, by falling size; points; annotators."""
         n_items, sizes = len(pairs), np.bincount(mixture.share.argmax(1), minlength=mixture.share.shape[1])
         owned = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
-        shares = item_embeddings.expected_sticks(mixture.sticks)[owned]
+        shares = point_mixture.expected_sticks(mixture.sticks)[owned]
         responsibilities = np.tile(shares, (n_items, 1))
         responsibilities[order] = mixture.share[:, owned]
         self.items_, self.n_clusters_ = pairs.items, len(owned)
         self.responsibilities_ = responsibilities / responsibilities.sum(1, keepdims=True)
         self.labels_ = np.full(n_items, -1)
         self.labels_[order] = self.responsibilities_[order].argmax(1)
-        self._points = np.tile(item_embeddings.prior_points(problem, state.mixture), (n_items, 1))
+        self._points = np.tile(point_mixture.prior_points(problem.layout, problem.prior, state.mixture), (n_items, 1))
         self._points[order] = state.points
         self.embedding_ = problem.layout.means(self._points)
         self._weights, self._weight_covariances = state.mean, state.covariance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -93,11 +93,16 @@ def coordinates(memberships: Memberships, normalize: str | None, n_components: i
     return Coordinates(vectors, directions=True, grouping_weights=weights)
 
 
-def all_coordinates(memberships: Memberships, n_components: int) -> Iterator[Coordinates]:
-    """Coordinates by each normalisation, where the pairs presented are not too many to be looked at."""
+def all_coordinates(
+    memberships: Memberships, n_components: int, known: Mapping[str | None, Coordinates]
+) -> Iterator[Coordinates]:
+    """Coordinates by each normalisation, where the pairs presented are not too many to be looked at.
+
+    known : those that are at hand, by normalisation.
+    """
     if (memberships.grouping_sizes.astype(float) ** 2).sum() <= MOST_PAIRS:
         for normalize in NORMALIZATIONS:
-            yield coordinates(memberships, normalize, n_components)
+            yield known[normalize] if normalize in known else coordinates(memberships, normalize, n_components)
 
 
 def kmeans(points: Embedding, n_clusters: int, *, rng: np.random.Generator, n_init: int = 1) -> Clusters:

@@ -34,7 +34,7 @@ E ln N(x_i; μ_k, Λ_k⁻¹) = c_k·u_i. The bound of a judgement is
 
     q(x_i)      coefficients of u_i: Σ_k q(z_i = k) c_k + Σ_t λ_t M_j u_b + l_t / 2 · E[A_t] as a function of x_i
     q(W_j, τ_j) precision: prior's − 2 Σ_t λ_t E[φ φᵀ]; its product with the mean: Σ_t l_t / 2 · E φ;  A_t = w·φ_t
-    q(z_i = k)  ∝ exp(E ln π_k + c_k·u_i);  q(v), q(μ_k, Λ_k) as in every Dirichlet-process mixture of Gaussians
+    q(z_i = k)  ∝ exp(E ln π_k + c_k·u_i);  q(v), q(μ_k, Λ_k) as in `point_mixture`
     Δ_t² = E A_t²
 
 Decided here
@@ -67,111 +67,22 @@ from operator import attrgetter
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
-from scipy.special import digamma, entr, log_expit, logsumexp, multigammaln
-from sklearn.cluster import KMeans
+from scipy.special import log_expit
 
 from consilience.annotations import Pairs
+from consilience.consensus import point_mixture
+from consilience.consensus.point_mixture import Layout, Mixture, Points, Prior
 from consilience.inference import Trace, iterate
-from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 
 N_BATCHES = 4  # of items that move at once
 SHAKE = 0.5  # deviation of the first points about the axes, whose own is 1
 TURNS = 50  # of the axes
 WAYS = np.array([1.0, 0.75, 0.5, 0.25, 0.1, 0.01, 0.0])  # shares of the way of a batch; the last is to stay
 LOOSE_TOL = 3e-5  # at which the points meet the mixture
-KMEANS_STARTS = 3
-MIXTURE_SWEEPS = 200  # of the mixture alone
-MIXTURE_TOL = 1e-5
 TRIED = 3  # mixtures that meet the judgements
 TRIAL_SWEEPS = 10  # after which the best is kept
 
-Points = Float[np.ndarray, "items moments"]
 PerJudgement = Float[np.ndarray, " judgements"]
-
-
-@dataclass(frozen=True)
-class Prior:
-    """Variances of x, W and τ; γ; and the variance within clusters that is expected."""
-
-    item_variance: float = 5.0
-    weight_variance: float = 10.0
-    bias_variance: float = 1.0
-    stick: float = 1.0
-    within: float = 0.5
-
-    @property
-    def strength(self) -> float:
-        """β₀: the variance of the centres, within / β₀, is the rest of that of the points."""
-        return self.within / (self.item_variance - self.within)
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Upper triangles of symmetric matrices as vectors, for points of D dimensions.
-
-    moments : (moments, D + 1, D + 1)   Y = Σ_m u_m H_m, Y = E[y yᵀ]; the last D + 1 of u are E[y]
-    weights : (weights, D + 1, D + 1)   A = Σ_p w_p y_aᵀ E_p y_b
-    square  : (weights², moments²)      E[A²] = Σ_pq E[w_p w_q] u_aᵀ K_pq u_b
-    """
-
-    row: Int[np.ndarray, " pairs"]
-    column: Int[np.ndarray, " pairs"]
-    moments: Float[np.ndarray, "moments size size"]
-    weights: Float[np.ndarray, "weights size size"]
-    square: Float[np.ndarray, "weights2 moments2"]
-
-    @classmethod
-    def of(cls, n_components: int) -> Layout:
-        """Layout for a number of dimensions."""
-        row, column = np.triu_indices(n_components)
-        last = np.arange(n_components + 1)
-        rows, columns = np.append(row, last), np.append(column, np.full(len(last), n_components))
-        h = np.zeros((len(rows), len(last), len(last)))
-        h[np.arange(len(rows)), rows, columns] = h[np.arange(len(rows)), columns, rows] = 1
-        e = np.concatenate([h[: len(row)], h[-1:]])
-        k = np.einsum("mdf,pde,neg,qgf->pqmn", h, e, h, e, optimize=True)
-        return cls(row, column, h, e, k.reshape(len(e) ** 2, -1))
-
-    @property
-    def n_components(self) -> int:
-        """D."""
-        return self.moments.shape[1] - 1
-
-    def points(self, mean: np.ndarray, covariance: np.ndarray) -> Points:
-        """Return the moments of Gaussians."""
-        second = covariance + mean[:, :, None] * mean[:, None, :]
-        return np.column_stack([second[:, self.row, self.column], mean, np.ones(len(mean))])
-
-    def means(self, points: Points) -> Float[np.ndarray, "items components"]:
-        """E[x]."""
-        return points[:, len(self.row) : -1]
-
-    def second_moments(self, points: Points) -> Float[np.ndarray, "items components components"]:
-        """E[x xᵀ]."""
-        second = np.empty((len(points), self.n_components, self.n_components))
-        second[:, self.row, self.column] = second[:, self.column, self.row] = points[:, : len(self.row)]
-        return second
-
-    def entropies(self, points: Points) -> Float[np.ndarray, " items"]:
-        """Entropies of the Gaussians with these moments."""
-        mean = self.means(points)
-        _, log_determinant = np.linalg.slogdet(self.second_moments(points) - mean[:, :, None] * mean[:, None, :])
-        return (log_determinant + self.n_components * (1 + np.log(2 * np.pi))) / 2
-
-    def coefficients(self, precision: np.ndarray, linear: np.ndarray, constant: np.ndarray) -> Points:
-        """Return c with c·u = constant + E[linear·x − xᵀ precision x / 2]."""
-        double = np.where(self.row == self.column, 0.5, 1.0)
-        return np.column_stack([-double * precision[:, self.row, self.column], linear, constant])
-
-    def maximum(self, coefficients: Points) -> Points:
-        """Moments of the Gaussians that maximise coefficients·u + entropy."""
-        half = self.second_moments(coefficients)  # the coefficients off the diagonal stand for two entries
-        precision = -half
-        diagonal = np.arange(self.n_components)
-        precision[:, diagonal, diagonal] *= 2
-        covariance = np.linalg.inv(precision)
-        covariance = (covariance + covariance.swapaxes(1, 2)) / 2
-        return self.points((covariance @ self.means(coefficients)[:, :, None])[:, :, 0], covariance)
 
 
 @dataclass(frozen=True)
@@ -262,18 +173,6 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Mixture:
-    """q(z), q(v), q(μ, Λ); see the module."""
-
-    share: Float[np.ndarray, "items clusters"]
-    sticks: Float[np.ndarray, "sticks 2"]
-    centre: Float[np.ndarray, "clusters components"]
-    strength: Float[np.ndarray, " clusters"]
-    freedom: Float[np.ndarray, " clusters"]
-    scatter: Float[np.ndarray, "clusters components components"]
-
-
-@dataclass(frozen=True)
 class State:
     """q of all variables; without a mixture the points have their prior of the first stage."""
 
@@ -332,7 +231,8 @@ def step(problem: Problem, state: State) -> State:
     """One sweep: annotators, points, clusters, the bound of the logistic function."""
     state = update_points(problem, update_annotators(problem, state))
     if state.mixture is not None:
-        state = replace(state, mixture=update_mixture(problem, state.points, state.mixture))
+        mixture = point_mixture.update_mixture(problem.layout, problem.prior, state.points, state.mixture)
+        state = replace(state, mixture=mixture)
         state = update_scale(problem, state)
     return update_delta(problem, state)
 
@@ -381,22 +281,6 @@ def update_delta(problem: Problem, state: State) -> State:
     return replace(state, bound=_bound(problem, state, said, square))
 
 
-def update_mixture(problem: Problem, points: Points, mixture: Mixture) -> Mixture:
-    """q(μ, Λ), q(v), q(z)."""
-    layout, prior = problem.layout, problem.prior
-    sums = mixture.share.T @ points
-    size = sums[:, -1]
-    strength, freedom = prior.strength + size, layout.n_components + 2 + size
-    centre = layout.means(sums) / strength[:, None]
-    between = strength[:, None, None] * centre[:, :, None] * centre[:, None, :]
-    scatter = _prior_scatter(problem) + layout.second_moments(sums) - between
-    later = size[::-1].cumsum()[::-1] - size
-    sticks = np.column_stack([1 + size[:-1], prior.stick + later[:-1]])
-    moved = Mixture(mixture.share, sticks, centre, strength, freedom, scatter)
-    score = expected_log_sticks(sticks) + points @ cluster_coefficients(layout, moved).T
-    return replace(moved, share=np.exp(score - logsumexp(score, axis=1, keepdims=True)))
-
-
 def update_scale(problem: Problem, state: State) -> State:
     """Points times a factor and W over its square, which changes no judgement: see the module."""
     mixture, layout, prior = state.mixture, problem.layout, problem.prior
@@ -404,7 +288,7 @@ def update_scale(problem: Problem, state: State) -> State:
         return state
     d, n_entries = layout.n_components, len(layout.row)
     weights = _squared_weights(state)[:, :-1].sum() / prior.weight_variance
-    scatter = prior.within * np.trace(_expected_precision(mixture)[0], axis1=1, axis2=2).sum()
+    scatter = prior.within * np.trace(point_mixture.expected_precision(mixture)[0], axis1=1, axis2=2).sum()
     count = 2 * n_entries * problem.n_annotators + (d + 2) * d * len(mixture.centre)
     shrink = 2 * count / (scatter + np.sqrt(scatter**2 + 8 * weights * count))
     of_points = np.concatenate([np.full(n_entries, 1 / shrink), np.full(d, shrink**-0.5), [1.0]])
@@ -423,12 +307,6 @@ def lower_bound(problem: Problem, state: State) -> float:
     return _bound(problem, state, *judgement_moments(problem, state))
 
 
-def mixture_bound(problem: Problem, points: Points, mixture: Mixture) -> float:
-    """Bound on the expected log density of the points, nats."""
-    likely = mixture.share * (points @ cluster_coefficients(problem.layout, mixture).T)
-    return float(likely.sum() - _divergence_of_mixture(problem, mixture))
-
-
 def run(
     problem: Problem, n_clusters: int, seed: int, *, two_stage: bool, max_iter: int, tol: float
 ) -> tuple[Trace[State], Mixture]:
@@ -436,7 +314,7 @@ def run(
     rng = np.random.default_rng(seed)
     sweep, bound = partial(step, problem), attrgetter("bound")
     first = iterate(init(problem, rng=rng), sweep, bound, max_iter=max_iter, tol=tol if two_stage else LOOSE_TOL)
-    starts = mixtures_of(problem, first.state.points, n_clusters, rng=rng)
+    starts = point_mixture.mixtures_of(problem.layout, problem.prior, first.state.points, n_clusters, rng=rng)
     if two_stage:
         return first, starts[0]
     begun = [
@@ -448,20 +326,6 @@ def run(
     if last.state.mixture is None:
         raise RuntimeError("A step has lost the mixture.")
     return last, last.state.mixture
-
-
-def mixtures_of(problem: Problem, points: Points, n_clusters: int, *, rng: np.random.Generator) -> list[Mixture]:
-    """Mixtures of the means of points, from k-means with each number of clusters, those of the highest bounds first."""
-    means = problem.layout.means(points)
-    exact = problem.layout.points(means, np.zeros((len(means), *2 * means.shape[1:])))
-    sweep, bound = partial(update_mixture, problem, exact), partial(mixture_bound, problem, exact)
-    traces = []
-    for number in range(1, min(n_clusters, len(np.unique(means.round(9), axis=0))) + 1):
-        found = KMeans(number, n_init=KMEANS_STARTS, random_state=int(rng.integers(2**31))).fit_predict(means)
-        by_size = np.argsort(-np.bincount(found, minlength=n_clusters), kind="stable")
-        start = _at_rest(problem, np.eye(n_clusters)[np.argsort(by_size)[found]])
-        traces.append(iterate(start, sweep, bound, max_iter=MIXTURE_SWEEPS, tol=MIXTURE_TOL))
-    return [trace.state for trace in sorted(traces, key=lambda trace: -trace.lower_bound)]
 
 
 def judgement_moments(problem: Problem, state: State) -> tuple[PerJudgement, PerJudgement]:
@@ -485,55 +349,10 @@ def scores_of_pairs(
     return said, np.einsum("tm,mn,tn->t", points_a, square, points_b)
 
 
-def cluster_coefficients(layout: Layout, mixture: Mixture) -> Float[np.ndarray, "clusters moments"]:
-    """c_k: E ln N(x; μ_k, Λ_k⁻¹) = c_k·u."""
-    d = layout.n_components
-    precision, log_precision = _expected_precision(mixture)
-    linear = (precision @ mixture.centre[:, :, None])[:, :, 0]
-    square = (linear * mixture.centre).sum(1) + d / mixture.strength
-    return layout.coefficients(precision, linear, (log_precision - d * np.log(2 * np.pi) - square) / 2)
-
-
-def expected_log_sticks(sticks: Float[np.ndarray, "sticks 2"]) -> Float[np.ndarray, " clusters"]:
-    """E ln π_k."""
-    logs = np.pad(expected_log_dirichlet(sticks), ((0, 1), (0, 0)))
-    return np.asarray(logs[:, 0] + logs[:, 1].cumsum() - logs[:, 1])
-
-
 def slopes(delta: PerJudgement) -> PerJudgement:
     """λ(Δ), at most 0."""
     small = delta < 1e-4
     return np.where(small, -0.125, -np.tanh(delta / 2) / (4 * np.where(small, 1.0, delta)))
-
-
-def prior_points(problem: Problem, mixture: Mixture | None) -> Float[np.ndarray, " moments"]:
-    """Moments of a point of which nothing was said; without a mixture those of the first stage."""
-    layout = problem.layout
-    d = layout.n_components
-    if mixture is None:
-        return layout.points(np.zeros((1, d)), problem.prior.item_variance * np.eye(d)[None])[0]
-    within = mixture.scatter / (mixture.freedom - d - 1)[:, None, None]
-    covariance = within * (1 + 1 / mixture.strength)[:, None, None]
-    return np.asarray(expected_sticks(mixture.sticks) @ layout.points(mixture.centre, covariance))
-
-
-def expected_sticks(sticks: Float[np.ndarray, "sticks 2"]) -> Float[np.ndarray, " clusters"]:
-    """E π_k."""
-    left, rest = (sticks / sticks.sum(1, keepdims=True)).T
-    return np.append(left, 1.0) * np.append(1.0, rest.cumprod())
-
-
-def _at_rest(problem: Problem, share: Float[np.ndarray, "items clusters"]) -> Mixture:
-    """Mixture with these shares, all else as in the prior."""
-    n_clusters, d = share.shape[1], problem.layout.n_components
-    return Mixture(
-        share=share,
-        sticks=np.tile([1.0, problem.prior.stick], (n_clusters - 1, 1)),
-        centre=np.zeros((n_clusters, d)),
-        strength=np.full(n_clusters, problem.prior.strength),
-        freedom=np.full(n_clusters, d + 2.0),
-        scatter=np.tile(_prior_scatter(problem), (n_clusters, 1, 1)),
-    )
 
 
 def _tables(problem: Problem, state: State) -> Float[np.ndarray, "annotators2 columns"]:
@@ -567,7 +386,9 @@ def _bound(problem: Problem, state: State, said: PerJudgement, square: PerJudgem
         state.points
     ).sum()
     bound = judgements.sum() + points - _divergence_of_annotators(problem, state).sum()
-    return float(bound if state.mixture is None else bound - _divergence_of_mixture(problem, state.mixture))
+    if state.mixture is None:
+        return float(bound)
+    return float(bound - point_mixture.divergence(problem.layout, problem.prior, state.mixture))
 
 
 def _best_share(layout: Layout, points: Points, way: Points, pull: Points, push: Points) -> float:
@@ -592,7 +413,7 @@ def _coefficients_of_items(problem: Problem, state: State) -> Points:
     """Coefficients of the moments of each item in the expected log density of the points."""
     layout, variance = problem.layout, problem.prior.item_variance
     if state.mixture is not None:
-        return state.mixture.share @ cluster_coefficients(layout, state.mixture)
+        return state.mixture.share @ point_mixture.cluster_coefficients(layout, state.mixture)
     d = layout.n_components
     constant = np.full(1, -d * np.log(2 * np.pi * variance) / 2)
     alone = layout.coefficients(np.eye(d)[None] / variance, np.zeros((1, d)), constant)
@@ -611,44 +432,3 @@ def _divergence_of_annotators(problem: Problem, state: State) -> Float[np.ndarra
 def _squared_weights(state: State) -> Float[np.ndarray, "annotators weights"]:
     """E of the squares of the entries of W, and of τ²."""
     return state.mean**2 + np.diagonal(state.covariance, axis1=1, axis2=2)
-
-
-def _divergence_of_mixture(problem: Problem, mixture: Mixture) -> float:
-    """KL of q(v) and q(μ, Λ), and that of q(z) from π expected."""
-    d, prior = problem.layout.n_components, problem.prior
-    of_sticks = kl_dirichlet(mixture.sticks, np.tile([1.0, prior.stick], (len(mixture.sticks), 1)))
-    of_items = (mixture.share @ expected_log_sticks(mixture.sticks)).sum() + entr(mixture.share).sum()
-    precision, log_precision = _expected_precision(mixture)
-    start, freedom = _prior_scatter(problem), mixture.freedom
-    length = np.einsum("kd,kde,ke->k", mixture.centre, precision, mixture.centre)
-    ratio = prior.strength / mixture.strength
-    of_centres = (d * (ratio - 1 - np.log(ratio)) + prior.strength * length) / 2
-    trace = np.einsum("kde,ked->k", precision, mixture.scatter - start)
-    of_precisions = (
-        _log_normalizer(mixture.scatter, freedom)
-        - _log_normalizer(start[None], np.array([d + 2.0]))
-        + ((freedom - d - 2) * log_precision - trace) / 2
-    )
-    return float(np.sum(of_sticks) - of_items + of_centres.sum() + of_precisions.sum())
-
-
-def _prior_scatter(problem: Problem) -> Float[np.ndarray, "components components"]:
-    """S₀: with ν₀ = D + 2, the covariance that is expected within clusters."""
-    return problem.prior.within * np.eye(problem.layout.n_components)
-
-
-def _expected_precision(mixture: Mixture) -> tuple[np.ndarray, np.ndarray]:
-    """E Λ_k and E ln |Λ_k|."""
-    d = mixture.centre.shape[1]
-    _, log_determinant = np.linalg.slogdet(mixture.scatter)
-    digammas = digamma((mixture.freedom[:, None] - np.arange(d)) / 2).sum(1)
-    precision = mixture.freedom[:, None, None] * np.linalg.inv(mixture.scatter)
-    return (precision + precision.swapaxes(1, 2)) / 2, digammas + d * np.log(2) - log_determinant
-
-
-def _log_normalizer(scatter: np.ndarray, freedom: np.ndarray) -> Float[np.ndarray, " clusters"]:
-    """Log of the normalising constant of the Wishart density."""
-    d = scatter.shape[1]
-    _, log_determinant = np.linalg.slogdet(scatter)
-    gammas = np.array([multigammaln(nu / 2, d) for nu in freedom])
-    return freedom / 2 * (log_determinant - d * np.log(2)) - gammas

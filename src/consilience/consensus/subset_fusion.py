@@ -258,7 +258,8 @@ class SubsetFusion(GroupingConsensus):
         if obvious is not None:
             solution = _obvious(memberships, obvious)
         elif self.refine:
-            more_starts = fusing.all_coordinates(memberships, min(most, memberships.n_items))
+            known = {self.normalize: coordinates}
+            more_starts = fusing.all_coordinates(memberships, min(most, memberships.n_items), known)
             solution = fusing.by_mixture(
                 memberships, coordinates, numbers, more_starts=more_starts, n_init=self.n_init, rng=rng
             )

@@ -10,7 +10,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.annotations import Annotations, Groupings
-from consilience.inspection.answer import Answer
+from consilience.inspection.answer import Answer, names_classes
 from consilience.inspection.projection import column_names
 from consilience.inspection.svg import swatch
 from consilience.inspection.tables import (
@@ -77,13 +77,22 @@ def item_frame(estimator: Any, annotations: Annotations) -> pd.DataFrame:
     """Every item with the code of its cluster, how sure that is, and the next best; a row an item.
 
     Items of no cluster have the code -1, no next best and no probability, since nothing is known of them. Nor has any
-    item a probability in a fusion without refinement, which gives 0 and 1.
+    item a probability where the model gives 0 and 1 only.
     """
     codes = estimator._cluster_codes()
+    return items_by(estimator.items_, codes, _probabilities(estimator, codes), annotations)
+
+
+def items_by(
+    names: pd.Index,
+    codes: Int[np.ndarray, " items"],
+    probability: Float[np.ndarray, "items clusters"] | None,
+    annotations: Annotations,
+) -> pd.DataFrame:
+    """Return the table of `item_frame` for other clusters."""
     nowhere = codes < 0
-    frame = pd.DataFrame({"item": estimator.items_, "cluster": codes})
-    if hasattr(estimator, "responsibilities_") and getattr(estimator, "refined_", True):
-        probability = estimator.responsibilities_
+    frame = pd.DataFrame({"item": names, "cluster": codes})
+    if probability is not None:
         frame["probability"] = np.where(nowhere, np.nan, probability.max(1))
         if probability.shape[1] > 1:
             rest = probability.copy()
@@ -92,6 +101,15 @@ def item_frame(estimator: Any, annotations: Annotations) -> pd.DataFrame:
             frame["next_probability"] = np.where(nowhere, np.nan, rest.max(1))
     frame["n_annotators"] = annotations.summary().annotators_per_item.to_numpy()
     return frame
+
+
+def _probabilities(estimator: Any, codes: Int[np.ndarray, " items"]) -> Float[np.ndarray, "items clusters"] | None:
+    """Probabilities of a model that has any, and not only 0 and 1."""
+    if not (hasattr(estimator, "responsibilities_") and getattr(estimator, "refined_", True)):
+        return None
+    probability: np.ndarray = estimator.responsibilities_
+    doubts = names_classes(estimator) or hasattr(estimator, "refined_") or hasattr(estimator, "lower_bound_")
+    return probability if doubts or not np.isin(probability[codes >= 0], (0, 1)).all() else None
 
 
 def named_items(items: pd.DataFrame, answer: Answer) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 
 from consilience.errors import InputError
 from consilience.inspection.answer import Answer
-from consilience.inspection.evidence import ClusterShares, dissimilarities, fusion_of, sampled, some_items
+from consilience.inspection.evidence import ClusterShares, dissimilarities, fusion_of
 from consilience.inspection.heat_sheet import (
     LETTER,
     MOST_NAMED,
@@ -26,7 +26,7 @@ from consilience.inspection.heat_sheet import (
     write_numbers,
 )
 from consilience.inspection.names import counted, plot_text, width
-from consilience.inspection.scatter import cluster_legend
+from consilience.inspection.scatter import cluster_legend, sampled, some_of
 from consilience.inspection.style import FAINT, INK, NOWHERE, SMALL, axes_of, colour, heat, marker, marker_scale, tidy
 
 __all__ = ["plot_co_occurrence", "plot_dendrogram"]
@@ -80,7 +80,9 @@ def plot_co_occurrence(model: Any, *, by_cluster: bool = False, max_items: int =
     items = estimator.items_[places]
     values = estimator.co_occurrence(items.tolist()).to_numpy()
     names = [plot_text(name, LONGEST) for name in items]
-    return _matrix(ax, values, names, estimator.labels_[places], sampled(len(places), estimator), "")
+    return _matrix(
+        ax, values, names, estimator.labels_[places], sampled(len(places), int((estimator.labels_ >= 0).sum())), ""
+    )
 
 
 def _matrix(ax: Axes | None, values: np.ndarray, names: list[str], cluster: np.ndarray, title: str, label: str) -> Axes:
@@ -164,7 +166,7 @@ def _frames(ax: Axes, cluster: Int[np.ndarray, " rows"], cell: float) -> None:
 
 def ordered_items(estimator: Any, most: int) -> Int[np.ndarray, " shown"]:
     """Places of at most so many items in the order in which a matrix of them is drawn."""
-    places = some_items(estimator, most)
+    places = some_of(np.flatnonzero(estimator.labels_ >= 0), most)
     return places[_order(dissimilarities(estimator, places), estimator.labels_[places])]
 
 

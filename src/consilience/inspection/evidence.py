@@ -44,20 +44,6 @@ def fusion_of(model: Any) -> Any:
     return estimator
 
 
-def some_items(estimator: Any, most: int) -> Int[np.ndarray, " shown"]:
-    """Places of the items that have a cluster; of more than `most`, so many at random."""
-    seen = np.flatnonzero(estimator.labels_ >= 0)
-    if len(seen) <= most:
-        return seen
-    return np.sort(np.random.default_rng(0).choice(seen, most, replace=False))
-
-
-def sampled(n_shown: int, estimator: Any) -> str:
-    """Say how many of the clustered items are drawn; nothing if all are."""
-    n_seen = int((estimator.labels_ >= 0).sum())
-    return f"{n_shown:,} of {n_seen:,} items, chosen at random" if n_shown < n_seen else ""
-
-
 def dissimilarities(estimator: Any, places: Int[np.ndarray, " shown"]) -> Float[np.ndarray, "shown shown"]:
     """1 - share of the presentations together, as `linkage` of the model uses it."""
     memberships = Memberships.of(estimator.groupings_).of_items(places)

@@ -11,12 +11,12 @@ from matplotlib.ticker import MaxNLocator
 
 from consilience.errors import InputError
 from consilience.inspection.answer import Answer
-from consilience.inspection.evidence import fusion_of, map_of_items, sampled, some_items
+from consilience.inspection.evidence import fusion_of, map_of_items
 from consilience.inspection.names import counted
 from consilience.inspection.placing import name_points
-from consilience.inspection.projection import unwrap
-from consilience.inspection.scatter import NAMED_ITEMS, draw_items
-from consilience.inspection.style import FAINT, INK, axes_of, colour, tidy
+from consilience.inspection.projection import that_has
+from consilience.inspection.scatter import NAMED_ITEMS, draw_items, sampled, some_of
+from consilience.inspection.style import FAINT, INK, RING, axes_of, colour, tidy
 
 __all__ = ["plot_item_map", "plot_silhouette_curve", "plot_stability"]
 
@@ -63,7 +63,8 @@ def plot_item_map(model: Any, *, max_items: int = 1500, ax: Axes | None = None) 
     [2, 2]
     """
     estimator = fusion_of(model)
-    shown = some_items(estimator, max_items)
+    seen = np.flatnonzero(estimator.labels_ >= 0)
+    shown = some_of(seen, max_items)
     view = map_of_items(estimator, shown)
     ax = axes_of(ax, (8.2, 6.2))
     points = np.zeros((len(estimator.items_), 2))
@@ -71,7 +72,7 @@ def plot_item_map(model: Any, *, max_items: int = 1500, ax: Axes | None = None) 
     draw_items(ax, points, shown, Answer.of(estimator), np.ones(len(points), dtype=bool))
     ax.set_xlabel(view.axes[0], color=INK)
     ax.set_ylabel(view.axes[1], color=INK)
-    ax.set_title(sampled(len(shown), estimator), loc="left", fontsize=9, color=INK)
+    ax.set_title(sampled(len(shown), len(seen)), loc="left", fontsize=9, color=INK)
     ax.margins(0.12, 0.08)
     ax.set_aspect("equal", adjustable="datalim")
     tidy(ax)
@@ -112,17 +113,14 @@ def plot_silhouette_curve(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('number of clusters', 'silhouette')
     """
-    estimator = unwrap(model)
-    if not hasattr(estimator, "n_clusters_curve_"):
-        raise InputError(f"{type(estimator).__name__} has no silhouettes of numbers of clusters to draw.")
+    estimator = that_has(model, "n_clusters_curve_", "no silhouettes of numbers of clusters to draw")
     curve = estimator.n_clusters_curve_["silhouette"]
     number = int(estimator.n_clusters_)
     reached = float(curve.get(number, estimator.silhouette_))
     ax = axes_of(ax, (5.0, 3.2))
     ax.plot(curve.index, curve.to_numpy(), color=colour(0), marker="o", ms=4, lw=1.4, label="considered")
     how = "found" if isinstance(estimator.n_clusters, str) else "in use"
-    ring: dict[str, Any] = {"ls": "", "marker": "o", "ms": 11, "mfc": "none", "mec": colour(3), "mew": 2}
-    ax.plot([number], [reached], **ring, label=f"{how}: {counted(number, 'cluster')}")
+    ax.plot([number], [reached], **RING, label=f"{how}: {counted(number, 'cluster')}")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.set_xlabel("number of clusters", color=INK)
     ax.set_ylabel("silhouette", color=INK)

@@ -12,13 +12,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from consilience.errors import InputError
+from consilience.annotations import Pairs
 from consilience.inspection.answer import Answer
 from consilience.inspection.names import plot_text
 from consilience.inspection.placing import name_points
-from consilience.inspection.projection import View, groupings_of, own_annotations, project, unwrap
-from consilience.inspection.scatter import LONGEST, NAMED_ITEMS, draw_items
-from consilience.inspection.style import FAINT, INK, axes_of, colour, tidy
+from consilience.inspection.projection import View, groupings_of, own_annotations, project, that_has, unwrap
+from consilience.inspection.scatter import LONGEST, NAMED_ITEMS, draw_items, sampled, some_of
+from consilience.inspection.style import FAINT, INK, RING, axes_of, colour, tidy
 
 __all__ = ["plot_clusters", "plot_lower_bound", "plot_prior_variance"]
 
@@ -41,8 +41,8 @@ def plot_clusters(
     model : fitted estimator, or a Pipeline that ends in one
     X : DataFrame or array, shape (n_items, n_features), optional
         The features that were given to `fit`, in the order of the items or indexed by name.
-    groupings : Groupings, Labels or array, optional
-        The annotations that were given to `fit`. Items without any are then drawn hollow.
+    groupings : Groupings, Labels, Pairs or array, optional
+        The annotations that were given to `fit`. Items without any are then drawn hollow. Pairs place no items.
     max_items : int, default=5000
         Of more, so many are drawn, chosen at random; the title then says so.
     ax : matplotlib Axes, optional
@@ -69,20 +69,26 @@ def plot_clusters(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('size', 'weight')
     """
+    return draw_clusters(model, X, groupings, Answer.of(unwrap(model)), max_items=max_items, ax=ax)
+
+
+def draw_clusters(
+    model: Any, X: Any, annotations: Any, answer: Answer, *, max_items: int = 5000, ax: Axes | None = None
+) -> Axes:
+    """Draw the items as `plot_clusters` does, by an answer that may be another than the model's first."""
     estimator = unwrap(model)
-    if groupings is not None:
-        groupings = groupings_of(own_annotations(model, groupings))
-    view = project(model, X, groupings)
-    annotated = np.ones(len(estimator.items_), dtype=bool) if groupings is None else _annotated(groupings)
-    shown = np.arange(len(annotated))
+    said = None if annotations is None else own_annotations(model, annotations)
+    view = project(model, X, None if said is None or isinstance(said, Pairs) else groupings_of(said))
+    annotated = np.ones(len(estimator.items_), dtype=bool)
+    if said is not None:
+        annotated = said.summary().annotators_per_item.to_numpy() > 0
+    shown = some_of(np.arange(len(annotated)), max_items)
     ax = axes_of(ax, (8.2, 5.2))
-    if len(shown) > max_items:
-        shown = np.sort(np.random.default_rng(0).choice(len(shown), max_items, replace=False))
-        ax.set_title(f"{max_items:,} of {len(annotated):,} items, chosen at random", loc="left", fontsize=9, color=INK)
+    ax.set_title(sampled(len(shown), len(annotated)), loc="left", fontsize=9, color=INK)
     _frame(ax, view)
     if view.log_odds is not None:
         _draw_regions(ax, view.log_odds)
-    draw_items(ax, view.points, shown, Answer.of(estimator), annotated)
+    draw_items(ax, view.points, shown, answer, annotated)
     if len(shown) <= NAMED_ITEMS and all(isinstance(name, str) for name in estimator.items_):
         name_points(ax, view.points[shown], estimator.items_[shown])
     return ax
@@ -116,7 +122,7 @@ def plot_lower_bound(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> len(ax.lines[0].get_xdata()) == model.n_iter_
     True
     """
-    estimator = _require(model, "lower_bounds_", "no lower bound to draw")
+    estimator = that_has(model, "lower_bounds_", "no lower bound to draw")
     bounds = np.asarray(estimator.lower_bounds_)
     ax = axes_of(ax, (5.2, 3.4))
     sweeps = np.arange(1, len(bounds) + 1)
@@ -163,7 +169,7 @@ def plot_prior_variance(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> plot_prior_variance(model).get_xscale()
     'log'
     """
-    estimator = _require(model, "prior_variance_search_", "no search of the prior variance to draw: it was given")
+    estimator = that_has(model, "prior_variance_search_", "no search of the prior variance to draw: it was given")
     search = estimator.prior_variance_search_
     ax = axes_of(ax, (5.2, 3.4))
     variance, gain = search["prior_variance"].to_numpy(), search["log_probability"].to_numpy()
@@ -180,17 +186,7 @@ def plot_prior_variance(model: Any, *, ax: Axes | None = None) -> Axes:
         label="tried, ± 1 standard error",
     )
     chosen = int(np.argmin(np.abs(variance - estimator.prior_variance_)))
-    ax.plot(
-        variance[chosen],
-        gain[chosen],
-        ls="",
-        marker="o",
-        ms=11,
-        mfc="none",
-        mec=colour(3),
-        mew=2,
-        label=f"chosen: {estimator.prior_variance_:.3g}",
-    )
+    ax.plot(variance[chosen], gain[chosen], **RING, label=f"chosen: {estimator.prior_variance_:.3g}")
     ax.set_xscale("log")
     ax.set_xlabel("prior variance σ²", color=INK)
     ax.set_ylabel("log probability of a label\nleft out (nats)", color=INK)
@@ -198,17 +194,6 @@ def plot_prior_variance(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, 1.2), ncols=2)
     tidy(ax)
     return ax
-
-
-def _require(model: Any, attribute: str, what: str) -> Any:
-    estimator = unwrap(model)
-    if getattr(estimator, attribute, None) is None:
-        raise InputError(f"{type(estimator).__name__} has {what}.")
-    return estimator
-
-
-def _annotated(groupings: Any) -> np.ndarray:
-    return np.diff(groupings.incidence.indptr) > 0
 
 
 def _frame(ax: Axes, view: View) -> None:

@@ -15,7 +15,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations import Groupings, Labels
+from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING, plain
 from consilience.base import as_groupings
 from consilience.errors import InputError
@@ -63,6 +63,20 @@ def unwrap(model: Any) -> Any:
     return estimator
 
 
+def that_has(model: Any, attribute: str, what: str) -> Any:
+    """Return the fitted estimator itself, which must have an attribute; `what` says what it has without.
+
+    Raises
+    ------
+    InputError
+        It has not, or None.
+    """
+    estimator = unwrap(model)
+    if getattr(estimator, attribute, None) is None:
+        raise InputError(f"{type(estimator).__name__} has {what}.")
+    return estimator
+
+
 def raw_features(model: Any, X: Any) -> pd.DataFrame:
     """Rows of X for the fitted items, in their order, with the names of the features where they are known.
 
@@ -100,8 +114,10 @@ def column_names(table: pd.DataFrame, thing: str) -> list[str]:
     return [f"{thing} {name}" if isinstance(name, int | np.integer) else as_text(name) for name in table.columns]
 
 
-def own_annotations(model: Any, annotations: Any) -> Groupings | Labels:
-    """Annotations of the fitted items, in their order: labels for a model that answers in their names, else groupings.
+def own_annotations(model: Any, annotations: Any) -> Groupings | Labels | Pairs:
+    """Annotations of the fitted items, in their order.
+
+    Labels for a model that answers in their names, pairs where these are given, else groupings.
 
     Raises
     ------
@@ -113,13 +129,15 @@ def own_annotations(model: Any, annotations: Any) -> Groupings | Labels:
     return found if found.items.equals(estimator.items_) else found.reindex(estimator.items_)
 
 
-def _own_groupings(estimator: Any, annotations: Any) -> Groupings:
+def _own_groupings(estimator: Any, annotations: Any) -> Groupings | Pairs:
+    if isinstance(annotations, pd.DataFrame) and {"item_a", "item_b"} <= set(map(str, annotations.columns)):
+        annotations = Pairs.from_frame(annotations)
     if isinstance(annotations, np.ndarray | list) and len(annotations) == len(estimator.items_):
         annotations = Groupings.from_matrix(annotations, items=estimator.items_)
-    groupings = as_groupings(annotations, None, "The report")
+    said = annotations if isinstance(annotations, Pairs) else as_groupings(annotations, None, "The report")
     if hasattr(estimator, "annotators_"):
-        _require_same(groupings.annotators, estimator.annotators_.index)
-    return groupings
+        _require_same(said.annotators, estimator.annotators_.index)
+    return said
 
 
 def _own_labels(estimator: Any, annotations: Any) -> Labels:
@@ -170,10 +188,13 @@ def project(model: Any, X: Any, groupings: Groupings | None) -> View:
     -------
     View
         Two features as they are, one against the clusters; the first two principal components of more; without
-        features, of what was said.
+        features, of what was said; without groupings, of the places that the model gives to items, if it does.
     """
     if X is None:
         if groupings is None:
+            places = getattr(unwrap(model), "embedding_", None)
+            if places is not None:
+                return _components(np.asarray(places))
             raise InputError("Give X, the features, or the groupings: one of them places the items in the plane.")
         return _by_annotations(groupings)
     raw = raw_features(model, X)

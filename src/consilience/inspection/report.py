@@ -29,15 +29,16 @@ def report(
 
     The page shows what was given; the clusters, how sure they are and what tells them apart; which annotators draw the
     same lines between them, how good each annotator is and who agrees with whom; how the fit went, and what is needed
-    to repeat it. Of a model that answers in the names of classes that annotators give, it shows the classes, and what
-    each annotator takes for what; of a fusion of groupings how the items lie to each other, how many clusters they
-    make, and what people call these. Tables that are too long are cut, and say so; where their size allows, the whole
-    tables are in the page as CSV files to save.
+    to repeat it. Of a model with several views it shows who holds which, and the clusters of each. Of a model that
+    answers in the names of classes that annotators give, it shows the classes, and what each annotator takes for what;
+    of a fusion of groupings how the items lie to each other, how many clusters they make, and what people call these.
+    Tables that are too long are cut, and say so; where their size allows, the whole tables are in the page as CSV files
+    to save.
 
     Parameters
     ----------
     model : fitted estimator, or a Pipeline that ends in one
-    groupings : Groupings, Labels or array
+    groupings : Groupings, Labels, Pairs or array
         The annotations that were given to `fit`.
     X : DataFrame or array, shape (n_items, n_features), optional
         The features that were given to `fit`, or any where it took none, in the order of the items or indexed by name:

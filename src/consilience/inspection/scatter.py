@@ -18,6 +18,18 @@ LONGEST = 24  # letters of a name
 NAMED_ITEMS = 60  # up to so many items bear their names, as far as there is room
 
 
+def some_of(places: Int[np.ndarray, " items"], most: int) -> Int[np.ndarray, " shown"]:
+    """Places of items to draw: all, or of more than `most` so many at random."""
+    if len(places) <= most:
+        return places
+    return np.sort(np.random.default_rng(0).choice(places, most, replace=False))
+
+
+def sampled(n_shown: int, n_items: int) -> str:
+    """Say how many of the items are drawn; nothing if all are."""
+    return f"{n_shown:,} of {n_items:,} items, chosen at random" if n_shown < n_items else ""
+
+
 def draw_items(
     ax: Axes,
     points: Float[np.ndarray, "items 2"],

@@ -14,9 +14,17 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from sklearn.pipeline import Pipeline
 
 import consilience
-from consilience.annotations import Labels
+from consilience.annotations import Labels, Pairs
 from consilience.errors import InputError
-from consilience.inspection import annotator_tables, answer_tables, fusion_sections, label_sections, label_tables
+from consilience.inspection import (
+    annotator_tables,
+    answer_tables,
+    fusion_sections,
+    judge_tables,
+    label_sections,
+    label_tables,
+    view_sections,
+)
 from consilience.inspection.agreement import order_by_agreement
 from consilience.inspection.answer import Answer
 from consilience.inspection.group_names import called
@@ -35,6 +43,9 @@ REACHED = (
     "silhouette_",
     "refined_",
     "n_ties_",
+    "n_contradicted_",
+    "n_violated_",
+    "objective_",
     "log_likelihood_",
     "lower_bound_",
     "n_iter_",
@@ -77,6 +88,10 @@ def _clusters_in_short(subject: Subject) -> list[str]:
         )
     if subject.maps:
         findings.append(_annotators_in_short(subject.annotators))
+    if subject.has_views:
+        findings += view_sections.in_short(subject)
+    if subject.is_judged:
+        findings += [*judge_tables.in_short(subject.annotators), *getattr(subject.estimator, "notes_", ())]
     return [*findings, *(fusion_sections.in_short(subject) if subject.fuses else [])]
 
 
@@ -92,6 +107,8 @@ def sections(subject: Subject) -> Iterator[Section]:
     if subject.features is not None:
         table = answer_tables.profile_table(subject.features, answer, "feature", answer_tables.FEATURES)
         yield Section("profiles", f"What tells the {answer.nouns} apart", [], [table])
+    if subject.has_views:
+        yield from view_sections.sections(subject)
     if subject.maps:
         yield _meaning(subject)
     yield _annotators(subject)
@@ -107,6 +124,8 @@ def sections(subject: Subject) -> Iterator[Section]:
 def _given(subject: Subject) -> Table:
     if isinstance(subject.annotations, Labels):
         return label_tables.given_table(subject.annotations, subject.features)
+    if isinstance(subject.annotations, Pairs):
+        return judge_tables.given_table(subject.annotations, subject.features)
     return answer_tables.given_table(subject.annotations, subject.features)
 
 
@@ -115,9 +134,12 @@ def _answer(subject: Subject) -> Section:
     clustered, nowhere = _clustered(subject), items[items["cluster"] < 0]
     silent = clustered[clustered["n_annotators"] == 0]
     blocks: list[Table | Figure] = [answer_tables.clusters_table(items, *_called(subject))]
-    if subject.features is not None or not subject.fuses:
+    placed = subject.groups or hasattr(subject.estimator, "embedding_")
+    if subject.features is not None or (placed and not subject.fuses):
         blocks.append(_plane(subject))
     sentences = [] if answer.is_named else ["Clusters are numbered from 0, the largest first."]
+    if subject.has_views:
+        sentences.append("They are those of view 0, which most annotators hold; the others follow below.")
     if len(silent):
         text = f"Nobody said anything about {counted(len(silent), 'item')}"
         if "probability" in items:
@@ -146,7 +168,7 @@ def _clustered(subject: Subject) -> pd.DataFrame:
 def _called(subject: Subject) -> tuple[list[list[str]], Answer, str]:
     """What annotators call the clusters in short, the answer, and how to read those names."""
     answer = subject.answer
-    if answer.is_named:
+    if answer.is_named or not subject.groups:
         return [], answer, ""
     n_clusters, most = len(answer.index), answer_tables.NAMES_OF_CLUSTER
     if subject.fuses:
@@ -168,6 +190,8 @@ def _plane(subject: Subject) -> Figure:
         n_features = 0
         ax = plot_clusters(subject.model, None, subject.annotations)
     how = "The items by what was said of them: close where the same annotators put them together."
+    if not subject.groups:
+        how = "The items by the two directions in which the places vary most that the model gave them."
     noun = subject.answer.noun
     if n_features == 1:
         how = "The items by their feature."
@@ -222,6 +246,10 @@ def _annotators(subject: Subject) -> Section:
         blocks += fusion_sections.annotator_blocks(subject)
     elif subject.maps:
         blocks.append(annotator_tables.annotators_table(subject.annotators))
+    elif subject.is_judged:
+        blocks += filter(None, [judge_tables.annotators_table(subject.annotators)])
+    if not subject.groups:
+        return Section("annotators", "The annotators", [], blocks)
     if subject.groupings.n_annotators > 1:
         blocks.append(_agreement(subject))
     return Section("annotators", "The annotators", annotator_tables.agreement_sentences(subject.agreement), blocks)

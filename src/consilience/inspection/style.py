@@ -21,6 +21,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")  # 10 and 7 have no
 SIZES = {"*": 1.5, "P": 1.25, "X": 1.25, "^": 1.1, "v": 1.1, "<": 1.1, ">": 1.1}  # for areas that look alike
 SMALL = 8  # points of letters inside a plot
 INK, FAINT = "#222222", "#767676"
+RING: dict[str, Any] = {"ls": "", "marker": "o", "ms": 11, "mfc": "none", "mec": COLOURS[3], "mew": 2}  # what is in use
 NOWHERE = "#E3D3B4"  # sand: where a heat map has nothing to show, apart from its greys and blues
 
 

@@ -12,8 +12,8 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.annotations import Groupings, Labels
-from consilience.inspection import annotator_tables, answer_tables, fusion_tables
+from consilience.annotations import Groupings, Labels, Pairs
+from consilience.inspection import annotator_tables, answer_tables, fusion_tables, judge_tables
 from consilience.inspection.agreement import annotator_agreement
 from consilience.inspection.answer import Answer
 from consilience.inspection.fusion_plots import stability_rows
@@ -65,7 +65,7 @@ class Subject:
 
     model: Any
     estimator: Any
-    annotations: Groupings | Labels
+    annotations: Groupings | Labels | Pairs
     features: pd.DataFrame | None
     scores: pd.DataFrame | None
     stability: pd.DataFrame | None = None
@@ -97,9 +97,27 @@ class Subject:
         """Whether the model fuses groupings, and keeps how often items were put together."""
         return hasattr(self.estimator, "co_occurrence")
 
+    @property
+    def has_views(self) -> bool:
+        """Whether the model found several clusterings, held by different annotators."""
+        return len(getattr(self.estimator, "views_", ())) > 1
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the model says of annotators neither what their groups nor what their names of classes mean."""
+        plain = not (self.fuses or self.maps or self.answer.is_named)
+        return plain and hasattr(self.estimator, "annotators_")
+
+    @property
+    def groups(self) -> bool:
+        """Whether annotators put items into groups, and did not judge pairs one by one."""
+        return not isinstance(self.annotations, Pairs)
+
     @cached_property
     def groupings(self) -> Groupings:
-        """The annotations, whatever annotators call the groups."""
+        """The annotations, whatever annotators call the groups; there are none where pairs were judged."""
+        if isinstance(self.annotations, Pairs):
+            raise TypeError("Judgements of pairs are no groupings.")
         return groupings_of(self.annotations)
 
     @cached_property
@@ -119,7 +137,9 @@ class Subject:
 
     @cached_property
     def annotators(self) -> pd.DataFrame:
-        """See `annotator_tables.annotator_frame`, and `fusion_tables.annotator_frame` of a fusion."""
+        """See `annotator_frame` of `annotator_tables`, of `fusion_tables` for a fusion, else of `judge_tables`."""
+        if self.is_judged:
+            return judge_tables.annotator_frame(self.estimator)
         frame = fusion_tables.annotator_frame if self.fuses else annotator_tables.annotator_frame
         return frame(self.estimator, self.groupings, self.agreement)
 

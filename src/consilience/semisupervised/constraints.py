@@ -1,9 +1,8 @@
 """Must-links and cannot-links: what the pairwise competitors make of people's judgements.
 
-`read_pairs` brings judgements of pairs, groupings or labels into one form, matched with the items of the features.
 `Constraints` counts the judgements of a pair together. `neighbourhoods` follows must-links from item to item,
 `entailed` adds what follows from them, `colour_classes` tells which items share no constraint, and so may be moved at
-once. `log_odds` and `annotator_table` say how far annotators can be trusted, given clusters.
+once.
 
 Decided here
 ------------
@@ -16,23 +15,16 @@ neighbourhood, and nothing is inferred from it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from consilience.annotations import Groupings, Pairs
-from consilience.base import as_groupings
-from consilience.errors import InputError
-from consilience.simulation.pairs import pairs_of_ranks
+from consilience.annotations import Pairs
+from consilience.annotations.pairs import pairs_of_ranks
 
-LARGEST = 1_000_000  # judgements that are taken without being asked to sample
 TIE = 1e-9  # net weight that is none
-PSEUDO_COUNT = 1.0  # imagined right and wrong judgements of each kind, for each annotator
-PAIR_COLUMNS = {"item_a", "item_b"}
 
 
 @dataclass(frozen=True)
@@ -120,106 +112,6 @@ class Constraints:
             f"Judgements differ on {self.n_contradicted} pairs: the net majority counts, and the {self.n_ties} pairs "
             "on which there is none are left out."
         ]
-
-
-def read_pairs(
-    annotations: Any, X: Any, model: str, max_pairs: int | None, rng: np.random.RandomState
-) -> tuple[Pairs, list[str]]:
-    """Judgements of the items of X, in their order; and a note if some were left out.
-
-    Parameters
-    ----------
-    annotations : Pairs, Groupings, Labels, a long table of pairs, or an array as for groupings
-    X : DataFrame, matched by the names of items in its index, or array, matched by position.
-    model : name of the estimator, for messages.
-    max_pairs : int, optional
-        Of more judgements, so many at random are taken.
-    rng : RandomState
-
-    Returns
-    -------
-    Pairs, list of str
-
-    Raises
-    ------
-    InputError
-        Items that do not match, or more than a million judgements and no `max_pairs`.
-    """
-    if isinstance(annotations, pd.DataFrame) and set(map(str, annotations.columns)) >= PAIR_COLUMNS:
-        annotations = Pairs.from_frame(annotations)
-    said: Any = annotations if isinstance(annotations, Pairs) else as_groupings(annotations, X, model)
-    said = _matched(said, X)
-    n_pairs = said.n_rows if isinstance(said, Pairs) else _n_pairs(said)
-    if max_pairs is None and n_pairs > LARGEST:
-        raise InputError(
-            f"The annotations hold {n_pairs} judgements of pairs, and {model} takes {LARGEST} at most. Set max_pairs "
-            "to use so many of them, drawn at random."
-        )
-    if max_pairs is not None and n_pairs > max_pairs:
-        ranks = np.sort(rng.choice(n_pairs, int(max_pairs), replace=False))
-        said = said._rows(ranks) if isinstance(said, Pairs) else _drawn(said, ranks)
-        return said, [f"Of {n_pairs} judgements of pairs, {max_pairs} were drawn at random."]
-    return said if isinstance(said, Pairs) else said.to_pairs(max_pairs=LARGEST), []
-
-
-def _matched(said: Any, X: Any) -> Any:
-    """Groupings or pairs of the items of X, in their order."""
-    kind = "pairs" if isinstance(said, Pairs) else "annotations"
-    if isinstance(X, pd.DataFrame):
-        if X.index.has_duplicates:
-            twice = X.index[X.index.duplicated()][0]
-            raise InputError(f"Item {twice!r} has more than one row in X. Expected unique names in its index.")
-        if said.items.equals(X.index):
-            return said
-        absent = said.items.difference(X.index, sort=False)
-        if len(absent) and len(absent) == len(said.items):
-            raise InputError(
-                f"No item of the {kind} (such as {absent[0]!r}) is in the index of X (such as {X.index[0]!r}). "
-                "Set the items' names as index of X."
-            )
-        return said.reindex(X.index)
-    if not said.positional:
-        raise InputError(
-            f"X has no names of items, and the items of the {kind} stand in the order of a table's rows. "
-            "Give X as a DataFrame indexed by item, or annotations.reindex(items)."
-        )
-    n_items = len(X) if hasattr(X, "__len__") else len(np.asarray(X))
-    if len(said) != n_items:
-        raise InputError(
-            f"X has {n_items} rows and the {kind} {len(said)} items, so they cannot be matched by position. "
-            "Give X as a DataFrame indexed by item, or annotations.reindex(items)."
-        )
-    return said
-
-
-def _sizes(groupings: Groupings) -> Int[np.ndarray, " groupings"]:
-    grouping = groupings.grouping_of_group[groupings.incidence.indices]
-    return np.bincount(grouping, minlength=groupings.n_groupings).astype(np.int64)
-
-
-def _n_pairs(groupings: Groupings) -> int:
-    sizes = _sizes(groupings)
-    return int((sizes * (sizes - 1) // 2).sum())
-
-
-def _drawn(groupings: Groupings, ranks: Int[np.ndarray, " drawn"]) -> Pairs:
-    """Pairs of groupings by their ranks among all pairs, which are not listed."""
-    group = groupings.incidence.indices.astype(np.int64)
-    order = np.argsort(groupings.grouping_of_group[group], kind="stable")
-    group, item = group[order], groupings.item_of_row[order]
-    first, second = pairs_of_ranks(_sizes(groupings), ranks)
-    grouping = groupings.grouping_of_group[group[first]]
-    return Pairs(
-        items=groupings.items,
-        annotators=groupings.annotators,
-        positional=groupings.positional,
-        item_a=item[first],
-        item_b=item[second],
-        annotator=groupings.annotator_of_grouping[grouping],
-        same=group[first] == group[second],
-        grouping=grouping,
-        groupings=pd.RangeIndex(groupings.n_groupings),
-    ).in_order()
 
 
 def neighbourhoods(constraints: Constraints) -> Int[np.ndarray, " items"]:
@@ -352,111 +244,3 @@ def _first_free(item: np.ndarray, colour: np.ndarray, n: int) -> Int[np.ndarray,
     start = np.searchsorted(item, np.arange(n))
     gapless = colour == np.arange(len(item)) - start[item]  # true up to the first gap, never after it
     return np.bincount(item, gapless, n).astype(np.intp)
-
-
-def log_odds(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> Float[np.ndarray, " judgements"]:
-    """How much each judgement tells, if its annotator is as good as the clusters say.
-
-    ln p(judgement | of one cluster) - ln p(judgement | of two) of a yes, its negative of a no. An annotator has a
-    sensitivity and a specificity, each with an imagined right and wrong judgement more. Who is more often wrong than
-    right tells nothing: 0.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    labels : int array, shape (n_items,)
-
-    Returns
-    -------
-    ndarray, shape (judgements,)
-    """
-    together = labels[pairs.item_a] == labels[pairs.item_b]
-    count = np.full((2, 2, pairs.n_annotators), PSEUDO_COUNT)
-    np.add.at(count, (together.astype(np.intp), pairs.same.astype(np.intp), pairs.annotator), 1)
-    rate = count[:, 1] / count.sum(1)  # of yes, where apart and together
-    of_yes, of_no = np.log(rate[1] / rate[0]), np.log((1 - rate[0]) / (1 - rate[1]))
-    return np.maximum(np.where(pairs.same, of_yes[pairs.annotator], of_no[pairs.annotator]), 0)
-
-
-def independent_share(pairs: Pairs) -> Float[np.ndarray, " judgements"]:
-    """How much of each judgement does not follow from the others of its occasion.
-
-    Who sorts m items into groups says m (m - 1) / 2 pairs, and no more than m - 1 things: each pair counts for 2 / m.
-
-    Parameters
-    ----------
-    pairs : Pairs
-
-    Returns
-    -------
-    ndarray, shape (judgements,)
-        (items - 1) / pairs of the annotator's grouping, at most 1.
-    """
-    occasion, judged = np.unique(
-        pairs.annotator.astype(np.int64) * max(len(pairs.groupings), 1) + pairs.grouping, return_inverse=True
-    )
-    met = np.unique(np.tile(judged, 2) * max(pairs.n_items, 1) + np.concatenate([pairs.item_a, pairs.item_b]))
-    n_items = np.bincount(met // max(pairs.n_items, 1), minlength=len(occasion))
-    n_pairs = np.bincount(judged, minlength=len(occasion))
-    return np.minimum((n_items - 1) / n_pairs, 1.0)[judged]
-
-
-def annotator_table(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> pd.DataFrame:
-    """How the judgements of each annotator agree with clusters.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    labels : int array, shape (n_items,)
-
-    Returns
-    -------
-    DataFrame, one row an annotator
-        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
-        sensitivity, of pairs of one cluster; specificity, of pairs of two. NaN where there are none.
-    """
-    together = labels[pairs.item_a] == labels[pairs.item_b]
-    right = together == pairs.same
-    shares = {}
-    for name, chosen in (("accuracy", np.ones_like(together)), ("sensitivity", together), ("specificity", ~together)):
-        judged = np.bincount(pairs.annotator[chosen], minlength=pairs.n_annotators)
-        agreed = np.bincount(pairs.annotator[chosen], right[chosen], pairs.n_annotators)
-        shares[name] = np.divide(agreed, judged, out=np.full(len(judged), np.nan), where=judged > 0)
-    n_pairs = np.bincount(pairs.annotator, minlength=pairs.n_annotators)
-    n_together = np.bincount(pairs.annotator[together], minlength=pairs.n_annotators)
-    counts = {"n_pairs": n_pairs, "n_together": n_together}
-    return pd.DataFrame(counts | shares, index=pairs.annotators.rename("annotator"))
-
-
-def same_by_clusters(
-    together: Bool[np.ndarray, " pairs"], annotators: pd.DataFrame, annotator: Any = None
-) -> Float[np.ndarray, " pairs"]:
-    """Probability that pairs belong together, or that an annotator says so, where clusters are certain.
-
-    Parameters
-    ----------
-    together : bool array, shape (pairs,)
-        Whether the two items are of one cluster.
-    annotators : DataFrame, as `annotator_table` makes it.
-    annotator : name, optional
-
-    Returns
-    -------
-    ndarray, shape (pairs,)
-        1 or 0; with an annotator, the sensitivity or one minus the specificity, a right and a wrong judgement added
-        to each.
-
-    Raises
-    ------
-    InputError
-        An unknown annotator.
-    """
-    if annotator is None:
-        return together.astype(np.float64)
-    if annotator not in annotators.index:
-        raise InputError(f"Annotator {annotator!r} was not fitted.")
-    one = annotators.loc[annotator].fillna(0.0)
-    n_together, n_apart = one["n_together"], one["n_pairs"] - one["n_together"]
-    yes = (n_together * one["sensitivity"] + PSEUDO_COUNT) / (n_together + 2 * PSEUDO_COUNT)
-    no = (n_apart * one["specificity"] + PSEUDO_COUNT) / (n_apart + 2 * PSEUDO_COUNT)
-    return np.where(together, yes, 1 - no)

@@ -43,25 +43,18 @@ Decided here
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.linalg.blas import dsymv, dsyr
-from sklearn.base import TransformerMixin
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from consilience.base import CrowdEstimator
-from consilience.consensus_estimator import one_blas_thread
-from consilience.errors import InputError
+from consilience.annotations import Pairs
 from consilience.inference.iterate import Trace, iterate
-from consilience.parameters import is_number, is_whole, require
-from consilience.semisupervised.constraints import Constraints, annotator_table, read_pairs, same_by_clusters
+from consilience.parameters import is_number, require
+from consilience.semisupervised.constraints import Constraints
+from consilience.semisupervised.pairwise_clustering import KMeansInMetric
 
 PRIORS = ("scale", "identity", "covariance")
 PERCENTILES = (5, 95)
@@ -174,7 +167,7 @@ def first_metric(features: Float[np.ndarray, "items features"], prior: str) -> F
     return (result + result.T) / 2
 
 
-class ITMLClustering(TransformerMixin, CrowdEstimator):
+class ITMLClustering(KMeansInMetric):
     """k-means in a learned metric, in which pairs put together are near and pairs told apart far.
 
     Parameters
@@ -245,6 +238,8 @@ class ITMLClustering(TransformerMixin, CrowdEstimator):
     0.86
     """
 
+    _unsettled = "The multipliers still moved after max_iter={} passes."
+
     def __init__(
         self,
         n_clusters: Any = 2,
@@ -266,107 +261,18 @@ class ITMLClustering(TransformerMixin, CrowdEstimator):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> ITMLClustering:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-            Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
-            position.
-        annotations : Pairs, Groupings, Labels, DataFrame or array
-            Judgements of pairs; or what they follow from, as for the other models.
-
-        Returns
-        -------
-        ITMLClustering
-
-        Raises
-        ------
-        InputError
-            Features and annotations that do not fit each other, too many pairs, or a wrong parameter.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The multipliers still moved after `max_iter` passes.
-        """
-        self._check_parameters()
-        features = self._features(X, reset=True)
-        rng = check_random_state(self.random_state)
-        pairs, notes = read_pairs(annotations, X, type(self).__name__, self.max_pairs, rng)
-        if self.n_clusters > len(features):
-            raise InputError(
-                f"The 'n_clusters' parameter of ITMLClustering must be at most the number of items, {len(features)} "
-                f"(n_samples = {len(features)}). Got {self.n_clusters} instead."
-            )
-        order = np.lexsort(features.T[::-1])
+    def _learn(
+        self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
+    ) -> list[str]:
         constraints = Constraints.of(pairs[order])
-        with one_blas_thread():
-            problem, left_out = self._problem(features[order], constraints, rng)
-            trace = run(problem, max_iter=int(self.max_iter), tol=float(self.tol))
-            self._set_metric(trace.state.metric)
-            self._cluster(features, order, rng)
-        if not trace.converged:
-            sentence = f"ITMLClustering: The multipliers still moved after max_iter={self.max_iter} passes."
-            warnings.warn(f"{sentence} Raise max_iter.", ConvergenceWarning, stacklevel=2)
-        self.items_ = pairs.items
-        self.notes_ = notes + constraints.notes + left_out
+        problem, left_out = self._problem(features[order], constraints, rng)
+        trace = run(problem, max_iter=int(self.max_iter), tol=float(self.tol))
+        self._set_metric(trace.state.metric)
+        self._cluster(features, order, rng)
         self.n_pairs_, self.n_contradicted_ = len(problem.sign), constraints.n_contradicted
         self.multipliers_, self.objective_ = trace.state.multiplier, divergence(trace.state, problem)
         self.n_iter_, self.converged_ = trace.n_iter, trace.converged
-        self.annotators_ = annotator_table(pairs, self.labels_)
-        return self
-
-    def transform(self, X: Any) -> Float[np.ndarray, "items features"]:
-        """Coordinates in which the learned metric is the plain distance.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-
-        Returns
-        -------
-        ndarray, shape (n_items, n_features)
-        """
-        check_is_fitted(self)
-        return self._features(X, reset=False) @ self.components_.T
-
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
-        """Cluster of new items: the nearest centroid, in the learned metric.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-
-        Returns
-        -------
-        ndarray of int, shape (n_items,)
-        """
-        return _nearest(self.transform(X), self.cluster_centers_ @ self.components_.T)
-
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict, by the annotator's sensitivity and specificity. Default: whether both items are
-            in the same cluster, 1 or 0.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
-        return float(same[0]) if one else same
+        return constraints.notes + left_out
 
     def _problem(
         self, features: np.ndarray, constraints: Constraints, rng: np.random.RandomState
@@ -394,29 +300,8 @@ class ITMLClustering(TransformerMixin, CrowdEstimator):
         values, vectors = np.linalg.eigh(metric)
         self.components_ = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
 
-    def _cluster(self, features: np.ndarray, order: Int[np.ndarray, " items"], rng: np.random.RandomState) -> None:
-        """k-means, clusters by falling size."""
-        rows = features[order] @ self.components_.T
-        n_clusters = min(int(self.n_clusters), len(np.unique(rows, axis=0)))
-        kmeans = KMeans(n_clusters, n_init=self.n_init, random_state=rng).fit(rows)
-        kept = np.argsort(-np.bincount(kmeans.labels_, minlength=n_clusters), kind="stable")
-        self.n_clusters_, self.inertia_ = n_clusters, float(kmeans.inertia_)
-        self.labels_ = np.empty(len(order), dtype=np.intp)
-        self.labels_[order] = np.argsort(kept)[kmeans.labels_]
-        self.responsibilities_ = np.eye(n_clusters)[self.labels_]
-        sizes = np.bincount(self.labels_)
-        self.cluster_centers_ = self.responsibilities_.T @ features / sizes[:, None]
-
     def _check_parameters(self) -> None:
-        for name in ("n_clusters", "n_init", "max_iter"):
-            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
+        super()._check_parameters()
         require(self, "slack", "a positive float", is_number(self.slack))
         known = isinstance(self.prior, str) and self.prior in PRIORS
         require(self, "prior", "'scale', 'identity' or 'covariance'", known)
-        none = self.max_pairs is None
-        require(self, "max_pairs", "None or an int of at least 1", none or is_whole(self.max_pairs, 1))
-        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
-
-
-def _nearest(rows: Float[np.ndarray, "items features"], centres: np.ndarray) -> Int[np.ndarray, " items"]:
-    return (-2 * rows @ centres.T + (centres**2).sum(1)).argmin(1)

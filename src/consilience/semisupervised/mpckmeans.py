@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
-from consilience.base import CrowdEstimator
-from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, spawn_seeds
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import is_number, require
 from consilience.semisupervised import constrained_kmeans as core
-from consilience.semisupervised.constraints import (
-    Constraints,
-    annotator_table,
-    entailed,
-    independent_share,
-    log_odds,
-    read_pairs,
-    same_by_clusters,
-)
+from consilience.semisupervised.constraints import Constraints, entailed
+from consilience.semisupervised.pair_reliability import independent_share, log_odds
+from consilience.semisupervised.pairwise_clustering import PairwiseClustering
 
 METRICS = ("diagonal", "full", None)
 REWEIGHTINGS = 2
@@ -34,7 +23,7 @@ ASSUMED = 0.8  # accuracy of annotators before there are clusters
 ENTAILED = 4  # pairs that may follow from those given, for each
 
 
-class MPCKMeans(CrowdEstimator):
+class MPCKMeans(PairwiseClustering):
     """k-means with must-links, cannot-links and a learned metric, for contradictory crowds.
 
     Parameters
@@ -110,6 +99,8 @@ class MPCKMeans(CrowdEstimator):
     0.92
     """
 
+    _unsettled = "The objective still fell after max_iter={} sweeps."
+
     def __init__(
         self,
         n_clusters: Any = 2,
@@ -137,55 +128,6 @@ class MPCKMeans(CrowdEstimator):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> MPCKMeans:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-            Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
-            position.
-        annotations : Pairs, Groupings, Labels, DataFrame or array
-            Judgements of pairs; or what they follow from, as for the other models.
-
-        Returns
-        -------
-        MPCKMeans
-
-        Raises
-        ------
-        InputError
-            Features and annotations that do not fit each other, too many pairs, or a wrong parameter.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The objective still fell after `max_iter` sweeps.
-        """
-        self._check_parameters()
-        features = self._features(X, reset=True)
-        rng = check_random_state(self.random_state)
-        pairs, notes = read_pairs(annotations, X, type(self).__name__, self.max_pairs, rng)
-        if self.n_clusters > len(features):
-            raise InputError(
-                f"The 'n_clusters' parameter of MPCKMeans must be at most the number of items, {len(features)} "
-                f"(n_samples = {len(features)}). Got {self.n_clusters} instead."
-            )
-        order = np.lexsort(features.T[::-1])
-        with one_blas_thread():
-            trace = self._best(features[order], pairs[order], rng)
-        if not trace.converged:
-            sentence = f"MPCKMeans: The objective still fell after max_iter={self.max_iter} sweeps. Raise max_iter."
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=2)
-        constraints = Constraints.of(pairs)
-        self.items_ = pairs.items
-        self.notes_ = notes + constraints.notes
-        self.n_pairs_, self.n_contradicted_ = constraints.n_pairs, constraints.n_contradicted
-        self.objectives_ = -np.array(trace.lower_bounds)
-        self.objective_, self.n_iter_, self.converged_ = -trace.lower_bound, trace.n_iter, trace.converged
-        self._read_off(trace.state, order, pairs, constraints)
-        return self
-
     def predict(self, X: Any) -> Int[np.ndarray, " items"]:
         """Cluster of new items: the nearest centroid, in its metric.
 
@@ -201,28 +143,18 @@ class MPCKMeans(CrowdEstimator):
         check_is_fitted(self)
         return core.nearest(self._features(X, reset=False), self.cluster_centers_, core.Metric(*self._metric)).argmin(1)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict, by the annotator's sensitivity and specificity. Default: whether both items are
-            in the same cluster, 1 or 0.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
-        return float(same[0]) if one else same
+    def _learn(
+        self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
+    ) -> list[str]:
+        trace = self._best(features[order], pairs[order], rng)
+        self._read_off(trace.state, order)
+        self.objectives_ = -np.array(trace.lower_bounds)
+        self.objective_, self.n_iter_, self.converged_ = -trace.lower_bound, trace.n_iter, trace.converged
+        constraints = Constraints.of(pairs)
+        self.n_pairs_, self.n_contradicted_ = constraints.n_pairs, constraints.n_contradicted
+        apart = self.labels_[constraints.item_a] != self.labels_[constraints.item_b]
+        self.n_violated_ = int((apart == constraints.must).sum())
+        return constraints.notes
 
     def _best(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> Trace[core.State]:
         """Run from all starts, then weigh the annotators by the best."""
@@ -268,30 +200,18 @@ class MPCKMeans(CrowdEstimator):
             )
         return centres
 
-    def _read_off(
-        self, state: core.State, order: Int[np.ndarray, " items"], pairs: Pairs, constraints: Constraints
-    ) -> None:
-        """Clusters that own items, by falling size."""
-        sizes = np.bincount(state.labels, minlength=len(state.centres))
-        kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
-        number = np.full(len(sizes), -1)
-        number[kept] = np.arange(len(kept))
-        self.n_clusters_ = len(kept)
-        self.labels_ = np.empty(len(order), dtype=np.intp)
-        self.labels_[order] = number[state.labels]
-        self.responsibilities_ = np.eye(len(kept))[self.labels_]
+    def _read_off(self, state: core.State, order: Int[np.ndarray, " items"]) -> None:
+        """Set clusters, centroids and metric."""
+        kept = self._set_clusters(state.labels, order)
         self.cluster_centers_ = state.centres[kept]
         root, log_det = state.metric.root, state.metric.log_det
         own = len(root) > 1
         self._metric = (root[kept], log_det[kept]) if own else (root, log_det)
         metric = [np.diag(one**2) if one.ndim == 1 else one @ one.T for one in self._metric[0]]
         self.metric_ = np.stack(metric) if self.metric_per_cluster else metric[0]
-        apart = self.labels_[constraints.item_a] != self.labels_[constraints.item_b]
-        self.n_violated_ = int((apart == constraints.must).sum())
-        self.annotators_ = annotator_table(pairs, self.labels_)
 
     def _check_parameters(self) -> None:
-        require(self, "n_clusters", "an int of at least 1", is_whole(self.n_clusters, 1))
+        super()._check_parameters()
         require(self, "metric", "'diagonal', 'full' or None", self.metric is None or self.metric in METRICS)
         for name in ("metric_per_cluster", "closure"):
             require(self, name, "True or False", isinstance(getattr(self, name), bool | np.bool_))
@@ -299,8 +219,3 @@ class MPCKMeans(CrowdEstimator):
         require(self, "weight", "'auto' or a float of at least 0", auto or is_number(self.weight, zero=True))
         known = not isinstance(self.init, str) or self.init == "auto"
         require(self, "init", "'auto' or an array of centroids", known)
-        for name in ("n_init", "max_iter"):
-            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
-        none = self.max_pairs is None
-        require(self, "max_pairs", "None or an int of at least 1", none or is_whole(self.max_pairs, 1))
-        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))

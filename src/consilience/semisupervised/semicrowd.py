@@ -39,7 +39,6 @@ Decided here
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,19 +46,12 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.linalg import eigh
-from sklearn.base import TransformerMixin
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
-from consilience.base import CrowdEstimator
-from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, iterate
-from consilience.parameters import is_number, is_whole, require
-from consilience.semisupervised.constraints import annotator_table, read_pairs, same_by_clusters
+from consilience.parameters import is_number, require
+from consilience.semisupervised.pairwise_clustering import KMeansInMetric
 
 MAX_ANNOTATED = 2000
 GROWTH = 1.1  # of the penalty
@@ -160,7 +152,7 @@ def learn_metric(
     return result
 
 
-class SemiCrowd(TransformerMixin, CrowdEstimator):
+class SemiCrowd(KMeansInMetric):
     """Clusters by a metric that is learned from a completed table of who was put together with whom.
 
     For at most 2000 annotated items; items without annotations are clustered by their features, and may be many.
@@ -209,6 +201,8 @@ class SemiCrowd(TransformerMixin, CrowdEstimator):
         What was left out: sentences.
     objective_ : float
         tr(A) + C Σ |A - Ã|; lower is better.
+    inertia_ : float
+        Of k-means, in the metric.
     n_iter_ : int
     converged_ : bool
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -230,6 +224,8 @@ class SemiCrowd(TransformerMixin, CrowdEstimator):
     >>> round(nmi(species, model.labels_), 2)
     0.8
     """
+
+    _unsettled = "The completion had not settled after max_iter={} steps."
 
     def __init__(
         self,
@@ -256,110 +252,20 @@ class SemiCrowd(TransformerMixin, CrowdEstimator):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> SemiCrowd:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-            Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
-            position.
-        annotations : Groupings, Labels, Pairs, DataFrame or array
-            Judgements of pairs; or what they follow from, as for the other models.
-
-        Returns
-        -------
-        SemiCrowd
-
-        Raises
-        ------
-        InputError
-            More than 2000 annotated items, features and annotations that do not fit each other, or a wrong parameter.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The completion had not settled after `max_iter` steps.
-        """
-        self._check_parameters()
-        features = self._features(X, reset=True)
-        rng = check_random_state(self.random_state)
-        pairs, notes = read_pairs(annotations, X, type(self).__name__, self.max_pairs, rng)
-        if self.n_clusters > len(features):
-            raise InputError(
-                f"The 'n_clusters' parameter of SemiCrowd must be at most the number of items, {len(features)} "
-                f"(n_samples = {len(features)}). Got {self.n_clusters} instead."
-            )
-        order = np.lexsort(features.T[::-1])
+    def _learn(
+        self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
+    ) -> list[str]:
         problem, annotated, unclear = self._problem(pairs[order])
-        with one_blas_thread():
-            trace = complete(problem, max_iter=int(self.max_iter), tol=float(self.tol))
-            nothing = self._set_metric(features[order], annotated, trace.state.completed)
-            self._cluster(features, order, rng)
-        if not trace.converged:
-            sentence = f"SemiCrowd: The completion had not settled after max_iter={self.max_iter} steps."
-            warnings.warn(f"{sentence} Raise max_iter.", ConvergenceWarning, stacklevel=2)
-        self.items_ = pairs.items
+        trace = complete(problem, max_iter=int(self.max_iter), tol=float(self.tol))
+        nothing = self._set_metric(features[order], annotated, trace.state.completed)
+        self._cluster(features, order, rng)
         names = pairs.items.take(order[annotated])
         table = pd.DataFrame(trace.state.completed, index=names, columns=names)
         kept = pairs.items.take(np.sort(order[annotated]))
         self.completed_ = table.loc[kept, kept]
         self.n_pairs_ = (len(problem.known) - problem.n_items) // 2
-        self.notes_ = notes + unclear + nothing
         self.objective_, self.n_iter_, self.converged_ = objective(trace.state, problem), trace.n_iter, trace.converged
-        self.annotators_ = annotator_table(pairs, self.labels_)
-        return self
-
-    def transform(self, X: Any) -> Float[np.ndarray, "items components"]:
-        """Coordinates in which the learned metric is the plain distance.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-
-        Returns
-        -------
-        ndarray, shape (n_items, n_components)
-        """
-        check_is_fitted(self)
-        return self._features(X, reset=False) @ self.components_.T
-
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
-        """Cluster of new items: the nearest centroid, in the learned metric.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-
-        Returns
-        -------
-        ndarray of int, shape (n_items,)
-        """
-        rows, centres = self.transform(X), self.cluster_centers_ @ self.components_.T
-        return (-2 * rows @ centres.T + (centres**2).sum(1)).argmin(1)
-
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict, by the annotator's sensitivity and specificity. Default: whether both items are
-            in the same cluster, 1 or 0.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
-        return float(same[0]) if one else same
+        return unclear + nothing
 
     def _problem(self, pairs: Pairs) -> tuple[Problem, Int[np.ndarray, " annotated"], list[str]]:
         """Entries known of the table of annotated items; these; and a note of pairs that are unclear."""
@@ -404,28 +310,11 @@ class SemiCrowd(TransformerMixin, CrowdEstimator):
         self.metric_ = metric / np.outer(scale, scale)
         return [NOTHING] if nothing_learned else []
 
-    def _cluster(self, features: np.ndarray, order: Int[np.ndarray, " items"], rng: np.random.RandomState) -> None:
-        """k-means, clusters by falling size."""
-        rows = features[order] @ self.components_.T
-        n_clusters = min(int(self.n_clusters), len(np.unique(rows, axis=0)))
-        kmeans = KMeans(n_clusters, n_init=self.n_init, random_state=rng).fit(rows)
-        kept = np.argsort(-np.bincount(kmeans.labels_, minlength=n_clusters), kind="stable")
-        self.n_clusters_ = n_clusters
-        self.labels_ = np.empty(len(order), dtype=np.intp)
-        self.labels_[order] = np.argsort(kept)[kmeans.labels_]
-        self.responsibilities_ = np.eye(n_clusters)[self.labels_]
-        sizes = np.bincount(self.labels_)
-        self.cluster_centers_ = self.responsibilities_.T @ features / sizes[:, None]
-
     def _check_parameters(self) -> None:
-        for name in ("n_clusters", "n_init", "max_iter"):
-            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
+        super()._check_parameters()
         shares = is_number(self.d0, zero=True) and self.d0 < 1
         require(self, "d0", "a float of at least 0 and below 1", shares)
         require(self, "d1", "a float above d0 and at most 1", is_number(self.d1) and self.d0 < self.d1 <= 1)
         auto = isinstance(self.error_weight, str) and self.error_weight == "auto"
         require(self, "error_weight", "'auto' or a positive float", auto or is_number(self.error_weight))
         require(self, "ridge", "a positive float", is_number(self.ridge))
-        none = self.max_pairs is None
-        require(self, "max_pairs", "None or an int of at least 1", none or is_whole(self.max_pairs, 1))
-        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))

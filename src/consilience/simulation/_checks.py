@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from consilience.annotations.names import name_index
 from consilience.errors import InputError
 
 RandomSource = int | np.random.Generator | np.random.RandomState | None
@@ -32,7 +33,7 @@ def classes_and_items(classes: Any, items: Any) -> tuple[np.ndarray, np.ndarray,
         raise InputError(f"'classes' must have no missing values. Got one at position {missing[0]}.")
     if items is None:
         items = classes.index if isinstance(classes, pd.Series) else pd.RangeIndex(len(codes))
-    index = pd.Index(items)
+    index = name_index(items)
     if len(index) != len(codes):
         raise InputError(f"'items' must name each of the {len(codes)} items. Got {len(index)} names instead.")
     return codes, names, index

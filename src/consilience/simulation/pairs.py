@@ -16,6 +16,7 @@ import pandas as pd
 
 from consilience.annotations import Pairs
 from consilience.annotations.names import unique_names
+from consilience.annotations.pairs import pairs_of_ranks
 from consilience.errors import InputError
 from consilience.simulation._checks import (
     accuracies,
@@ -123,21 +124,6 @@ def _ranks(pairs_of_class: np.ndarray, size: int, what: str, rng: np.random.Gene
             f"{n_pairs}. Lower it, or draw with balanced=False."
         )
     return rng.choice(n_pairs, size, replace=False)
-
-
-def pairs_of_ranks(sizes: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """Pairs by their rank among the pairs of one class, where the classes stand in a row; (2, pairs).
-
-    Of a class, the pair of items i < j has rank j (j - 1) / 2 + i.
-    """
-    pairs = sizes * (sizes - 1) // 2
-    k = np.searchsorted(pairs.cumsum(), rank, side="right")
-    rank = rank - (pairs.cumsum() - pairs)[k]
-    later = ((1 + np.sqrt(1 + 8.0 * rank)) // 2).astype(np.int64)
-    later -= later * (later - 1) // 2 > rank  # of large ranks the root may be rounded
-    later += later * (later + 1) // 2 <= rank
-    start = (sizes.cumsum() - sizes)[k]
-    return np.stack([start + rank - later * (later - 1) // 2, start + later])
 
 
 def _between(sizes: np.ndarray, rank: np.ndarray) -> np.ndarray:

@@ -1,0 +1,188 @@
+"""``consilience simulate``: its commands, their options and their help; see `commands`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from consilience.cli.options import FILE, Between, Function, Numbers, example
+from consilience.cli.program import Program, show_help
+
+
+@click.group(
+    cls=Program,
+    short_help="Simulate annotators of items whose classes are known.",
+    epilog=example("consilience simulate crowd digits --annotators 30 --items-each 100 --out crowd.csv"),
+)
+def simulate() -> None:
+    """Simulate annotators of items whose classes are known, to try a design before people are asked."""
+    show_help()
+
+
+def simulation_options(function: Function) -> Function:
+    """Options of all simulators."""
+    options: list[Callable[[Any], Any]] = [
+        click.argument("source"),
+        click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="File of annotations to write."),
+        click.option("--features-out", type=FILE, metavar="FILE", help="Write the features too, for 'fit --features'."),
+        click.option(
+            "--class-column", default="class", show_default=True, help="Column of classes, if SOURCE is a file."
+        ),
+        click.option("--seed", type=int, default=0, show_default=True, help="Where random numbers start."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@simulate.command(
+    short_help="Experts who each answer one yes-or-no question about the classes.",
+    epilog=example("consilience simulate experts iris --observed 0.3 --out experts.csv --features-out iris.csv"),
+)
+@simulation_options
+@click.option("--annotators", type=int, default=10, show_default=True, help="Number of experts.")
+@click.option("--observed", type=float, default=1.0, show_default=True, help="Share of each expert's labels kept.")
+@click.option(
+    "--flip", type=float, default=0.1, show_default=True, help="Share of each expert's labels that are wrong."
+)
+def experts(
+    source: str,
+    out: Path,
+    features_out: Path | None,
+    class_column: str,
+    seed: int,
+    annotators: int,
+    observed: float,
+    flip: float,
+) -> None:
+    """Simulate experts who split the classes into positive, negative and not labelled, and err now and then.
+
+    SOURCE is a data set that 'consilience datasets' lists, or a table with a column of items and one of classes.
+    """
+    from consilience.cli.sources import simulate as run
+    from consilience.simulation import simulate_experts
+
+    run(
+        simulate_experts,
+        source,
+        class_column=class_column,
+        out=out,
+        features_out=features_out,
+        n_annotators=annotators,
+        observed=observed,
+        flip=flip,
+        random_state=seed,
+    )
+
+
+@simulate.command(
+    short_help="Annotators who each sort some of the items into groups.",
+    epilog=example("consilience simulate crowd digits --annotators 30 --items-each 100 --merge 0.3 --out crowd.csv"),
+)
+@simulation_options
+@click.option("--annotators", type=int, default=20, show_default=True, help="Number of annotators.")
+@click.option("--items-each", type=int, help="Number of items that each of them sees.  [default: all]")
+@click.option(
+    "--accuracy",
+    type=Numbers(),
+    default=0.9,
+    show_default=True,
+    help="Probability of the right group: one for all, or one for each.",
+)
+@click.option("--merge", type=float, default=0.0, show_default=True, help="How coarsely they see, from 0 to 1.")
+def crowd(
+    source: str,
+    out: Path,
+    features_out: Path | None,
+    class_column: str,
+    seed: int,
+    annotators: int,
+    items_each: int | None,
+    accuracy: Any,
+    merge: float,
+) -> None:
+    """Simulate a crowd that sorts items into groups, more or less finely, more or less carefully.
+
+    SOURCE is a data set that 'consilience datasets' lists, or a table with a column of items and one of classes.
+    """
+    from consilience.cli.sources import simulate as run
+    from consilience.simulation import simulate_crowd
+
+    run(
+        simulate_crowd,
+        source,
+        class_column=class_column,
+        out=out,
+        features_out=features_out,
+        n_annotators=annotators,
+        items_each=items_each,
+        accuracy=accuracy,
+        merge=merge,
+        random_state=seed,
+    )
+
+
+@simulate.command(
+    short_help="Agents who each cluster subsets of the items by some of their features.",
+    epilog=example(
+        "consilience simulate agents --items 200 --subsets 500 --out groupings.csv --truth-out truth.csv",
+        "consilience simulate agents --features iris.csv --classes class --subsets 300 --out groupings.csv",
+    ),
+)
+@click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="File of groupings to write.")
+@click.option("--truth-out", type=FILE, metavar="FILE", help="Write the items' true clusters too.")
+@click.option("--features-out", type=FILE, metavar="FILE", help="Write the features too.")
+@click.option(
+    "--features",
+    metavar="FILE|NAME",
+    help="Items by their features: a table, or a data set that 'consilience datasets' lists.  [default: drawn]",
+)
+@click.option("--classes", metavar="COLUMN", help="Column of the table of features that has the true clusters.")
+@click.option("--items", type=int, help="Number of items to draw.  [default: 200]")
+@click.option("--clusters", type=int, help="Number of clusters to draw them from.  [default: 10]")
+@click.option("--dimensions", type=int, help="Number of features to draw.  [default: 8]")
+@click.option("--separation", type=float, help="How far apart clusters are, from 0.1 (not at all) to 20.  [default: 5]")
+@click.option("--subsets", type=int, default=500, show_default=True, help="Number of subsets to show.")
+@click.option("--subset-size", type=int, default=8, show_default=True, help="Items of each.")
+@click.option("--annotators", type=int, help="Number of agents, who take turns.  [default: a new one for each subset]")
+@click.option("--groups", type=Between(), default="3-6", show_default=True, help="Groups that an agent makes.")
+@click.option("--features-each", type=Between(), default="4-8", show_default=True, help="Features that an agent uses.")
+@click.option(
+    "--algorithm",
+    "algorithms",
+    type=click.Choice(["kmeans", "ward", "average", "gaussian"]),
+    multiple=True,
+    default=["kmeans", "ward"],
+    show_default=True,
+    help="How agents cluster; may be repeated.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Where random numbers start.")
+def agents(
+    out: Path,
+    truth_out: Path | None,
+    features_out: Path | None,
+    features: str | None,
+    classes: str | None,
+    items: int | None,
+    clusters: int | None,
+    dimensions: int | None,
+    separation: float | None,
+    **asked: Any,
+) -> None:
+    """Simulate agents who are shown subsets of the items and cluster these by some of the features.
+
+    How many groups, how many features and which algorithm differ from agent to agent. Items are drawn from Gaussian
+    clusters, or are those of --features.
+    """
+    from consilience.cli.simulated_agents import simulate_agents as run
+
+    drawn: dict[str, Any] = {"items": items, "clusters": clusters, "dimensions": dimensions, "separation": separation}
+    given = [name for name, value in drawn.items() if value is not None]
+    if features is not None and given:
+        raise click.UsageError(f"--{given[0]} is for items that are drawn; with --features leave it out.")
+    if features is None and classes is not None:
+        raise click.UsageError("--classes needs --features.")
+    run(features, classes, drawn=drawn, out=out, truth_out=truth_out, features_out=features_out, **asked)

@@ -1,0 +1,118 @@
+"""Reports of models that take annotators for judges of pairs, and of those with several views."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import Groupings, Pairs
+from consilience.consensus import KCC, Crowdclustering
+from consilience.inspection import plot_clusters, report
+from consilience.semisupervised import MCVC, MECC, MPCKMeans
+from consilience.simulation import simulate_pairs
+
+KIND, SIZE = np.repeat([0, 1, 2], 10), np.tile([0, 0, 0, 1, 1], 6)
+NAMES = [f"plant {i:02d}" for i in range(30)]
+X = pd.DataFrame({"petal": 3.0 * KIND, "leaf": 2.0 * SIZE}, index=NAMES)
+X += np.random.default_rng(0).normal(size=X.shape) / 4
+
+
+def judged(classes, who, seed, accuracy=0.95):
+    pairs = simulate_pairs(classes, 3, 60, accuracy, random_state=seed, items=NAMES).to_frame()
+    return pairs.assign(annotator=who + pairs["annotator"].str[-1])
+
+
+@pytest.fixture(scope="module")
+def by_kind():
+    return Pairs.from_frame(judged(KIND, "kind ", 0), items=NAMES)
+
+
+@pytest.fixture(scope="module")
+def two_views():
+    said = Pairs.from_frame(pd.concat([judged(KIND, "kind ", 0), judged(SIZE, "size ", 1)]), items=NAMES)
+    model = MCVC(n_clusters=4, n_init=6, random_state=0).fit(X, said)
+    assert len(model.views_) == 2
+    return model, said
+
+
+def keys(page):
+    return [section.attributes["id"] for section in page.root.all("section")]
+
+
+def test_views_are_shown_with_who_holds_them_and_their_clusters(two_views, read):
+    model, said = two_views
+    page = read(report(model, said, X=X))
+    assert keys(page) == ["given", "answer", "profiles", "views", "view-1", "annotators", "fit", "settings"]
+    views = page.table("views")[1:]
+    for view, row in enumerate(views):
+        mine = model.annotators_[model.annotators_["view"] == view].sort_values("weight", ascending=False)
+        assert row[:3] == [str(view), str(len(mine)), ", ".join(mine.index)]
+        assert row[3:5] == [f"{mine[name].mean():.0%}" for name in ("sensitivity", "specificity")]
+        assert row[6] == ", ".join(map(str, np.bincount(model.view_labels_[view])))
+    crossed = pd.crosstab(model.view_labels_[0], model.view_labels_[1]).to_numpy()
+    assert [list(map(int, row[1:])) for row in page.table("crossing-1")[1:]] == crossed.tolist()
+    clusters = page.table("clusters-1")[1:]
+    for cluster, row in enumerate(clusters):
+        assert set(row[2].split(", ")) == set(model.items_[model.view_labels_[1] == cluster])
+    assert page.table("features-1")[1][0] in ("petal", "leaf")
+    assert "They are those of view 0" in page.section("answer").text
+
+
+def test_every_judge_is_in_the_table_view_by_view(two_views, read):
+    model, said = two_views
+    rows = read(report(model, said)).table("annotators")
+    assert rows[0] == ["Annotator", "Judgements", "View", "Probability", "Sensitivity", "Specificity", "Weight"]
+    assert [row[2] for row in rows[1:]] == sorted(row[2] for row in rows[1:])
+    for name, n_pairs, view, _, sensitivity, specificity, _ in rows[1:]:
+        own = model.annotators_.loc[name]
+        assert (n_pairs, view) == (str(int(own["n_pairs"])), str(int(own["view"])))
+        assert (sensitivity, specificity) == (f"{own['sensitivity']:.0%}", f"{own['specificity']:.0%}")
+
+
+def test_what_was_given_counts_pairs(read):
+    rows = [("a", "b", "x", 1), ("a", "b", "y", 0), ("a", "c", "x", 0), ("b", "c", "y", 0), ("b", "c", "x", 0)]
+    frame = pd.DataFrame(rows, columns=["item_a", "item_b", "annotator", "same"])
+    table = pd.DataFrame({"f": [0.0, 0.1, 5.0]}, index=["a", "b", "c"])
+    page = read(report(MPCKMeans(random_state=0).fit(table, frame), frame, X=table))
+    given = dict(page.table("given"))
+    assert given["Judgements of two items"] == "5"
+    assert given["Share of them that put both together"] == "20%"
+    assert given["Judgements of an annotator"] == "2 to 3, mean 2.5"
+    assert given["Pairs of items judged"] == "3 of 3"
+    assert given["Pairs judged several times"] == "2; on 50% of them judgements differ"
+
+
+def test_hard_clusters_have_no_probability_and_notes_are_told(by_kind, read):
+    model = MPCKMeans(3, random_state=0).fit(X, by_kind)
+    page = read(report(model, by_kind, X=X))
+    assert page.table("clusters")[0] == ["Cluster", "Size", "Items", "Share"]
+    assert [row[0] for row in page.table("annotators")[1:]] == (
+        model.annotators_.sort_values("accuracy", ascending=False, kind="stable").index.tolist()
+    )
+    for note in model.notes_:
+        assert note in page.root.text
+
+
+def test_who_guesses_is_flagged(read):
+    said = pd.concat([judged(KIND, "kind ", 0), judged(KIND, "odd ", 1, 0.0)])
+    model = MPCKMeans(3, random_state=0).fit(X, said)
+    page = read(report(model, said, X=X))
+    odd = {row[0]: row[-1] for row in page.table("annotators")[1:]}
+    assert {name for name, remark in odd.items() if remark == "no better than guessing"} == {"odd 1", "odd 2", "odd 3"}
+    assert "3 annotators are no better than guessing" in page.root.text
+
+
+def test_without_features_items_lie_where_the_model_places_them(by_kind, read):
+    model = Crowdclustering(n_init=1, random_state=0).fit(by_kind)
+    page = read(report(model, by_kind))
+    assert "places vary most that the model gave them" in page.section("answer").text
+    assert plot_clusters(model, groupings=by_kind).get_xlabel().startswith("component 1 (")
+
+
+def test_groupings_serve_judges_too(read):
+    cells = np.column_stack([KIND, KIND, SIZE]).astype(object)
+    said = Groupings.from_matrix(cells, items=NAMES, annotators=["Ann", "Bo", "Cy"])
+    page = read(report(MECC(n_clusters=4, n_init=2, random_state=0).fit(X, said), said, X=X))
+    assert page.table("annotators")[0] == ["Annotator", "Judgements", "Sensitivity", "Specificity", "Weight"]
+    page = read(report(KCC(3, random_state=0).fit(said), said))
+    assert page.table("annotators")[0][:5] == ["Annotator", "Groupings", "Items sorted", "Utility", "Agreement"]
+    assert "agreement-figure" in {e.attributes["id"] for e in page.root.all("figure")}
