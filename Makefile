@@ -76,7 +76,7 @@ bench: setup
 	$(BIN)/python benchmarks/speed/pairs.py
 
 papers: setup
-	$(BIN)/python benchmarks/papers/partition_labels.py --out docs/papers/partition_labels.txt
+	$(BIN)/python benchmarks/papers/partition_labels.py --out docs/papers/partition_labels.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/stagewise.py --slow --out docs/papers/stagewise.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/subset_groupings.py --out docs/papers/subset_groupings.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/multiple_views.py --out docs/papers/multiple_views.txt --figures docs/papers

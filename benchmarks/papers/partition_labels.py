@@ -1,6 +1,7 @@
 """Paper 1, Table 1 and Fig. 3: number of clusters and NMI on eight data sets with ten synthetic experts.
 
-    python benchmarks/papers/partition_labels.py [--data iris …] [--jobs 2] [--out docs/papers/partition_labels.txt]
+    python benchmarks/papers/partition_labels.py [--parts model competitors] [--data iris …] [--jobs 2]
+        [--out docs/papers/partition_labels.txt] [--figures docs/papers]
 
 Results are kept in benchmarks/results, so that an interrupted run goes on; delete the file there to start anew.
 
@@ -10,6 +11,13 @@ the training folds (clusters of the fitted items) and in the validation fold (pr
 are standardised on the training fold. The model runs at its defaults; k-means is told the number of classes; DPGMM is
 scikit-learn's Dirichlet-process mixture with diagonal covariances and at most 50 components. NMI is published as curves
 only, so there is no figure to print beside it.
+
+The part "competitors" runs those of Fig. 3, and Crowdclustering, on the same folds and experts, at their defaults. All
+are told the number of classes but Crowdclustering, which finds one; it is run on the smallest set, from one start: it
+takes longest. Those that read pairs get the pairs of the experts' groupings. On the faces MPCKMeans and MECC read
+principal components, 95 % of the variance. KCC and Crowdclustering read no features: they have no validation fold, and
+in the training folds the items that nobody labelled are a cluster of their own. The tables of the part "model" are read
+from --tables, and not computed again; those of this part go into partition_labels_competitors.txt beside --out.
 """
 
 from __future__ import annotations
@@ -17,25 +25,45 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from matplotlib.figure import Figure
 from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.mixture import BayesianGaussianMixture
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from consilience.consensus import KCC, Crowdclustering
 from consilience.datasets import load_faces, load_uci
+from consilience.inspection.style import SMALL, colour, marker, plain_text, tidy
 from consilience.metrics import nmi
-from consilience.semisupervised import PartitionLabelModel
+from consilience.semisupervised import MECC, InductiveConsensus, MPCKMeans, PartitionLabelModel, SemiCrowd
 from consilience.simulation import simulate_experts
 
 KEY = ("data", "method", "share", "fold")
+FEATURES_ONLY = ("k-means", "DPGMM")
+COMPETITORS = {  # by number of classes and fold
+    "KCC": lambda k, fold: KCC(k, random_state=fold),
+    "KCC+LR": lambda k, fold: InductiveConsensus(KCC(k, random_state=fold), LogisticRegression(max_iter=1000)),
+    "MPCKMeans": lambda k, fold: MPCKMeans(k, random_state=fold),
+    "SemiCrowd": lambda k, fold: SemiCrowd(k, random_state=fold),
+    "MECC": lambda k, fold: MECC(k, random_state=fold),
+    "Crowdclustering": lambda _, fold: Crowdclustering(n_init=1, random_state=fold),
+}
+WITHOUT_FEATURES = ("KCC", "Crowdclustering")
+SMALLEST = "breast_tissue"  # where Crowdclustering is run
+OF_COMPONENTS = ("MPCKMeans", "MECC")  # where there are more features than items
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 UCI = ("iris", "seeds", "breast_tissue", "glass", "steel_plates_faults")
 FACES = ("Yale", "warpAR10P", "warpPIE10P")
@@ -100,6 +128,24 @@ def run_features_only(name: str, method: str, fold: int) -> dict:
         "training": nmi(classes[train], found),
         "validation": nmi(classes[test], model.predict(scale.transform(X[test]))),
     }
+
+
+def run_competitor(name: str, method: str, share: float, fold: int) -> dict:
+    X, classes = load(name)
+    train, test = folds(X)[fold]
+    experts = simulate_experts(classes, observed=share, random_state=100 * fold + 1)[train]
+    scale = StandardScaler().fit(X[train])
+    if method in OF_COMPONENTS and X.shape[1] > len(train):
+        scale = make_pipeline(scale, PCA(0.95, random_state=0)).fit(X[train])
+    model = COMPETITORS[method](len(np.unique(classes)), fold)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if method in WITHOUT_FEATURES:
+            labels, validation = model.fit(experts).labels_, np.nan
+        else:
+            labels = model.fit(scale.transform(X[train]), experts).labels_
+            validation = nmi(classes[test], model.predict(scale.transform(X[test])))
+    return {"clusters": model.n_clusters_, "training": nmi(classes[train], labels), "validation": validation}
 
 
 def is_near(found: float, mean: float, sd: float) -> bool:
@@ -175,8 +221,94 @@ def verdict(results: pd.DataFrame) -> list[str]:
     ]
 
 
+def nmi_of_tables(lines: list[str]) -> pd.DataFrame:
+    """The means that `table_of_nmi` printed."""
+    rows: list[dict] = []
+    for line in lines:
+        name, *cells = line.split() or [""]
+        if line.startswith("Fig. 3"):
+            where = "training" if "training" in line else "validation"
+        elif name in PUBLISHED and len(cells) == len(FEATURES_ONLY) + len(SHARES):
+            values = [float(cell.rstrip("-=")) for cell in cells]
+            keys = [(method, 0.0) for method in FEATURES_ONLY] + [("model", share) for share in SHARES]
+            rows += [
+                {"data": name, "method": method, "share": share, where: value}
+                for (method, share), value in zip(keys, values)
+            ]
+    return pd.DataFrame(rows).groupby(["data", "method", "share"], as_index=False).first()
+
+
+def table_of_competitors(results: pd.DataFrame, where: str) -> list[str]:
+    lines = [f"Fig. 3, {where} folds: NMI, mean over five folds", ""]
+    lines.append(f"{'data':16s} {'method':16s} " + " ".join(f"{share:>6.0%}" for share in SHARES))
+    for name in PUBLISHED:
+        mine = results[results["data"] == name]
+        for method in methods_of(mine, where):
+            values = curve(mine, method, where)
+            lines.append(f"{name:16s} {method:16s} " + " ".join(f"{value:6.3f}" for value in values))
+    return lines
+
+
+def methods_of(results: pd.DataFrame, where: str) -> list[str]:
+    """Methods that have results in these folds, the model first."""
+    present = set(results.loc[results[where].notna(), "method"])
+    return [method for method in ("model", *COMPETITORS, *FEATURES_ONLY) if method in present]
+
+
+def curve(results: pd.DataFrame, method: str, where: str) -> list[float]:
+    """Mean NMI at each share of labels, the same at all for those that read none."""
+    mine = results[results["method"] == method]
+    return [mine.loc[mine["share"].isin([share, 0.0]), where].mean() for share in SHARES]
+
+
+def verdict_on_competitors(results: pd.DataFrame) -> list[str]:
+    """How often the model is ahead, from 30 % of the labels on."""
+    lines = ["NMI of the model above that of, at 30 to 100 %, training / validation folds:"]
+    for method in COMPETITORS:
+        cells = []
+        for where in ("training", "validation"):
+            ahead = []
+            for _, mine in results.groupby("data"):
+                if {"model", method} <= set(methods_of(mine, where)):
+                    ahead += list(np.greater(curve(mine, "model", where), curve(mine, method, where))[1:])
+            cells.append(f"{sum(ahead)} of {len(ahead)}" if ahead else "-")
+        lines.append(f"    {method:16s} " + " / ".join(cells))
+    return lines
+
+
+def draw(results: pd.DataFrame) -> Figure:
+    """Fig. 3: a column for each data set, training folds above validation folds."""
+    names = [name for name in PUBLISHED if name in set(results["data"])]
+    figure = Figure(figsize=(1.65 * len(names) + 0.6, 4.6), layout="constrained")
+    axes = figure.subplots(2, len(names), sharex=True, sharey="col", squeeze=False)
+    drawn = {}
+    for (row, where), (column, name) in product(enumerate(("training", "validation")), enumerate(names)):
+        axis, mine = axes[row, column], results[results["data"] == name]
+        for method in methods_of(mine, where):
+            drawn[method] = axis.plot(SHARES, curve(mine, method, where), **look_of(method))[0]
+        tidy(axis)
+        axis.tick_params(labelsize=SMALL - 1)
+        axis.set_xticks([0.1, 0.5, 1.0], ["10 %", "50 %", "100 %"])
+        axis.set_title(name if row == 0 else "", fontsize=SMALL)
+        axis.set_ylabel(f"NMI, {where} folds" if column == 0 else "", fontsize=SMALL)
+    figure.legend(drawn.values(), drawn, loc="outside lower center", ncols=5, fontsize=SMALL, frameon=False)
+    return figure
+
+
+def look_of(method: str) -> dict:
+    """The model heavy, what reads no labels dashed."""
+    number = ("model", *COMPETITORS, *FEATURES_ONLY).index(method)
+    look = {"color": colour(number), "marker": marker(number), "ms": 3, "lw": 2 if method == "model" else 0.9}
+    return look | {"linestyle": "dashed" if method in FEATURES_ONLY else "solid"}
+
+
 def run(name: str, method: str, share: float, fold: int) -> dict:
-    found = run_model(name, share, fold) if method == "model" else run_features_only(name, method, fold)
+    if method == "model":
+        found = run_model(name, share, fold)
+    elif method in COMPETITORS:
+        found = run_competitor(name, method, share, fold)
+    else:
+        found = run_features_only(name, method, fold)
     return dict(zip(KEY, (name, method, share, fold))) | found
 
 
@@ -200,23 +332,43 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=list(PUBLISHED), choices=list(PUBLISHED))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--store", type=Path, default=Path("benchmarks/results/partition_labels.jsonl"))
+    parser.add_argument("--parts", nargs="+", choices=("model", "competitors"), default=["model", "competitors"])
+    parser.add_argument("--tables", type=Path, default=Path("docs/papers/partition_labels.txt"))
     parser.add_argument("--out", type=Path, help="write the tables there too")
+    parser.add_argument("--figures", type=Path, help="folder: draw Fig. 3 there")
     arguments = parser.parse_args()
-    features_only = [
-        (name, method, 0.0, f) for name in arguments.data for method in ("k-means", "DPGMM") for f in range(5)
-    ]
-    model = [(name, "model", share, f) for name in arguments.data for share in SHARES for f in range(5)]
-    results = results_of(features_only + model, arguments.store, arguments.jobs)
-    blocks = [
-        table_of_clusters(results),
-        table_of_nmi(results, "training"),
-        table_of_nmi(results, "validation"),
-        verdict(results),
-    ]
-    text = "\n\n".join("\n".join(block) for block in blocks) + "\n"
-    print(text)
-    if arguments.out:
-        arguments.out.write_text(text, encoding="utf-8")
+    texts = {}
+    if "model" in arguments.parts:
+        jobs = jobs_of(arguments.data, FEATURES_ONLY, (0.0,)) + jobs_of(arguments.data, ("model",), SHARES)
+        results = results_of(jobs, arguments.store, arguments.jobs)
+        blocks = [
+            table_of_clusters(results),
+            table_of_nmi(results, "training"),
+            table_of_nmi(results, "validation"),
+            verdict(results),
+        ]
+        texts[""] = blocks
+    if "competitors" in arguments.parts:
+        jobs = jobs_of(arguments.data, COMPETITORS, SHARES)
+        jobs = [job for job in jobs if job[1] != "Crowdclustering" or job[0] == SMALLEST]
+        lines = texts[""][1] + texts[""][2] if texts else arguments.tables.read_text(encoding="utf-8").splitlines()
+        known = nmi_of_tables(lines)
+        known = known[known["data"].isin(arguments.data)]
+        results = pd.concat([known, results_of(jobs, arguments.store, arguments.jobs)], ignore_index=True)
+        blocks = [table_of_competitors(results, where) for where in ("training", "validation")]
+        texts["_competitors"] = [*blocks, verdict_on_competitors(results)]
+        if arguments.figures:
+            with plain_text():
+                draw(results).savefig(arguments.figures / "partition_labels_nmi.svg", metadata={"Date": None})
+    for ending, blocks in texts.items():
+        text = "\n\n".join("\n".join(block) for block in blocks) + "\n"
+        print(text)
+        if arguments.out:
+            arguments.out.with_stem(arguments.out.stem + ending).write_text(text, encoding="utf-8")
+
+
+def jobs_of(data: Iterable[str], methods: Iterable[str], shares: Iterable[float]) -> list[tuple]:
+    return list(product(data, methods, shares, range(5)))
 
 
 if __name__ == "__main__":

@@ -1,28 +1,34 @@
 """Pairwise models: growth with the items of a partition label, restarts, and peers on judged pairs.
 
-    python benchmarks/speed/pairs.py [--items 1000 10000 100000 1000000] [--seeds 5]
+    python benchmarks/speed/pairs.py [--parts growth restarts peers] [--items 1000 10000 100000 1000000] [--seeds 5]
+        [--peer-seeds 1]
 
 1. One sweep of MECC on a partition label of all items by each of 20 annotators (10 groups, 6 features), whose
    10⁷ … 10¹³ pairs are never listed: seconds, and peak memory of the sweep's own allocations, with the exponent of the
    number of items.
 2. MCVC with 50 restarts: 640 items, 20 features, 5 annotators of 2000 pairs each.
 3. Models on judged pairs: 1000 items in four clusters, 20 features of which four inform, 5 annotators right in 95 to
-   75 % (noisy) or all (clean) of their 400 pairs. NMI with the clusters and seconds, means over the seeds. MPCKMeans of
-   the package active-semi-supervised-clustering is timed in the same run where it is installed; it raises on
-   contradictions.
+   75 % (noisy) or all (clean) of their 400 pairs. NMI with the clusters and seconds, means over the seeds. Packages are
+   timed in the same run, on the first seeds, where they are installed: active-semi-supervised-clustering, whose
+   MPCKMeans raises on contradictions and is run again with its check, and the closure before it, left out; and
+   metric-learn, whose ITML and MMC learn a metric for k-means.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import time
 import tracemalloc
 import warnings
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 
 from consilience import Groupings, Pairs
@@ -33,23 +39,32 @@ from consilience.semisupervised import MCVC, MECC, ITMLClustering, MPCKMeans, mu
 from consilience.simulation import simulate_pairs
 
 ACCURACIES = [0.95, 0.9, 0.85, 0.8, 0.75]
-MODELS: dict[str, Callable[[], Any]] = {
-    "MECC": lambda: MECC(4, random_state=0),
-    "MPCKMeans": lambda: MPCKMeans(4, random_state=0),
-    "ITMLClustering": lambda: ITMLClustering(4, random_state=0),
+Fit = Callable[[np.ndarray, Pairs], np.ndarray]
+OURS: dict[str, Fit] = {
+    "k-means without pairs": lambda X, _: KMeans(4, n_init=10, random_state=0).fit_predict(X),
+    "MECC": lambda X, judged: MECC(4, random_state=0).fit(X, judged).labels_,
+    "MPCKMeans": lambda X, judged: MPCKMeans(4, random_state=0).fit(X, judged).labels_,
+    "ITMLClustering": lambda X, judged: ITMLClustering(4, random_state=0).fit(X, judged).labels_,
 }
 
 
 def main() -> None:
     """Time the three parts and print them."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument(
+        "--parts", nargs="+", choices=("growth", "restarts", "peers"), default=["growth", "restarts", "peers"]
+    )
     parser.add_argument("--items", type=int, nargs="+", default=[1000, 10_000, 100_000, 1_000_000])
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--peer-seeds", type=int, default=1)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    show_growth(arguments.items)
-    show_restarts()
-    show_peers(arguments.seeds)
+    if "growth" in arguments.parts:
+        show_growth(arguments.items)
+    if "restarts" in arguments.parts:
+        show_restarts()
+    if "peers" in arguments.parts:
+        show_peers(arguments.seeds, arguments.peer_seeds)
 
 
 def show_growth(sizes: list[int]) -> None:
@@ -115,57 +130,89 @@ def judged_pairs(seed: int, accuracy: Any) -> tuple[np.ndarray, np.ndarray, Pair
     return (features - features.mean(0)) / features.std(0), cluster, judged
 
 
-def show_peers(n_seeds: int) -> None:
+def show_peers(n_seeds: int, n_peer_seeds: int) -> None:
+    peers = {name: fit for package in (packaged_mpckmeans, packaged_metrics) for name, fit in package().items()}
     for name, accuracy in (("noisy", ACCURACIES), ("clean", 1.0)):
-        print(f"judged pairs, {name}: NMI with the clusters, seconds; means over {n_seeds} seeds")
+        print(
+            f"judged pairs, {name}: NMI with the clusters, seconds; means over {n_seeds} seeds, packages {n_peer_seeds}"
+        )
         rows = []
         for seed in range(n_seeds):
             features, cluster, judged = judged_pairs(seed, accuracy)
-            for model, (labels, seconds) in fits(features, judged).items():
+            for model, fit in (OURS | (peers if seed < n_peer_seeds else {})).items():
+                labels, seconds = timed(fit, features, judged)
                 rows.append({"model": model, "nmi": np.nan if labels is None else nmi(cluster, labels), "s": seconds})
         for model, mean in pd.DataFrame(rows).groupby("model", sort=False).mean().iterrows():
-            found = "raises on contradictions" if np.isnan(mean["nmi"]) else f"{mean['nmi']:.3f}"
-            print(f"    {model:40s} {found:>8s}  {mean['s']:7.2f} s")
-        print()
+            found = "raises" if np.isnan(mean["nmi"]) else f"{mean['nmi']:.3f}"
+            print(f"    {model:50s} {found:>8s}  {mean['s']:7.2f} s")
+        print(flush=True)
 
 
-def fits(features: np.ndarray, judged: Pairs) -> dict[str, tuple[np.ndarray | None, float]]:
-    """Clusters and seconds of k-means, of ours, and of the package where it is installed."""
-    found: dict[str, tuple[np.ndarray | None, float]] = {}
-    ways: dict[str, Callable[[], np.ndarray]] = {
-        "k-means without pairs": lambda: KMeans(4, n_init=10, random_state=0).fit_predict(features)
-    }
-    for name, model in MODELS.items():
-        ways[name] = lambda model=model: model().fit(features, judged).labels_
-    if (package := packaged(judged, features)) is not None:
-        ways["MPCKMeans of active-semi-supervised-clustering"] = package
-    for name, way in ways.items():
-        start = time.perf_counter()
-        try:
-            labels = way()
-        except Exception as reason:
-            print(f"        {name}: {type(reason).__name__} {str(reason)[:60]}")
-            labels = None
-        found[name] = labels, time.perf_counter() - start
-    return found
-
-
-def packaged(judged: Pairs, features: np.ndarray) -> Callable[[], np.ndarray] | None:
-    """The package's MPCKMeans on the same pairs; None where it is not installed."""
+def timed(fit: Fit, features: np.ndarray, judged: Pairs) -> tuple[np.ndarray | None, float]:
+    """Clusters and seconds; no clusters where it raises."""
+    start = time.perf_counter()
     try:
-        from active_semi_clustering.semi_supervised.pairwise_constraints import MPCKMeans as Packaged
+        labels = fit(features, judged)
+    except Exception as reason:  # of packages, whatever they raise
+        print(f"        {type(reason).__name__}: {str(reason)[:90]}")
+        labels = None
+    return labels, time.perf_counter() - start
+
+
+def packaged_mpckmeans() -> dict[str, Fit]:
+    """MPCKMeans of active-semi-supervised-clustering; nothing, and a sentence, where it is not installed."""
+    home = "active_semi_clustering.semi_supervised.pairwise_constraints.mpckmeans"
+    try:
+        with np.errstate():  # which the package changes for all
+            module = importlib.import_module(home)
     except ImportError:
-        return None
-    pairs = list(zip(judged.item_a.tolist(), judged.item_b.tolist()))
-    must = [pair for pair, same in zip(pairs, judged.same) if same]
-    cannot = [pair for pair, same in zip(pairs, judged.same) if not same]
+        print("active-semi-supervised-clustering is not installed: its MPCKMeans is left out.\n")
+        return {}
 
-    def fit() -> np.ndarray:
-        model = Packaged(4)
-        model.fit(features, ml=must, cl=cannot)
-        return np.asarray(model.labels_)
+    def fit(features: np.ndarray, judged: Pairs) -> np.ndarray:
+        pairs = np.column_stack([judged.item_a, judged.item_b])
+        must, cannot = (list(map(tuple, pairs[kind].tolist())) for kind in (judged.same, ~judged.same))
+        np.random.seed(0)  # noqa: NPY002, the package has no other source
+        return np.asarray(module.MPCKMeans(4).fit(features, ml=must, cl=cannot).labels_)
 
-    return fit
+    def unchecked(features: np.ndarray, judged: Pairs) -> np.ndarray:
+        with patch.object(module, "preprocess_constraints", as_they_are):
+            return fit(features, judged)
+
+    name = "MPCKMeans of active-semi-supervised-clustering"
+    return {name: fit, name + ", unchecked": unchecked}
+
+
+def as_they_are(must: list, cannot: list, n_items: int) -> tuple[dict[int, set], dict[int, set], list[list[int]]]:
+    """What the package makes of constraints, without closure and check."""
+    graphs: tuple[dict[int, set], dict[int, set]] = tuple({item: set() for item in range(n_items)} for _ in range(2))
+    for graph, pairs in zip(graphs, (must, cannot)):
+        for a, b in pairs:
+            graph[a].add(b)
+            graph[b].add(a)
+    rows, columns = np.array(must).T
+    part = connected_components(coo_array((np.ones(len(rows)), (rows, columns)), shape=(n_items, n_items)))[1]
+    chains = [np.flatnonzero(part == number).tolist() for number in range(part.max() + 1)]
+    return *graphs, [chain for chain in chains if len(chain) > 1]
+
+
+def packaged_metrics() -> dict[str, Fit]:
+    """ITML and MMC of metric-learn, then k-means; nothing, and a sentence, where it is not installed."""
+    try:
+        module = importlib.import_module("metric_learn")
+    except ImportError:
+        print("metric-learn is not installed: its ITML and MMC are left out.\n")
+        return {}
+
+    def fit(learner: Any, features: np.ndarray, judged: Pairs) -> np.ndarray:
+        pairs = features[np.column_stack([judged.item_a, judged.item_b])]
+        learner.fit(pairs, np.where(judged.same, 1, -1))
+        return KMeans(4, n_init=10, random_state=0).fit_predict(learner.transform(features))
+
+    return {
+        "ITML of metric-learn, k-means": lambda X, judged: fit(module.ITML(random_state=0), X, judged),
+        "MMC of metric-learn, k-means": lambda X, judged: fit(module.MMC(random_state=0), X, judged),
+    }
 
 
 if __name__ == "__main__":
