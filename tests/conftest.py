@@ -1,6 +1,14 @@
 """Settings for the whole suite."""
 
+import os
+from pathlib import Path
+
 from hypothesis import HealthCheck, settings
+
+# code that runs for milliseconds need not be compiled with care, nor twice
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 
 # the machines are slow and shared: time is no failure
 settings.register_profile("consilience", deadline=None, suppress_health_check=[HealthCheck.too_slow])

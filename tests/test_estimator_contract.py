@@ -30,8 +30,14 @@ QUICK = {
     "KCC": {"n_clusters": 2, "n_init": 2, "random_state": 0},
     "CSPA": {"max_clusters": 2, "random_state": 0},
     "MetaClustering": {"max_clusters": 4, "random_state": 0},
+    "BayesSCDC": {"n_clusters": 3, "n_latent": 2, "hidden": (16,), "batch_size": 8, "n_epochs": 60, "random_state": 0},
+    "SCDC": {"n_clusters": 2, "n_latent": 2, "hidden": (16,), "batch_size": 8, "n_epochs": 60, "random_state": 0},
+    "DeepMCVC": {"n_clusters": 2, "max_views": 1, "hidden": (16,), "n_init": 3, "n_sweeps": 60, "random_state": 0},
 }
+COMPILED = {"BayesSCDC", "SCDC", "DeepMCVC"}
+"""Those that compile for every shape, some seconds each: checked by `make test-all`; see also tests/deep."""
 NAMES = list(registry.ESTIMATORS)
+MARKED = [pytest.param(name, marks=pytest.mark.slow) if name in COMPILED else name for name in NAMES]
 
 
 def reads_features(name):
@@ -67,8 +73,8 @@ REQUIRES_ANNOTATIONS = {
 }
 
 
-def estimators():
-    return [registry.estimator(name)(**QUICK.get(name, {})) for name in NAMES]
+def estimators(names):
+    return [registry.estimator(name)(**QUICK.get(name, {})) for name in names]
 
 
 FEW_ANNOTATORS = dict.fromkeys(
@@ -109,8 +115,16 @@ def not_applicable(estimator):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
-@parametrize_with_checks(estimators(), expected_failed_checks=not_applicable)
+@parametrize_with_checks(
+    estimators(name for name in NAMES if name not in COMPILED), expected_failed_checks=not_applicable
+)
 def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(estimators(sorted(COMPILED)), expected_failed_checks=not_applicable)
+def test_scikit_learns_checks_of_compiled_models(estimator, check):
     check(estimator)
 
 
@@ -135,7 +149,7 @@ def fit(name, X, annotations, **parameters):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MARKED)
 class TestContract:
     def test_recovers_two_blobs(self, name):
         skip_if_slips_make_clusters(name)

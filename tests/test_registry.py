@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import consilience.consensus
+import consilience.deep
 import consilience.semisupervised
 from consilience import registry
 from consilience.aggregator import LabelAggregator
@@ -21,12 +22,14 @@ def test_entry_tells_the_truth(entry):
     assert found.__name__ == entry.name
     first = list(inspect.signature(found.fit).parameters)[1]
     assert first == {"semisupervised": "X", "consensus": "annotations"}[entry.kind]
-    assert entry.module == f"consilience.{entry.kind}"
+    assert entry.module in {f"consilience.{entry.kind}", "consilience.deep"}
     assert set(entry.reads) <= {"groupings", "pairs", "labels"}
     assert "\n" not in entry.description
 
 
-@pytest.mark.parametrize("module", [consilience.semisupervised, consilience.consensus], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "module", [consilience.semisupervised, consilience.consensus, consilience.deep], ids=lambda m: m.__name__
+)
 def test_every_public_estimator_is_registered(module):
     assert set(module.__all__) == {
         entry.name for entry in registry.ESTIMATORS.values() if entry.module == module.__name__

@@ -55,7 +55,7 @@ def candidates(
         Numbers of clusters for all models that have the parameter. By default 2, 3, 4, 6 and 8 for those that do not
         find the number themselves.
     models : iterable of names, optional
-        These, whether or not they can be fitted. Default: all that can.
+        These, whether or not they can be fitted. Default: all that can, without the deep ones, which train for minutes.
     settings : dict of model name to dict of parameters, optional
         A number of clusters given here is the only one.
 
@@ -78,7 +78,8 @@ def candidates(
     >>> list(candidates(labels, models=["SubsetFusion"], n_clusters=[2, 3]))
     ['SubsetFusion(n_clusters=2)', 'SubsetFusion(n_clusters=3)']
     """
-    entries = [registry.entry(name) for name in (registry.ESTIMATORS if models is None else models)]
+    quick = [name for name, known in registry.ESTIMATORS.items() if known.module != "consilience.deep"]
+    entries = [registry.entry(name) for name in (quick if models is None else models)]
     found: dict[str, Any] = {}
     for known in entries:
         made = known.load()

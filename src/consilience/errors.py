@@ -1,6 +1,13 @@
 """Every error and warning of the package, one tree."""
 
-__all__ = ["AnnotationError", "AnnotationWarning", "InputError", "MissingDataError", "SavedModelError"]
+__all__ = [
+    "AnnotationError",
+    "AnnotationWarning",
+    "InputError",
+    "MissingDataError",
+    "MissingDependencyError",
+    "SavedModelError",
+]
 
 
 class InputError(ValueError):
@@ -17,6 +24,10 @@ class SavedModelError(InputError):
 
 class MissingDataError(InputError):
     """A data set that is not on this machine."""
+
+
+class MissingDependencyError(InputError, ImportError):
+    """A package that is not installed; the message says how to get it."""
 
 
 class AnnotationWarning(UserWarning):

@@ -151,6 +151,28 @@ ESTIMATORS: dict[str, Entry] = {
             "annotated.",
         ),
         Entry(
+            name="BayesSCDC",
+            module="consilience.deep",
+            kind="semisupervised",
+            reads=("groupings", "pairs", "labels"),
+            description="Clusters of pictures and other rich data by a latent space that a network decodes, from few "
+            "annotated items or none; finds the number of clusters.",
+        ),
+        Entry(
+            name="SCDC",
+            module="consilience.deep",
+            kind="semisupervised",
+            reads=("pairs", "groupings", "labels"),
+            description="BayesSCDC's forerunner: point estimates, a classifying network, slower the more clusters.",
+        ),
+        Entry(
+            name="DeepMCVC",
+            module="consilience.deep",
+            kind="semisupervised",
+            reads=("pairs", "groupings", "labels"),
+            description="MCVC with networks in place of straight lines between the clusters.",
+        ),
+        Entry(
             name="Crowdclustering",
             module="consilience.consensus",
             kind="consensus",

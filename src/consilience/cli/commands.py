@@ -83,7 +83,8 @@ def main() -> None:
     "settings",
     type=Setting(),
     multiple=True,
-    help="Set a parameter of the model to a number, true, false, none or text; may be repeated.",
+    help="Set a parameter of the model to a number, numbers with commas between them, true, false, none or text; may "
+    "be repeated.",
 )
 @out_option
 @scores_option

@@ -19,7 +19,7 @@ from consilience.cli.program import note
 from consilience.cli.results import write_results
 from consilience.cli.summary import as_lines, summary
 from consilience.cli.tables import read_numbers, rows_of
-from consilience.errors import InputError
+from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
 
 AUTO = "auto"
@@ -97,11 +97,17 @@ def make_estimator(name: str, settings: Mapping[str, Any]) -> Any:
 def require_arguments(model: str, names: Sequence[str]) -> None:
     """Raise an InputError unless the ``fit`` of a model takes these arguments."""
     for name in names:
-        if name not in signature(registry.estimator(model).fit).parameters:
-            able = [
-                other for other in registry.ESTIMATORS if name in signature(registry.estimator(other).fit).parameters
-            ]
+        if not _takes(model, name):
+            able = [other for other in registry.ESTIMATORS if _takes(other, name)]
             raise InputError(f"{model} takes no --{name}; {' and '.join(able)} can use it.")
+
+
+def _takes(model: str, name: str) -> bool:
+    """Whether the ``fit`` of a model takes an argument; no where what the model needs is not installed."""
+    try:
+        return name in signature(registry.estimator(model).fit).parameters
+    except MissingDependencyError:
+        return False
 
 
 def make_folder(path: Path) -> None:

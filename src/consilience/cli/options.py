@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,21 +30,30 @@ class Setting(click.ParamType):
 
 
 def parse_value(text: str) -> Any:
-    """Return text as the value it stands for.
+    """Return text as the value it stands for; numbers with commas between or after them are a tuple.
 
     Examples
     --------
     >>> [parse_value(text) for text in ("5", "0.5", "1e-3", "true", "None", "auto")]
     [5, 0.5, 0.001, True, None, 'auto']
+    >>> [parse_value(text) for text in ("500,500", "(9.5, 1)", "40,", "red,blue")]
+    [(500, 500), (9.5, 1), (40,), 'red,blue']
     """
     if text.casefold() in WORDS:
         return WORDS[text.casefold()]
+    inner = text[1:-1] if text[:1] == "(" and text[-1:] == ")" else text
+    if "," in inner:
+        parts = tuple(_number(part.strip()) for part in inner.removesuffix(",").split(","))
+        return text if None in parts else parts
+    number = _number(text)
+    return text if number is None else number
+
+
+def _number(text: str) -> int | float | None:
     for number in (int, float):
-        try:
+        with suppress(ValueError):
             return number(text)
-        except ValueError:
-            continue
-    return text
+    return None
 
 
 class Numbers(click.ParamType):

@@ -3,6 +3,7 @@
 from consilience.inspection.agreement import annotator_agreement, order_by_agreement
 from consilience.inspection.annotator_plots import plot_annotators
 from consilience.inspection.co_occurrence_plots import plot_co_occurrence, plot_dendrogram
+from consilience.inspection.deep_plots import plot_latent, plot_samples, plot_training, plot_worker_weights
 from consilience.inspection.fusion_plots import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.heatmaps import plot_agreement, plot_confusion, plot_mapping
 from consilience.inspection.plots import plot_clusters, plot_lower_bound, plot_prior_variance
@@ -20,11 +21,15 @@ __all__ = [
     "plot_confusion",
     "plot_dendrogram",
     "plot_item_map",
+    "plot_latent",
     "plot_lower_bound",
     "plot_mapping",
     "plot_prior_variance",
+    "plot_samples",
     "plot_silhouette_curve",
     "plot_stability",
     "plot_stagewise",
+    "plot_training",
+    "plot_worker_weights",
     "report",
 ]

@@ -19,6 +19,7 @@ from consilience.errors import InputError
 from consilience.inspection import (
     annotator_tables,
     answer_tables,
+    deep_sections,
     fusion_sections,
     judge_tables,
     label_sections,
@@ -116,7 +117,9 @@ def sections(subject: Subject) -> Iterator[Section]:
         tests = answer_tables.association_table(subject.scores, answer)
         table = answer_tables.profile_table(subject.scores, answer, "score", answer_tables.SCORES)
         yield Section("association", "Association with outside scores", [], [tests, table])
-    if hasattr(subject.estimator, "lower_bounds_"):
+    if hasattr(subject.estimator, "losses_"):
+        yield deep_sections.training_section(subject)
+    elif hasattr(subject.estimator, "lower_bounds_"):
         yield _fit(subject.estimator)
     yield _settings(subject)
 
@@ -136,7 +139,7 @@ def _answer(subject: Subject) -> Section:
     blocks: list[Table | Figure] = [answer_tables.clusters_table(items, *_called(subject))]
     placed = subject.groups or hasattr(subject.estimator, "embedding_")
     if subject.features is not None or (placed and not subject.fuses):
-        blocks.append(_plane(subject))
+        blocks.append(deep_sections.latent_figure(subject) or _plane(subject))
     sentences = [] if answer.is_named else ["Clusters are numbered from 0, the largest first."]
     if subject.has_views:
         sentences.append("They are those of view 0, which most annotators hold; the others follow below.")
@@ -282,8 +285,10 @@ def _agreement(subject: Subject) -> Figure:
 
 def _fit(estimator: Any) -> Section:
     bounds = estimator.lower_bounds_
-    end = f"{estimator.n_iter_} sweeps" if estimator.converged_ else f"{estimator.n_iter_} sweeps without converging"
-    caption = f"The lower bound on the log evidence after each sweep; it may only rise, and levels off ({end})."
+    checked = hasattr(estimator, "converged_")  # else the sweeps are as many as asked for, and some may lower the bound
+    end = f"{estimator.n_iter_} sweeps{' without converging' if checked and not estimator.converged_ else ''}"
+    rises = "it may only rise, and levels off" if checked else "it should rise and level off"
+    caption = f"The lower bound on the log evidence after each sweep; {rises} ({end})."
     shown = f"Line plot from {number(bounds[0], 1)} to {number(bounds[-1], 1)} nats."
     blocks = [_figure("bound", plot_lower_bound(estimator), shown, caption)]
     n_restarts = len(getattr(estimator, "restart_bounds_", ()))
@@ -303,7 +308,8 @@ def _settings(subject: Subject) -> Section:
     parameters = [row(name, repr(value)) for name, value in estimator.get_params(deep=False).items()]
     reached = [row(name, _figure_text(getattr(estimator, name))) for name in REACHED if hasattr(estimator, name)]
     steps = [row(f"step before: {name}", repr(step)) for name, step in _steps_before(subject.model)]
-    packages = ("numpy", "scipy", "scikit-learn", "pandas")
+    packages = ["numpy", "scipy", "scikit-learn", "pandas"]
+    packages += ["jax", "equinox", "optax"] if type(estimator).__module__.startswith("consilience.deep") else []
     versions = [row("consilience", consilience.__version__), row("Python", platform.python_version())]
     versions += [row(package, version(package)) for package in packages]
     sentences = ["With the same data, settings and versions the model can be fitted again."]

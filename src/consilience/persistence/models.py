@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 
 import consilience
 from consilience import registry
-from consilience.errors import InputError, SavedModelError
+from consilience.errors import InputError, MissingDependencyError, SavedModelError
 from consilience.persistence import archive
 from consilience.persistence.codec import KINDS, Decoder, Encoder, Kind, UnknownValueError
 
@@ -138,6 +138,8 @@ def load(path: str | PathLike[str]) -> Any:
         raise SavedModelError(f"{path} {error}.") from error
     except MemoryError as error:
         raise SavedModelError(f"{path} does not fit into the memory of this machine.") from error
+    except MissingDependencyError:
+        raise
     except Exception as error:  # whatever the content is, one kind of error comes out
         raise SavedModelError(f"{path} is damaged: its content makes no model ({type(error).__name__}).") from error
     if problem:

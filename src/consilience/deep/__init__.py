@@ -1,0 +1,16 @@
+"""Models in which networks tell clusters from features: ``fit(X, annotations)``, with all, some or no items annotated.
+
+They need JAX, Equinox and Optax, which come with ``pip install 'consilience[deep]'``.
+"""
+
+from consilience.deep._required import require_installed
+
+require_installed("jax", "equinox", "optax")
+
+from consilience.deep.compilation import keep_compiled  # noqa: E402
+from consilience.deep.deep_mcvc import DeepMCVC  # noqa: E402
+from consilience.deep.estimators import SCDC, BayesSCDC  # noqa: E402
+
+keep_compiled()
+
+__all__ = ["SCDC", "BayesSCDC", "DeepMCVC"]

@@ -1,0 +1,309 @@
+"""BayesSCDC: clusters of a latent space that a network decodes, told by some items' judged pairs; fully Bayesian.
+
+Luo, Tian, Shi, Zhu & Zhang (2018), Semi-crowdsourced Clustering with Deep Generative Models, NeurIPS, section 3.
+
+Model
+-----
+    π ~ Dirichlet(α₀)                              shares of the clusters
+    μ_k, Σ_k ~ normal-inverse-Wishart(m, κ, S, ν)  where cluster k lies, k = 1 … K
+    α_m, β_m ~ Beta(τ)                             sensitivity and specificity of annotator m
+    z_n ~ Categorical(π)                           cluster of item n
+    x_n ~ N(μ_k, Σ_k), k = z_n                     its latent position, d numbers
+    o_n ~ p(o | x_n; γ)                            what is observed of it; γ is the decoder
+    L_ij^m = 1 with probability α_m if z_i = z_j, else with probability 1 − β_m
+
+Symbols
+-------
+    paper     here                        shape
+    φ, γ      parameters                  networks
+    r(o; φ)   potential                   (items, dims) twice: h, J
+    η_π       posterior.concentration     (clusters,)
+    η_μΣ      posterior.clusters          (clusters, …), see `exponential_family`
+    τ         posterior.sensitivity, .specificity   (annotators, 2)
+    E[z]      responsibilities            (items, clusters)
+    q(x)      latent                      Gaussians of the items
+    Σ w E[z_j]  messages                  (items, clusters)
+
+Updates
+-------
+    q(x_n): natural parameters Σ_k E[z_nk] E(Σ_k⁻¹μ_k, Σ_k⁻¹) + r(o_n; φ)                          (12)
+    q(z_n): ln E[z_nk] = E ln π_k + E ln N(x_n | μ_k, Σ_k) + Σ_m Σ_j w_ij^m E[z_jk] + const        (14)
+    φ, γ:   Adam on the bound (A.5), at x̂ ~ q(x), through the local fixed point of (12) and (14)
+    π, μΣ:  η ← (1 − ρ) η + ρ (η⁰ + scaled statistics)                                             (26, 27)
+    τ:      the same                                                                               (28, 29)
+
+Decided here
+------------
+(12) and (14) alternate to a tolerance, and gradients pass through the fixed point itself by its implicit derivative,
+not through a number of sweeps. The judged pairs of an item count whole, in every step: E[z] of all annotated items is
+remembered, and messages are made of what is remembered, so that a minibatch of annotated items needs none of their
+partners. The term of (17) by which η* depends on the globals is left out, as in the paper's appendix.
+After an epoch, two clusters become one where that raises the bound at the latent positions as they are (`merges`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.scipy.special import logsumexp
+from jaxtyping import Float, PRNGKeyArray
+
+from consilience.deep import exponential_family as families
+from consilience.deep.exponential_family import ExpectedGaussian, Gaussian, NormalWishart
+from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
+from consilience.deep.networks import Encoder, Likelihood, Potential, apply
+from consilience.deep.training import Method
+
+MAX_SWEEPS = 20  # of (12) and (14), and of the derivative of their fixed point
+FIRST_RELIABILITY = (10.0, 1.0)  # of the Betas, before anything is known
+UNSETTLED = 0.1  # change of the derivative, of its size, from which on an item has none of the fixed point
+SWEEP_TOL = 1e-4  # largest change of a responsibility at which they have settled
+
+Responsibilities = Float[Array, "items clusters"]
+
+
+class Prior(NamedTuple):
+    """concentration : α₀ of each cluster. cluster : of one cluster. reliability : τ, right and wrong."""
+
+    concentration: Float[Array, ""]
+    cluster: NormalWishart
+    reliability: Float[Array, " 2"]
+
+
+class Parameters(eqx.Module):
+    """φ and γ."""
+
+    encoder: Encoder
+    likelihood: Likelihood
+
+
+class Posterior(NamedTuple):
+    """q of what all items share, in natural parameters; see the module."""
+
+    concentration: Float[Array, " clusters"]
+    clusters: NormalWishart
+    sensitivity: Float[Array, "annotators 2"]
+    specificity: Float[Array, "annotators 2"]
+
+
+class Statistics(NamedTuple):
+    """Sums over items: of E[z], E[z] E[x], E[z] E[x xᵀ]."""
+
+    size: Float[Array, " clusters"]
+    linear: Float[Array, "clusters dims"]
+    outer: Float[Array, "clusters dims dims"]
+
+
+class Local(NamedTuple):
+    """q of items.
+
+    bound : what each adds to the bound, its messages counted whole: every judged pair counts at both its items.
+    """
+
+    bound: Float[Array, " items"]
+    responsibilities: Responsibilities
+    latent: Gaussian
+
+
+Evidence = tuple[Potential, ExpectedGaussian, Responsibilities]
+"""What the local fixed point depends on: r(o; φ), E t(μ, Σ), and E ln π with the messages."""
+
+
+def prior_of(
+    n_latent: int, *, concentration: float, count: float, scale: float, reliability: tuple[float, float]
+) -> Prior:
+    """Prior with m = 0, κ = count, ν = d + κ, S = scale · I."""
+    cluster = families.normal_wishart(
+        jnp.zeros(n_latent), jnp.float32(count), scale * jnp.eye(n_latent), jnp.float32(n_latent + count)
+    )
+    return Prior(jnp.float32(concentration), cluster, jnp.array(reliability, jnp.float32))
+
+
+# --- items: (12), (14) -----------------------------------------------------------------------------------------------
+
+
+def positions(responsibilities: Responsibilities, potential: Potential, expected: ExpectedGaussian) -> Gaussian:
+    """q(x), (12)."""
+    clusters, dims = expected.linear.shape
+    precision = (responsibilities @ expected.precision.reshape(clusters, -1)).reshape(-1, dims, dims)
+    precision += potential.precision[:, :, None] * jnp.eye(dims)
+    return families.gaussian(responsibilities @ expected.linear + potential.linear, precision)
+
+
+def log_densities(latent: Gaussian, expected: ExpectedGaussian) -> Responsibilities:
+    """E ln N(x | μ_k, Σ_k) of every item and cluster."""
+    clusters, dims = expected.linear.shape
+    quadratic = second_moments(latent).reshape(-1, dims * dims) @ expected.precision.reshape(clusters, -1).T
+    return latent.mean @ expected.linear.T - quadratic / 2 + expected.constant - dims / 2 * jnp.log(2 * jnp.pi)
+
+
+def sweep(responsibilities: Responsibilities, evidence: Evidence) -> Responsibilities:
+    """(12), then (14)."""
+    potential, expected, offsets = evidence
+    latent = positions(responsibilities, potential, expected)
+    return jax.nn.softmax(log_densities(latent, expected) + offsets, axis=1)
+
+
+@jax.custom_vjp
+def settled(start: Responsibilities, evidence: Evidence) -> Responsibilities:
+    """E[z] at which `sweep` changes nothing; its derivative is that of the fixed point."""
+    return _repeat(lambda responsibilities: sweep(responsibilities, evidence), start)
+
+
+def _settled_forward(start: Responsibilities, evidence: Evidence) -> tuple[Responsibilities, tuple]:
+    found = settled(start, evidence)
+    return found, (found, evidence)
+
+
+def _settled_backward(kept: tuple, pull: Responsibilities) -> tuple:
+    """With T the sweep: u = pull + (∂T/∂η)ᵀ u, then (∂T/∂evidence)ᵀ u.
+
+    Of an item that had not settled, between two clusters, u may grow without end: its η is then taken as one sweep's.
+    """
+    found, evidence = kept
+    _, transposed = jax.vjp(sweep, found, evidence)
+
+    def step(u: Responsibilities) -> Responsibilities:
+        return pull + transposed(u)[0]
+
+    u = _repeat(step, pull)
+    unsettled = jnp.abs(step(u) - u).max(1) > UNSETTLED * jnp.abs(pull).max(1)
+    return jnp.zeros_like(found), transposed(jnp.where(unsettled[:, None], pull, u))[1]
+
+
+settled.defvjp(_settled_forward, _settled_backward)
+
+
+def _repeat(step: Callable[[Array], Array], start: Array) -> Array:
+    """Repeat a step until it changes nothing by more than a share of the start's size."""
+    enough = SWEEP_TOL * jnp.maximum(jnp.abs(start).max(), 1e-30)
+
+    def moves(carry: tuple) -> Array:
+        _, change, n = carry
+        return (change > enough) & (n < MAX_SWEEPS)
+
+    def advance(carry: tuple) -> tuple:
+        before, _, n = carry
+        after = step(before)
+        return after, jnp.abs(after - before).max(), n + 1
+
+    value: Array = jax.lax.while_loop(moves, advance, (start, jnp.asarray(jnp.inf, start.dtype), 0))[0]
+    return value
+
+
+def local(
+    parameters: Parameters, posterior: Posterior, observed: Array, messages: Responsibilities, key: PRNGKeyArray
+) -> Local:
+    """q of items, and what they add to the bound at one draw of each position."""
+    expected = families.expected_gaussian(posterior.clusters)
+    offsets = families.expected_log(posterior.concentration) + messages
+    potential = apply(parameters.encoder, observed)
+    start = jax.nn.softmax(log_densities(_alone(potential), expected) + offsets, axis=1)
+    latent = positions(settled(jax.lax.stop_gradient(start), (potential, expected, offsets)), potential, expected)
+    logits = log_densities(latent, expected) + offsets
+    root = jnp.linalg.cholesky(latent.covariance)
+    drawn = latent.mean + jnp.einsum("nij,nj->ni", root, jax.random.normal(key, latent.mean.shape))
+    bound = parameters.likelihood.log_probability(observed, drawn) + latent.entropy + logsumexp(logits, axis=1)
+    return Local(bound, jax.nn.softmax(logits, axis=1), latent)
+
+
+def second_moments(latent: Gaussian) -> Float[Array, "items dims dims"]:
+    """E x xᵀ."""
+    return latent.covariance + latent.mean[:, :, None] * latent.mean[:, None, :]
+
+
+def _alone(potential: Potential) -> Gaussian:
+    """q(x) by the potential alone."""
+    covariance = (1 / potential.precision)[:, :, None] * jnp.eye(potential.precision.shape[-1])
+    return Gaussian(potential.linear / potential.precision, covariance, jnp.zeros(len(covariance)))
+
+
+# --- what all items share: (26) to (29) ------------------------------------------------------------------------------
+
+
+def statistics(responsibilities: Responsibilities, latent: Gaussian, weight: Float[Array, " items"]) -> Statistics:
+    """Weighted sums over items."""
+    weighted = responsibilities * weight[:, None]
+    dims = latent.mean.shape[1]
+    outer = weighted.T @ second_moments(latent).reshape(-1, dims * dims)
+    return Statistics(weighted.sum(0), weighted.T @ latent.mean, outer.reshape(-1, dims, dims))
+
+
+def mixture_step(
+    prior: Prior, posterior: Posterior, found: Local, weight: Float[Array, " items"], rate: Any
+) -> Posterior:
+    """(26) and (27), a step of size `rate`, from items that each count `weight` times."""
+    return towards_statistics(prior, posterior, statistics(found.responsibilities, found.latent, weight), rate)
+
+
+def towards_statistics(prior: Prior, posterior: Posterior, found: Statistics, rate: Any) -> Posterior:
+    """(26) and (27) from statistics of all items."""
+    target = with_statistics(prior.cluster, found)
+    return posterior._replace(
+        concentration=_towards(posterior.concentration, prior.concentration + found.size, rate),
+        clusters=jax.tree.map(lambda ours, theirs: _towards(ours, theirs, rate), posterior.clusters, target),
+    )
+
+
+def with_statistics(cluster: NormalWishart, found: Statistics) -> NormalWishart:
+    """Natural parameters of clusters of these statistics; `cluster` is the prior's."""
+    return NormalWishart(
+        cluster.linear + found.linear,
+        cluster.outer + found.outer,
+        cluster.strength + found.size,
+        cluster.degrees + found.size,
+    )
+
+
+def reliability_step(
+    prior: Prior, posterior: Posterior, judged: Judgements, agreement: Agreement, rate: Any
+) -> Posterior:
+    """(28) and (29), a step of size `rate`."""
+    sensitivity, specificity = right_and_wrong(judged, agreement)
+    return posterior._replace(
+        sensitivity=_towards(posterior.sensitivity, prior.reliability + sensitivity, rate),
+        specificity=_towards(posterior.specificity, prior.reliability + specificity, rate),
+    )
+
+
+def pair_weights(posterior: Posterior) -> tuple[Float[Array, " annotators"], Float[Array, " annotators"]]:
+    """w_ij^m of a judgement "same", and of one "apart"."""
+    alpha, beta = families.expected_log(posterior.sensitivity), families.expected_log(posterior.specificity)
+    return alpha[:, 0] - beta[:, 1], alpha[:, 1] - beta[:, 0]
+
+
+METHOD = Method(local, mixture_step, reliability_step, pair_weights)
+
+
+def start(prior: Prior, responsibilities: Responsibilities, latent: Gaussian, n_annotators: int) -> Posterior:
+    """q of what all items share, from first clusters of the items and annotators right more often than not."""
+    n_clusters = responsibilities.shape[1]
+    right = jnp.tile(jnp.array(FIRST_RELIABILITY), (n_annotators, 1))
+    clusters = jax.tree.map(lambda part: jnp.broadcast_to(part, (n_clusters, *part.shape)), prior.cluster)
+    empty = Posterior(jnp.broadcast_to(prior.concentration, n_clusters), clusters, right, right)
+    found = statistics(responsibilities, latent, jnp.ones(len(responsibilities)))
+    return towards_statistics(prior, empty, found, 1.0)
+
+
+def _towards(ours: Array, target: Array, rate: Any) -> Array:
+    return (1 - rate) * ours + rate * target
+
+
+def lower_bound(prior: Prior, posterior: Posterior, found: Local, messages: Responsibilities, judged: Any) -> Array:
+    """Bound on ln p(O, L), nats, (A.5); `found` of all items, `messages` and `judged` of the annotated, the last."""
+    items = found.bound.sum()
+    divergence = families.kl_dirichlet(posterior.concentration, prior.concentration)
+    divergence += families.kl_normal_wishart(posterior.clusters, prior.cluster).sum()
+    if judged is None:
+        return items - divergence
+    annotated = found.responsibilities[len(found.bound) - len(messages) :]
+    sides = [posterior.sensitivity, posterior.specificity]
+    counts = right_and_wrong(judged, judged.agreement(annotated))
+    said = sum((n * families.expected_log(side)).sum() for n, side in zip(counts, sides, strict=True))
+    divergence += sum(families.kl_dirichlet(side, prior.reliability).sum() for side in sides)
+    return items - (annotated * messages).sum() + said - divergence

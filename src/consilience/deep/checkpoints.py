@@ -1,0 +1,88 @@
+"""Trees of arrays as named NumPy arrays, and a file of them that is written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PyTree
+
+from consilience.errors import InputError
+
+Arrays = dict[str, np.ndarray]
+
+
+def to_arrays(tree: PyTree) -> Arrays:
+    """Leaves of a tree by their paths in it."""
+    leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
+    return {jax.tree_util.keystr(path): _plain(leaf) for path, leaf in leaves}
+
+
+def from_arrays(template: PyTree, arrays: Arrays) -> PyTree:
+    """Tree of the template's structure with these leaves."""
+    leaves, structure = jax.tree_util.tree_flatten_with_path(template)
+    found = [_typed(leaf, arrays[jax.tree_util.keystr(path)]) for path, leaf in leaves]
+    return jax.tree_util.tree_unflatten(structure, found)
+
+
+def write(path: Path, arrays: Arrays) -> None:
+    """Write the file, or leave the one before as it was."""
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        with beside.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def read(path: Path, fingerprint: str) -> Arrays | None:
+    """Arrays of the file; None where there is none.
+
+    Raises
+    ------
+    InputError
+        It is no checkpoint, or that of another fit.
+    """
+    if not path.exists():
+        return None
+    arrays: Arrays = {}
+    with contextlib.suppress(OSError, ValueError, EOFError, zipfile.BadZipFile), np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    if "fingerprint" not in arrays:
+        raise InputError(f"{path} is no checkpoint of a fit. Name another file, or remove it.")
+    if str(arrays.pop("fingerprint")) != fingerprint:
+        raise InputError(
+            f"{path} is the checkpoint of a fit with other data or parameters. Name another file, or remove it."
+        )
+    return arrays
+
+
+def fingerprint(parameters: dict[str, Any], arrays: PyTree) -> str:
+    """What tells one fit from another: its parameters and data."""
+    digest = hashlib.sha256(repr(sorted(parameters.items())).encode())
+    for name, array in sorted(to_arrays(arrays).items()):
+        digest.update(f"{name} {array.shape} {array.dtype}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _plain(leaf: Any) -> np.ndarray:
+    return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
+
+
+def _typed(leaf: Any, array: np.ndarray) -> Any:
+    return jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(leaf) else jnp.asarray(array, leaf.dtype)
+
+
+def _is_key(leaf: Any) -> bool:
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)

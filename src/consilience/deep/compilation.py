@@ -1,0 +1,25 @@
+"""Compiled code kept between processes, so that a second fit starts at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import jax
+
+
+def keep_compiled() -> None:
+    """Keep compiled code in the user's cache folder, unless JAX was told of another place."""
+    if getattr(jax.config, "jax_compilation_cache_dir", None) is None:
+        jax.config.update("jax_compilation_cache_dir", str(_cache_folder() / "consilience" / "jax"))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+
+
+def _cache_folder() -> Path:
+    """Where this system keeps what can be made anew."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home()))
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

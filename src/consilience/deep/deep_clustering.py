@@ -1,0 +1,466 @@
+"""The base of the deep estimators: data read, networks trained, answers given."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+from jax import Array
+from jaxtyping import Float, Int, PyTree
+from scipy.stats import beta
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+from tqdm import tqdm
+
+from consilience.annotations.names import MISSING, name_index, order_of_names
+from consilience.base import CrowdEstimator
+from consilience.deep import checkpoints, running
+from consilience.deep.judgements import Judgements, annotated_items, judgements
+from consilience.deep.networks import BernoulliLikelihood, Encoder, GaussianLikelihood, Given, Likelihood, Perceptron
+from consilience.deep.running import Course, Model
+from consilience.deep.training import CHUNK_SIZE, Data, Fit, Plan
+from consilience.errors import InputError
+from consilience.parameters import is_number, is_whole, require
+
+LIKELIHOODS: dict[str, type[Likelihood]] = {"gaussian": GaussianLikelihood, "bernoulli": BernoulliLikelihood}
+LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
+LEAST_EPOCHS = 25  # and the least number of them
+WARM_STEPS, LEAST_WARM_EPOCHS = 500, 3  # the same of the warm start
+INTERVAL = (0.025, 0.975)
+
+
+class Shape(NamedTuple):
+    """Sizes of the networks. Hashable: compiled code depends on them."""
+
+    n_features: int
+    n_latent: int
+    n_clusters: int
+    hidden: tuple[int, ...]
+    likelihood: str
+
+    def likelihood_of(self, key: Array, decoder: Any) -> Likelihood:
+        """Likelihood with a decoder, untrained, or with the module given for one."""
+        kind = LIKELIHOODS[self.likelihood]
+        sizes = [self.n_latent, *reversed(self.hidden), kind.n_outputs(self.n_features)]
+        return kind(Perceptron(sizes, key=key) if decoder is None else Given(decoder))
+
+    def encoder_of(self, key: Array, encoder: Any) -> Encoder:
+        """Encoder, untrained, or with the module given for one."""
+        sizes = [self.n_features, *self.hidden, 2 * self.n_latent]
+        return Encoder(Perceptron(sizes, key=key) if encoder is None else Given(encoder))
+
+
+class Study(NamedTuple):
+    """Data of a fit, in an order that does not depend on that of the rows.
+
+    order : places of the items that nobody judged, then of the annotated ones, among the rows.
+    """
+
+    data: Data
+    items: pd.Index
+    order: Int[np.ndarray, " items"]
+    annotators: pd.Index
+
+
+class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEstimator):
+    """Clusters of a latent space that a network decodes.
+
+    A subclass says what its `Model` is, with which prior, and what of a trained fit is of interest.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags
+
+    def fit(self, X: Any, annotations: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+            What is observed of the items, finite. Standardised for a Gaussian likelihood; from 0 to 1 for a Bernoulli
+            one. A DataFrame is matched with the annotations by the item names in its index, an array by position.
+        annotations : Pairs, Groupings, Labels, long table of pairs, array of shape (n_items, n_annotators), or None
+            Judgements of pairs of some of the items. A grouping judges every two of its items; they are never listed.
+            None: nobody judged any, and the clusters are those of the features alone.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Features and annotations that do not fit each other, a wrong parameter, or a checkpoint of another fit.
+        FloatingPointError
+            Training failed in every restart.
+        """
+        self._check()
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        study = self._study(X, annotations)
+        model, prior = self._model(study.data), self._prior()
+        n_epochs, n_warm = self._lengths(study.data)
+        keys = jax.random.split(jax.random.key(seed), self.n_init)
+        file = None if self.checkpoint is None else Path(self.checkpoint)
+        mark = "" if file is None else checkpoints.fingerprint(self._identity(seed), study.data)
+        with tqdm(total=n_warm + n_epochs, disable=not self.verbose, unit="epoch") as bar:
+            course = None if file is None else self._resumed(file, mark, model, prior, study.data, keys)
+            if course is None:
+                course = running.begin(model, prior, study.data, keys, n_warm, bar.update)
+            bar.update(n_warm + course.n_epochs - bar.n)
+            while course.n_epochs < n_epochs:
+                course = running.advance(model, prior, study.data, course, n_epochs)
+                if file is not None:
+                    checkpoints.write(file, _packed(course) | {"fingerprint": np.array(mark)})
+                bar.update()
+                bar.set_postfix(loss=course.losses[-1].round(3).tolist(), clusters=course.left[-1].tolist())
+        self._finish(model, prior, study, course)
+        return self
+
+    def partial_fit(self, X: Any, annotations: Any = None) -> Any:
+        """Train one epoch more, of the same or of other items; begin where nothing was fitted.
+
+        Parameters
+        ----------
+        X, annotations : as for `fit`
+            What is learned of annotators goes on where they are the ones fitted before.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            As in `fit`; or other annotators than before.
+        """
+        self._check()
+        begun = hasattr(self, "state_")
+        study = self._study(X, annotations, reset=not begun)
+        model, prior = self._model(study.data), self._prior()
+        if begun:
+            course = self._continued(model, prior, study)
+        else:
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            keys = jax.random.split(jax.random.key(seed), 1)
+            course = running.begin(model, prior, study.data, keys, self._lengths(study.data)[1], lambda: None)
+        course = running.advance(model, prior, study.data, course, course.n_epochs + 1)
+        self._finish(model, prior, study, course)
+        return self
+
+    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+        """Most probable cluster of new items by their features.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite, or outside of what the likelihood allows.
+        """
+        return self.predict_proba(X).argmax(1)
+
+    def predict_proba(self, X: Any) -> Float[np.ndarray, "items clusters"]:
+        """Probability of each cluster for new items by their features.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_items, n_clusters_)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite, or outside of what the likelihood allows.
+        """
+        owned = self._located(X)[0][:, self._owned]
+        return owned / owned.sum(1, keepdims=True)
+
+    def transform(self, X: Any) -> Float[np.ndarray, "items dims"]:
+        """Posterior means of the latent positions of new items.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_items, n_latent)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite, or outside of what the likelihood allows.
+        """
+        return self._located(X)[1]
+
+    def sample(
+        self, n_samples: int = 1, cluster: Any = None, random_state: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw new items: their expected features at latent positions drawn from the clusters.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        cluster : int, optional
+            Draw from this cluster only. Default: from all, by their shares.
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        features : ndarray, shape (n_samples, n_features)
+        clusters : ndarray of int, shape (n_samples,)
+
+        Raises
+        ------
+        InputError
+            No such cluster, or no positive number of samples.
+        """
+        check_is_fitted(self)
+        if not is_whole(n_samples, 1):
+            raise InputError(f"'n_samples' must be a positive int. Got {n_samples!r} instead.")
+        if cluster is not None and not (is_whole(cluster, 0) and cluster < self.n_clusters_):
+            raise InputError(f"'cluster' must be an int from 0 to {self.n_clusters_ - 1}. Got {cluster!r} instead.")
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        drawn = (
+            rng.choice(self.n_clusters_, n_samples, p=self.weights_) if cluster is None else np.full(n_samples, cluster)
+        )
+        noise = rng.standard_normal((n_samples, self.n_latent))
+        roots = np.linalg.cholesky(self.covariances_)
+        latent = self.means_[drawn] + np.einsum("nij,nj->ni", roots[drawn], noise)
+        fit = self._fit()
+        return np.asarray(fit.parameters.likelihood.mean(jnp.asarray(latent, jnp.float32)), float), drawn
+
+    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items belong together.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator says "same". Default: that both are in the same cluster.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
+        if annotator is not None:
+            place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
+            if place == MISSING:
+                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            own = self.annotators_.iloc[place]
+            same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
+        return float(same[0]) if one else same
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_latent)
+
+    @abstractmethod
+    def _model(self, data: Data) -> Model:
+        """Model with these settings; one object for equal settings, so that it is compiled once."""
+
+    @abstractmethod
+    def _prior(self) -> PyTree:
+        """What is known before."""
+
+    @abstractmethod
+    def _describe(self, prior: PyTree, fit: Fit) -> tuple[np.ndarray, ...]:
+        """Shares, means and covariances of all clusters; Betas of sensitivities and specificities."""
+
+    def _plan(self) -> Plan:
+        return Plan(
+            batch_size=int(self.batch_size),
+            annotated_batch_size=int(self.annotated_batch_size),
+            learning_rate=float(self.learning_rate),
+            rate=float(self.rate),
+            rate_delay=float(self.rate_delay),
+            rate_decay=float(self.rate_decay),
+            annotated_weight=float(self.annotated_weight),
+            warm_weight=float(self.warm_weight),
+        )
+
+    def _shape(self, n_features: int) -> Shape:
+        return Shape(n_features, self.n_latent, self.n_clusters, tuple(self.hidden), self.likelihood)
+
+    def _lengths(self, data: Data) -> tuple[int, int]:
+        """Epochs, and epochs of the warm start."""
+        n_steps = self._plan().n_steps(data)
+        auto = max(LEAST_EPOCHS, -(-LEAST_STEPS // n_steps)), max(LEAST_WARM_EPOCHS, -(-WARM_STEPS // n_steps))
+        given = self.n_epochs, self.warm_epochs
+        n_epochs, n_warm = (own if value == "auto" else int(value) for own, value in zip(auto, given, strict=True))
+        return n_epochs, n_warm
+
+    def _study(self, X: Any, annotations: Any, *, reset: bool = True) -> Study:
+        values = self._observed(X, reset=reset)
+        if annotations is None:
+            rows = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(values))
+            items, annotators, said, order = rows, pd.Index([], name="annotator"), None, order_of_names(rows)
+            annotated = np.empty(0, int)
+        else:
+            found = self._judgements(X, annotations)
+            items, order, by = found.items, order_of_names(found.items), order_of_names(found.annotators)
+            ordered = found[order].restrict(annotators=found.annotators[by])
+            annotators, annotated = ordered.annotators, annotated_items(ordered)
+            if not len(annotated):
+                raise InputError(
+                    f"The annotations judge no pair of items (n_samples={len(items)}). Give annotations=None to "
+                    f"{type(self).__name__} to go by the features alone."
+                )
+            said = judgements(ordered, annotated, implied=self.implied_pairs)
+        plain = np.setdiff1d(np.arange(len(items)), annotated)
+        data = Data(jnp.asarray(values[order], jnp.float32), jnp.asarray(plain), jnp.asarray(annotated), said)
+        return Study(data, items, order[np.concatenate([plain, annotated])], annotators)
+
+    def _observed(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
+        """Features, within what the likelihood allows."""
+        values = self._features(X, reset=reset)
+        if self.likelihood == "bernoulli" and not ((values >= 0) & (values <= 1)).all():
+            row, column = np.argwhere((values < 0) | (values > 1))[0]
+            item = X.index[row] if isinstance(X, pd.DataFrame) else row
+            raise InputError(
+                f"Feature {column} of item {item!r} is {values[row, column]:g}. A Bernoulli likelihood needs features "
+                "from 0 to 1: scale them, or choose likelihood='gaussian'."
+            )
+        return values
+
+    def _finish(self, model: Model, prior: PyTree, study: Study, course: Course) -> None:
+        """Read the answers off the best restart."""
+        fit, found, bounds = running.finish(model, prior, study.data, course)
+        if not np.isfinite(bounds).any():
+            raise FloatingPointError(
+                f"{type(self).__name__}: training failed in every restart. Standardise the features, or lower "
+                "learning_rate."
+            )
+        best = int(np.nanargmax(bounds))
+        self.items_, self.restart_bounds_, self.lower_bound_ = study.items, bounds, float(bounds[best])
+        self.losses_, self.clusters_left_ = course.losses[:, best], course.left[:, best]
+        self.n_iter_ = course.n_epochs
+        self.state_ = checkpoints.to_arrays(fit)
+        responsibilities = np.empty(found.responsibilities.shape)
+        responsibilities[study.order] = found.responsibilities
+        sizes = np.bincount(responsibilities.argmax(1), minlength=responsibilities.shape[1])
+        self._owned = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        owned = responsibilities[:, self._owned]
+        self.responsibilities_ = owned / owned.sum(1, keepdims=True)
+        self.labels_, self.n_clusters_ = self.responsibilities_.argmax(1), len(self._owned)
+        shares, means, covariances, *right = self._describe(prior, fit)
+        self.weights_ = shares[self._owned] / shares[self._owned].sum()
+        self.means_, self.covariances_ = means[self._owned], covariances[self._owned]
+        self.annotators_ = _annotators(study.annotators, study.data.judgements, *right)
+
+    def _located(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Probability of every cluster, and latent mean, of new items."""
+        check_is_fitted(self)
+        values = jnp.asarray(self._observed(X, reset=False), jnp.float32)
+        model, fit = self._model_of(values), self._fit()
+        parts = [
+            _locate(
+                model, fit, jnp.pad(values[at : at + CHUNK_SIZE], ((0, max(at + CHUNK_SIZE - len(values), 0)), (0, 0)))
+            )
+            for at in range(0, len(values), CHUNK_SIZE)
+        ]
+        eta, mean = (np.concatenate([np.asarray(part[k], float) for part in parts])[: len(values)] for k in (0, 1))
+        return eta, mean
+
+    def _model_of(self, observed: Array) -> Model:
+        nobody = jnp.empty(0, int)
+        return self._model(Data(observed, jnp.arange(len(observed)), nobody, None))
+
+    def _fit(self) -> Fit:
+        """What training came to, as JAX arrays."""
+        model = self._model_of(jnp.empty((1, self.n_features_in_)))
+        template = jax.eval_shape(lambda: running.blank(model, self._prior(), len(self.annotators_)))
+        return checkpoints.from_arrays(template, self.state_)
+
+    def _continued(self, model: Model, prior: PyTree, study: Study) -> Course:
+        """Where training stood, on these data."""
+        if list(study.annotators) != list(self.annotators_.index):
+            raise InputError("partial_fit needs the annotators that were fitted before. Call fit for others.")
+        fits = running.continued(model, study.data, self._fit())
+        return Course(fits, self.losses_[:, None], self.clusters_left_[:, None])
+
+    def _identity(self, seed: int) -> dict[str, Any]:
+        """What makes two fits of the same data the same."""
+        left_out = {"checkpoint", "verbose", "random_state", "encoder", "decoder"}
+        held = {name: value for name, value in self.get_params(deep=False).items() if name not in left_out}
+        return held | {"seed": seed, "model": type(self).__name__}
+
+    def _resumed(self, file: Path, mark: str, model: Model, prior: PyTree, data: Data, keys: Array) -> Course | None:
+        arrays = checkpoints.read(file, mark)
+        if arrays is None:
+            return None
+        n_annotators = 0 if data.judgements is None else len(data.judgements.n_pairs)
+        template = jax.eval_shape(lambda: running.blank(model, prior, n_annotators))
+        losses, left = arrays.pop("losses"), arrays.pop("left")
+        return Course(checkpoints.from_arrays(template, arrays), losses, left)
+
+    def _check(self) -> None:
+        for name in ("n_clusters", "n_latent", "n_init", "batch_size", "annotated_batch_size"):
+            require(self, name, "a positive int", is_whole(getattr(self, name), 1))
+        auto = isinstance(self.n_epochs, str) and self.n_epochs == "auto"
+        require(self, "n_epochs", "'auto' or a positive int", auto or is_whole(self.n_epochs, 1))
+        auto = isinstance(self.warm_epochs, str) and self.warm_epochs == "auto"
+        require(self, "warm_epochs", "'auto' or an int of at least 0", auto or is_whole(self.warm_epochs, 0))
+        widths = isinstance(self.hidden, tuple | list) and len(self.hidden) > 0
+        widths = widths and all(is_whole(width, 1) for width in self.hidden)
+        require(self, "hidden", "a tuple of positive ints", widths)
+        require(self, "likelihood", "'gaussian' or 'bernoulli'", self.likelihood in LIKELIHOODS)
+        require(self, "implied_pairs", "'all' or 'independent'", self.implied_pairs in ("all", "independent"))
+        for name in ("learning_rate", "rate_delay", "annotated_weight"):
+            require(self, name, "a positive number", is_number(getattr(self, name)))
+        require(self, "rate", "a number above 0, at most 1", is_number(self.rate) and self.rate <= 1)
+        for name in ("rate_decay", "warm_weight"):
+            require(self, name, "a number of at least 0", is_number(getattr(self, name), zero=True))
+        prior = self.reliability_prior
+        two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
+        require(self, "reliability_prior", "two positive numbers", two)
+
+
+def _packed(course: Course) -> checkpoints.Arrays:
+    return checkpoints.to_arrays(course.fits) | {"losses": course.losses, "left": course.left}
+
+
+@partial(jax.jit, static_argnames="model")
+def _locate(model: Model, fit: Fit, observed: Array) -> tuple[Array, Array]:
+    nothing = jnp.zeros((len(observed), model.n_clusters))
+    found = model.method.local(fit.parameters, fit.posterior, observed, nothing, jax.random.key(0))
+    return found.responsibilities, found.latent.mean
+
+
+def _annotators(
+    names: pd.Index, judged: Judgements | None, sensitivity: np.ndarray, specificity: np.ndarray
+) -> pd.DataFrame:
+    """Judgements, sensitivity and specificity with credible intervals, weight of a judgement in nats."""
+    n_pairs = np.empty(0) if judged is None else np.asarray(judged.n_pairs)
+    table = {"n_pairs": np.rint(n_pairs).astype(int)}
+    weight = np.zeros(len(names))
+    for name, right in {"sensitivity": sensitivity, "specificity": specificity}.items():
+        table[name] = right[:, 0] / right.sum(1)
+        table[f"{name}_low"], table[f"{name}_high"] = (beta.ppf(share, *right.T) for share in INTERVAL)
+        weight += np.log(right[:, 0] / right[:, 1])
+    return pd.DataFrame(table | {"weight": weight}, index=names.rename("annotator"))

@@ -1,0 +1,439 @@
+"""The estimators of `bayes_scdc` and `scdc`: Luo et al. (2018), BayesSCDC and SCDC."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import PyTree
+
+from consilience.deep import bayes_scdc, exponential_family, merging, scdc
+from consilience.deep.deep_clustering import DeepClustering, Shape
+from consilience.deep.networks import Perceptron
+from consilience.deep.running import Model
+from consilience.deep.training import Data, Fit, Method, Plan
+from consilience.parameters import is_number, is_whole, require
+
+
+class BayesSCDC(DeepClustering):
+    """Clusters of a latent space that a network decodes, told by judged pairs of some items; fully Bayesian.
+
+    For rich data of which few items, or none, are annotated: pictures, spectra, texts as counts. What people said of
+    some items shapes the space in which all are clustered. The number of clusters is found: it starts high, and two
+    clusters become one where that raises the bound.
+
+    Parameters
+    ----------
+    n_clusters : int, default=50
+        K: clusters at most.
+    n_latent : int, default=8
+        d: dimensions of the latent space.
+    hidden : tuple of int, default=(500, 500)
+        Widths of the hidden layers of the networks; (40, 40) does for a few dozen features.
+    likelihood : {"gaussian", "bernoulli"}, default="gaussian"
+        What is observed: standardised features, or features from 0 to 1 that are probabilities of ones, such as grey
+        values.
+    n_init : int, default=1
+        Restarts, side by side; the one with the highest bound is kept.
+    n_epochs : "auto" or int, default="auto"
+        Passes over the items. "auto": 25, or as many as make 3000 steps.
+    warm_epochs : "auto" or int, default="auto"
+        Passes before those, of a plain autoencoder whose positions k-means then divides. "auto": 3, or as many as make
+        500 steps. Where it is too short, all items may end in one cluster.
+    batch_size, annotated_batch_size : int
+        Items in a step that nobody judged, and annotated ones.
+    annotated_weight : float, default=1.0
+        How often its share an annotated item counts. 1 is the bound; where only a few in a hundred are annotated, 10
+        lets them have their say sooner.
+    implied_pairs : {"all", "independent"}, default="all"
+        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        are "independent": m - 1 for m items.
+    merge_clusters : bool, default=True
+        Whether two clusters become one where that raises the bound. The paper has no such step.
+    concentration : float, default=1.05
+        α₀ of the Dirichlet prior of the clusters' shares.
+    cluster_count : float, default=0.5
+        κ of the normal-inverse-Wishart prior; its ν is d + κ, its S is (d + κ) I, its m is 0.
+    reliability_prior : (float, float), default=(1.0, 1.0)
+        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+    learning_rate : float, default=0.001
+        Of the networks (Adam).
+    rate, rate_delay, rate_decay : float
+        Size of the steps of what all items share, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole update.
+    warm_weight : float, default=0.1
+        How far the warm start holds positions to N(0, I): 0 not at all, 1 as a variational autoencoder does.
+    encoder, decoder : Equinox modules, optional
+        In place of the perceptrons. The encoder maps an array of features to 2 `n_latent` numbers, where the potential
+        peaks and how sharp it is (before a softplus). The decoder maps `n_latent` numbers to the logits of a Bernoulli
+        likelihood, or to the means and deviations (before a softplus) of a Gaussian one. A model with modules of yours
+        can be pickled, but not saved by `consilience.save`.
+    checkpoint : path, optional
+        A file that is written after every epoch. A fit that finds it there goes on where it ended, to the same last bit
+        as if it had not been interrupted.
+    verbose : bool, default=False
+        Show epochs, the bound and the number of clusters on standard error.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size. Annotated items are where judgements and features say.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+    n_clusters_ : int
+        Clusters that own items.
+    annotators_ : DataFrame, one row an annotator
+        n_pairs (judged), sensitivity and specificity (posterior means) with the ends of their 95 % credible intervals
+        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
+    weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
+        Share, mean and covariance of each cluster in the latent space.
+    lower_bound_ : float
+        Bound on ln p(features, judgements), nats, at one draw of each latent position.
+    restart_bounds_ : ndarray, shape (n_init,)
+    losses_, clusters_left_ : ndarrays, shape (n_iter_,)
+        Loss of each epoch, nats an item, and clusters that own items after it.
+    items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
+    state_ : dict of ndarrays
+        All that training came to, by name.
+
+    References
+    ----------
+    Luo, Tian, Shi, Zhu & Zhang (2018). Semi-crowdsourced Clustering with Deep Generative Models. NeurIPS.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from consilience.deep import BayesSCDC
+    >>> from consilience.metrics import nmi
+    >>> from consilience.simulation import simulate_pairs
+    >>> X, species = load_iris(return_X_y=True)
+    >>> judged = simulate_pairs(species, n_annotators=5, pairs_each=100, accuracy=0.9, random_state=0)
+    >>> model = BayesSCDC(6, n_latent=2, hidden=(40, 40), n_epochs=30, batch_size=50, random_state=0)
+    >>> model = model.fit((X - X.mean(0)) / X.std(0), judged)
+    >>> nmi(species, model.labels_) > 0.8
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: Any = 50,
+        *,
+        n_latent: Any = 8,
+        hidden: Any = (500, 500),
+        likelihood: Any = "gaussian",
+        n_init: Any = 1,
+        n_epochs: Any = "auto",
+        warm_epochs: Any = "auto",
+        batch_size: Any = 256,
+        annotated_batch_size: Any = 128,
+        annotated_weight: Any = 1.0,
+        implied_pairs: Any = "all",
+        merge_clusters: Any = True,
+        concentration: Any = 1.05,
+        cluster_count: Any = 0.5,
+        reliability_prior: Any = (1.0, 1.0),
+        learning_rate: Any = 1e-3,
+        rate: Any = 0.1,
+        rate_delay: Any = 2000.0,
+        rate_decay: Any = 0.7,
+        warm_weight: Any = 0.1,
+        encoder: Any = None,
+        decoder: Any = None,
+        checkpoint: Any = None,
+        verbose: Any = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_latent = n_latent
+        self.hidden = hidden
+        self.likelihood = likelihood
+        self.n_init = n_init
+        self.n_epochs = n_epochs
+        self.warm_epochs = warm_epochs
+        self.batch_size = batch_size
+        self.annotated_batch_size = annotated_batch_size
+        self.annotated_weight = annotated_weight
+        self.implied_pairs = implied_pairs
+        self.merge_clusters = merge_clusters
+        self.concentration = concentration
+        self.cluster_count = cluster_count
+        self.reliability_prior = reliability_prior
+        self.learning_rate = learning_rate
+        self.rate = rate
+        self.rate_delay = rate_delay
+        self.rate_decay = rate_decay
+        self.warm_weight = warm_weight
+        self.encoder = encoder
+        self.decoder = decoder
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _model(self, data: Data) -> Model:
+        shape = self._shape(data.observed.shape[1])
+        if self.encoder is None and self.decoder is None:
+            return _bayes_model(shape, self._plan(), bool(self.merge_clusters))
+        return _bayes_model.__wrapped__(shape, self._plan(), bool(self.merge_clusters), self.encoder, self.decoder)
+
+    def _prior(self) -> bayes_scdc.Prior:
+        return bayes_scdc.prior_of(
+            self.n_latent,
+            concentration=float(self.concentration),
+            count=float(self.cluster_count),
+            scale=self.n_latent + float(self.cluster_count),
+            reliability=(float(self.reliability_prior[0]), float(self.reliability_prior[1])),
+        )
+
+    def _describe(self, prior: Any, fit: Fit) -> tuple[np.ndarray, ...]:
+        posterior = fit.posterior
+        mean, _, scale, degrees = exponential_family.standard(posterior.clusters)
+        freedom = jnp.maximum(degrees - self.n_latent - 1, 1.0)
+        shares = posterior.concentration / posterior.concentration.sum()
+        parts = (shares, mean, scale / freedom[:, None, None], posterior.sensitivity, posterior.specificity)
+        return tuple(np.asarray(part, float) for part in parts)
+
+    def _check(self) -> None:
+        super()._check()
+        require(self, "concentration", "a positive number", is_number(self.concentration))
+        require(self, "cluster_count", "a positive number", is_number(self.cluster_count))
+        require(self, "merge_clusters", "a bool", isinstance(self.merge_clusters, bool | np.bool_))
+
+
+@lru_cache(maxsize=64)
+def _bayes_model(shape: Shape, plan: Plan, merge: bool, encoder: Any = None, decoder: Any = None) -> Model:
+    def parameters(key: Array) -> bayes_scdc.Parameters:
+        of_encoder, of_decoder = jax.random.split(key)
+        return bayes_scdc.Parameters(shape.encoder_of(of_encoder, encoder), shape.likelihood_of(of_decoder, decoder))
+
+    def start(prior: PyTree, parameters: PyTree, clusters: Array, latent: Any, n_annotators: int) -> tuple:
+        return parameters, bayes_scdc.start(prior, clusters, latent, n_annotators)
+
+    return Model(
+        method=bayes_scdc.METHOD,
+        plan=plan,
+        n_clusters=shape.n_clusters,
+        n_latent=shape.n_latent,
+        parameters=parameters,
+        start=start,
+        classifies=False,
+        merge=merging.merge if merge else None,
+        bound=_bayes_bound,
+        owners=_bayes_owners,
+    )
+
+
+def _bayes_bound(prior: PyTree, data: Data, fit: Fit, found: bayes_scdc.Local) -> Array:
+    messages = data.all_messages(fit.remembered, bayes_scdc.pair_weights(fit.posterior))
+    return bayes_scdc.lower_bound(prior, fit.posterior, found, messages, data.judgements)
+
+
+def _bayes_owners(prior: PyTree, fit: Fit) -> Array:
+    return (fit.posterior.concentration - prior.concentration > merging.LEAST_SIZE).sum()
+
+
+class SCDC(DeepClustering):
+    """Clusters of a latent space that a network decodes, told by judged pairs of some items; by point estimates.
+
+    The forerunner of `BayesSCDC`, which is faster, finds the number of clusters and makes more of the judgements.
+
+    Parameters
+    ----------
+    n_clusters : int, default=10
+        K.
+    n_latent : int, default=8
+        d: dimensions of the latent space.
+    hidden : tuple of int, default=(500, 500)
+        Widths of the hidden layers of the networks; (40, 40) does for a few dozen features.
+    likelihood : {"gaussian", "bernoulli"}, default="gaussian"
+        What is observed: standardised features, or features from 0 to 1 that are probabilities of ones, such as grey
+        values.
+    n_candidates : int or None, default=None
+        Sum over this many of the most probable clusters of each item, so that the cost does not grow with K. None: over
+        all, as in the paper.
+    n_init : int, default=1
+        Restarts, side by side; the one with the highest bound is kept.
+    n_epochs : "auto" or int, default="auto"
+        Passes over the items. "auto": 25, or as many as make 3000 steps.
+    warm_epochs : "auto" or int, default="auto"
+        Passes before those, of a plain autoencoder whose positions k-means then divides. "auto": 3, or as many as make
+        500 steps. Where it is too short, all items may end in one cluster.
+    batch_size, annotated_batch_size : int
+        Items in a step that nobody judged, and annotated ones.
+    annotated_weight : float, default=1.0
+        How often its share an annotated item counts. 1 is the bound; where only a few in a hundred are annotated, 10
+        lets them have their say sooner.
+    implied_pairs : {"all", "independent"}, default="all"
+        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        are "independent": m - 1 for m items.
+    reliability_prior : (float, float), default=(1.0, 1.0)
+        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+    learning_rate : float, default=0.001
+        Of the networks (Adam).
+    rate, rate_delay, rate_decay : float
+        Size of the steps of what all items share, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole update.
+    warm_weight : float, default=0.1
+        How far the warm start holds positions to N(0, I): 0 not at all, 1 as a variational autoencoder does.
+    decoder : Equinox module, optional
+        In place of the perceptron; see `BayesSCDC`.
+    checkpoint : path, optional
+        A file that is written after every epoch. A fit that finds it there goes on where it ended, to the same last bit
+        as if it had not been interrupted.
+    verbose : bool, default=False
+        Show epochs, the bound and the number of clusters on standard error.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size. Annotated items are where judgements and features say.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+    n_clusters_ : int
+        Clusters that own items.
+    annotators_ : DataFrame, one row an annotator
+        n_pairs (judged), sensitivity and specificity (posterior means) with the ends of their 95 % credible intervals
+        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
+    weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
+        Share, mean and covariance of each cluster in the latent space.
+    lower_bound_ : float
+        Bound on ln p(features, judgements), nats, at one draw of each latent position.
+    restart_bounds_ : ndarray, shape (n_init,)
+    losses_, clusters_left_ : ndarrays, shape (n_iter_,)
+        Loss of each epoch, nats an item, and clusters that own items after it.
+    items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
+    state_ : dict of ndarrays
+        All that training came to, by name.
+
+    References
+    ----------
+    Luo, Tian, Shi, Zhu & Zhang (2018). Semi-crowdsourced Clustering with Deep Generative Models. NeurIPS.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from consilience.deep import SCDC
+    >>> from consilience.simulation import simulate_pairs
+    >>> X, species = load_iris(return_X_y=True)
+    >>> judged = simulate_pairs(species, n_annotators=5, pairs_each=100, accuracy=0.9, random_state=0)
+    >>> model = SCDC(3, n_latent=2, hidden=(40, 40), n_epochs=30, batch_size=50, random_state=0)
+    >>> model.fit((X - X.mean(0)) / X.std(0), judged).transform(X[:2]).shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        n_clusters: Any = 10,
+        *,
+        n_latent: Any = 8,
+        hidden: Any = (500, 500),
+        likelihood: Any = "gaussian",
+        n_candidates: Any = None,
+        n_init: Any = 1,
+        n_epochs: Any = "auto",
+        warm_epochs: Any = "auto",
+        batch_size: Any = 128,
+        annotated_batch_size: Any = 128,
+        annotated_weight: Any = 1.0,
+        implied_pairs: Any = "all",
+        reliability_prior: Any = (1.0, 1.0),
+        learning_rate: Any = 1e-3,
+        rate: Any = 0.1,
+        rate_delay: Any = 2000.0,
+        rate_decay: Any = 0.0,
+        warm_weight: Any = 0.1,
+        decoder: Any = None,
+        checkpoint: Any = None,
+        verbose: Any = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_latent = n_latent
+        self.hidden = hidden
+        self.likelihood = likelihood
+        self.n_candidates = n_candidates
+        self.n_init = n_init
+        self.n_epochs = n_epochs
+        self.warm_epochs = warm_epochs
+        self.batch_size = batch_size
+        self.annotated_batch_size = annotated_batch_size
+        self.annotated_weight = annotated_weight
+        self.implied_pairs = implied_pairs
+        self.reliability_prior = reliability_prior
+        self.learning_rate = learning_rate
+        self.rate = rate
+        self.rate_delay = rate_delay
+        self.rate_decay = rate_decay
+        self.warm_weight = warm_weight
+        self.decoder = decoder
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _model(self, data: Data) -> Model:
+        shape = self._shape(data.observed.shape[1])
+        make = _scdc_model if self.decoder is None else _scdc_model.__wrapped__
+        return make(shape, self._plan(), self.n_candidates, self.decoder)
+
+    def _prior(self) -> scdc.Prior:
+        return scdc.Prior(jnp.array(self.reliability_prior, jnp.float32))
+
+    def _describe(self, prior: Any, fit: Fit) -> tuple[np.ndarray, ...]:
+        parameters, right = fit.parameters, fit.posterior
+        roots = scdc.lower_roots(parameters.roots)
+        parts = (jax.nn.softmax(parameters.log_shares), parameters.means, roots @ roots.swapaxes(1, 2), *right)
+        return tuple(np.asarray(part, float) for part in parts)
+
+    def _check(self) -> None:
+        super()._check()
+        none = self.n_candidates is None
+        require(self, "n_candidates", "None or a positive int", none or is_whole(self.n_candidates, 1))
+
+
+@lru_cache(maxsize=64)
+def _scdc_model(shape: Shape, plan: Plan, n_candidates: int | None, decoder: Any = None) -> Model:
+    def parameters(key: Array) -> scdc.Parameters:
+        of_classifier, of_encoder, of_decoder = jax.random.split(key, 3)
+        n_clusters, n_latent, hidden = shape.n_clusters, shape.n_latent, shape.hidden
+        return scdc.Parameters(
+            classifier=Perceptron([shape.n_features, *hidden, n_clusters], key=of_classifier),
+            encoder=scdc.ConditionalEncoder(shape.n_features, hidden, n_latent, n_clusters, key=of_encoder),
+            likelihood=shape.likelihood_of(of_decoder, decoder),
+            log_shares=jnp.zeros(n_clusters),
+            means=jnp.zeros((n_clusters, n_latent)),
+            roots=jnp.zeros((n_clusters, n_latent, n_latent)),
+        )
+
+    def start(prior: PyTree, parameters: PyTree, clusters: Array, latent: Any, n_annotators: int) -> tuple:
+        right = jnp.tile(jnp.array(bayes_scdc.FIRST_RELIABILITY), (n_annotators, 1))
+        return scdc.start(parameters, clusters, latent, shape.n_latent + 1.0), scdc.Reliability(right, right)
+
+    return Model(
+        method=Method(
+            partial(scdc.local, n_candidates=n_candidates), _nothing, scdc.reliability_step, scdc.pair_weights
+        ),
+        plan=plan,
+        n_clusters=shape.n_clusters,
+        n_latent=shape.n_latent,
+        parameters=parameters,
+        start=start,
+        classifies=True,
+        merge=None,
+        bound=_scdc_bound,
+        owners=_scdc_owners,
+    )
+
+
+def _nothing(prior: PyTree, posterior: PyTree, found: Any, weight: Array, rate: Any) -> PyTree:
+    """No natural steps: gradients move all that the items share."""
+    return posterior
+
+
+def _scdc_bound(prior: PyTree, data: Data, fit: Fit, found: scdc.Local) -> Array:
+    messages = data.all_messages(fit.remembered, scdc.pair_weights(fit.posterior))
+    return scdc.lower_bound(fit.posterior, found, messages, data.judgements)
+
+
+def _scdc_owners(prior: PyTree, fit: Fit) -> Array:
+    return (jax.nn.softmax(fit.parameters.log_shares) > 1e-4).sum()

@@ -1,0 +1,178 @@
+"""What annotators said of pairs, as JAX arrays: `consilience.inference.pair_evidence` for compiled models.
+
+Both bodies give the messages Σ_m Σ_j w_m(S_ij) η_j and the agreements Σ_E a_ij, Σ_E a_ij S_ij, a_ij = η_i·η_j, in time
+linear in the pairs, or in the memberships of groupings, whose pairs are implied.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.ops import segment_sum
+from jaxtyping import Float, Int
+
+from consilience.annotations import Groupings, Pairs
+from consilience.inference.memberships import Memberships
+
+
+class Agreement(NamedTuple):
+    """Expected number of judged pairs within clusters: all, and those judged the same."""
+
+    judged: Float[Array, " annotators"]
+    same: Float[Array, " annotators"]
+
+
+class Judgements(eqx.Module):
+    """Judgements of pairs of items numbered from 0, which all are judged.
+
+    n_pairs, n_same : judgements of each annotator, and those that say "same".
+    """
+
+    n_pairs: Float[Array, " annotators"]
+    n_same: Float[Array, " annotators"]
+    n_rows: int = eqx.field(static=True)
+
+    @abstractmethod
+    def messages(
+        self, eta: Float[Array, "items clusters"], same: Array, apart: Array
+    ) -> Float[Array, "items clusters"]:
+        """Σ_m Σ_j w_m(S_ij) η_j of every item.
+
+        same, apart : weight of a judgement of each annotator.
+        """
+
+    @abstractmethod
+    def agreement(self, eta: Float[Array, "items clusters"]) -> Agreement:
+        """Expected number of pairs within clusters."""
+
+
+class PairJudgements(Judgements):
+    """Judgements that list their pairs."""
+
+    item_a: Int[Array, " pairs"]
+    item_b: Int[Array, " pairs"]
+    annotator: Int[Array, " pairs"]
+    said_same: Float[Array, " pairs"]
+
+    def messages(self, eta: Array, same: Array, apart: Array) -> Array:
+        """See `Judgements.messages`."""
+        weight = jnp.where(self.said_same > 0, same[self.annotator], apart[self.annotator])[:, None]
+        there = segment_sum(weight * eta[self.item_b], self.item_a, len(eta))
+        return there + segment_sum(weight * eta[self.item_a], self.item_b, len(eta))
+
+    def agreement(self, eta: Array) -> Agreement:
+        """See `Judgements.agreement`."""
+        within = (eta[self.item_a] * eta[self.item_b]).sum(1)
+        n = len(self.n_pairs)
+        return Agreement(
+            segment_sum(within, self.annotator, n), segment_sum(within * self.said_same, self.annotator, n)
+        )
+
+
+class GroupedJudgements(Judgements):
+    """Judgements implied by groupings, a row a membership."""
+
+    item: Int[Array, " rows"]
+    group: Int[Array, " rows"]
+    grouping: Int[Array, " rows"]
+    grouping_of_group: Int[Array, " groups"]
+    annotator_of_grouping: Int[Array, " groupings"]
+    weight: Float[Array, " groupings"]
+
+    def messages(self, eta: Array, same: Array, apart: Array) -> Array:
+        """See `Judgements.messages`."""
+        of_same = same[self.annotator_of_grouping] * self.weight
+        of_apart = apart[self.annotator_of_grouping] * self.weight
+        own = eta[self.item]
+        in_group = segment_sum(own, self.group, len(self.grouping_of_group))
+        in_grouping = segment_sum(own, self.grouping, len(self.weight))
+        excess = (of_same - of_apart)[self.grouping_of_group]
+        said = (in_group * excess[:, None])[self.group] + (in_grouping * of_apart[:, None])[self.grouping]
+        return segment_sum(said - own * of_same[self.grouping, None], self.item, len(eta))
+
+    def agreement(self, eta: Array) -> Agreement:
+        """See `Judgements.agreement`."""
+        own = eta[self.item]
+        squares = (own**2).sum(1)
+        together = self._pairs_within(own, squares, self.group, len(self.grouping_of_group))
+        presented = self._pairs_within(own, squares, self.grouping, len(self.weight))
+        n, by = len(self.n_pairs), self.annotator_of_grouping
+        of_group = self.grouping_of_group
+        return Agreement(
+            segment_sum(presented * self.weight, by, n),
+            segment_sum(together * self.weight[of_group], by[of_group], n),
+        )
+
+    def _pairs_within(self, own: Array, squares: Array, block: Array, n_blocks: int) -> Array:
+        sums = segment_sum(own, block, n_blocks)
+        return ((sums**2).sum(1) - segment_sum(squares, block, n_blocks)) / 2
+
+
+def judgements(annotations: Pairs | Groupings, items: Int[np.ndarray, " annotated"], *, implied: str) -> Judgements:
+    """Judgements of these items, which hold all that were judged, numbered in this order.
+
+    Parameters
+    ----------
+    annotations : Pairs or Groupings
+    items : places of the annotated items
+    implied : {"all", "independent"}
+        What the pairs of a grouping count; see `consilience.inference.pair_evidence`.
+    """
+    number = np.full(annotations.n_items, -1)
+    number[items] = np.arange(len(items))
+    if isinstance(annotations, Pairs):
+        by, n = annotations.annotator, annotations.n_annotators
+        return PairJudgements(
+            n_pairs=_floats(np.bincount(by, minlength=n)),
+            n_same=_floats(np.bincount(by[annotations.same], minlength=n)),
+            n_rows=len(by),
+            item_a=jnp.asarray(number[annotations.item_a]),
+            item_b=jnp.asarray(number[annotations.item_b]),
+            annotator=jnp.asarray(by),
+            said_same=_floats(annotations.same),
+        )
+    memberships = Memberships.of(annotations)
+    sizes, group_sizes = memberships.grouping_sizes, memberships.group_sizes
+    weight = 2 / np.maximum(sizes, 2) if implied == "independent" else np.ones(len(sizes))
+    by, of_group = memberships.annotator_of_grouping, memberships.grouping_of_group
+    n = memberships.n_annotators
+    row = number[memberships.item] >= 0  # an item alone in its groupings is in no pair
+    item, group = number[memberships.item[row]], memberships.group[row]
+    order = np.lexsort((of_group[group], item))  # so that sums do not depend on the names of groups
+    item, group = item[order], group[order]
+    return GroupedJudgements(
+        n_pairs=_floats(np.bincount(by, weight * sizes * (sizes - 1) / 2, n)),
+        n_same=_floats(np.bincount(by[of_group], weight[of_group] * group_sizes * (group_sizes - 1) / 2, n)),
+        n_rows=len(item),
+        item=jnp.asarray(item),
+        group=jnp.asarray(group),
+        grouping=jnp.asarray(of_group[group]),
+        grouping_of_group=jnp.asarray(of_group),
+        annotator_of_grouping=jnp.asarray(by),
+        weight=_floats(weight),
+    )
+
+
+def right_and_wrong(judged: Judgements, agreement: Agreement) -> tuple[Array, Array]:
+    """Expected judgements of each annotator that are right, and wrong: of pairs within clusters, and of others."""
+    within_apart = agreement.judged - agreement.same
+    sensitivity = jnp.stack([agreement.same, within_apart], 1)
+    specificity = jnp.stack([judged.n_pairs - judged.n_same - within_apart, judged.n_same - agreement.same], 1)
+    return jnp.maximum(sensitivity, 0), jnp.maximum(specificity, 0)  # rounding
+
+
+def annotated_items(annotations: Pairs | Groupings) -> Int[np.ndarray, " annotated"]:
+    """Places of the items that take part in a judged pair."""
+    if isinstance(annotations, Pairs):
+        return np.union1d(annotations.item_a, annotations.item_b)
+    memberships = Memberships.of(annotations)
+    return np.unique(memberships.item[memberships.grouping_sizes[memberships.grouping_of_group[memberships.group]] > 1])
+
+
+def _floats(values: np.ndarray) -> Array:
+    return jnp.asarray(values, jnp.float32)

@@ -1,0 +1,162 @@
+"""Networks between what is observed and what is latent, and the distribution of the observed.
+
+Any Equinox module may take the place of the perceptrons here: an encoder maps one observation to a `Potential` over its
+latent position, a decoder maps one latent position to what `Likelihood.log_probability` takes.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jaxtyping import Float, PRNGKeyArray, PyTree
+
+LEAST_DEVIATION = 1e-2  # of a Gaussian observation; features are standardised
+LEAST_PRECISION = 1e-3  # of a potential
+
+
+class Potential(NamedTuple):
+    """r(o; φ), a Gaussian factor exp(h·x − ½ xᵀ diag(J) x) over the latent position.
+
+    linear : h. precision : J, positive.
+    """
+
+    linear: Float[Array, "*batch dims"]
+    precision: Float[Array, "*batch dims"]
+
+
+class Perceptron(eqx.Module):
+    """Layers of rectified linear units, the last one linear."""
+
+    layers: tuple[eqx.nn.Linear, ...]
+
+    def __init__(self, sizes: Sequence[int], *, key: PRNGKeyArray):
+        keys = jax.random.split(key, len(sizes) - 1)
+        pairs = zip(sizes[:-1], sizes[1:], keys, strict=True)
+        self.layers = tuple(_linear(n_in, n_out, one) for n_in, n_out, one in pairs)
+
+    def __call__(self, value: Float[Array, " inputs"]) -> Float[Array, " outputs"]:
+        for layer in self.layers[:-1]:
+            value = jax.nn.relu(layer(value))
+        return self.layers[-1](value)
+
+
+class Given(eqx.Module):
+    """A module of the user's, its arrays apart from all else."""
+
+    arrays: PyTree
+    rest: PyTree = eqx.field(static=True)
+
+    def __init__(self, module: eqx.Module):
+        self.arrays, self.rest = eqx.partition(module, eqx.is_inexact_array)
+
+    def __call__(self, value: Array) -> Array:
+        result: Array = eqx.combine(self.arrays, self.rest)(value)
+        return result
+
+
+class Encoder(eqx.Module):
+    """Recognition network: an observation to a potential over its latent position.
+
+    network : maps an observation to twice as many numbers as there are latent dimensions.
+    """
+
+    network: Perceptron | Given
+
+    def __call__(self, observed: Float[Array, " features"]) -> Potential:
+        return potential(self.network(observed))
+
+
+def potential(outputs: Float[Array, " twice_dims"]) -> Potential:
+    """Potential of a network's outputs: where it peaks, and how sharply."""
+    peak, precision = jnp.split(outputs, 2)
+    precision = jax.nn.softplus(precision) + LEAST_PRECISION
+    return Potential(peak * precision, precision)
+
+
+class Likelihood(eqx.Module):
+    """p(o | x): what an observation may be, and its decoder."""
+
+    decoder: Perceptron | Given
+
+    @staticmethod
+    @abstractmethod
+    def n_outputs(n_features: int) -> int:
+        """Outputs of the decoder."""
+
+    @abstractmethod
+    def log_probability(
+        self, observed: Float[Array, "items features"], latent: Float[Array, "items dims"]
+    ) -> Float[Array, " items"]:
+        """Return ln p(o | x), nats."""
+
+    @abstractmethod
+    def mean(self, latent: Float[Array, "items dims"]) -> Float[Array, "items features"]:
+        """E o, given x."""
+
+    def draw_observed(self, data: Float[Array, "items features"], key: PRNGKeyArray) -> Float[Array, "items features"]:
+        """Observations that the data stand for: themselves."""
+        return data
+
+
+class GaussianLikelihood(Likelihood):
+    """Continuous features, each with a mean and a deviation of its own at every x."""
+
+    @staticmethod
+    def n_outputs(n_features: int) -> int:
+        """See `Likelihood.n_outputs`."""
+        return 2 * n_features
+
+    def log_probability(self, observed: Array, latent: Array) -> Array:
+        """See `Likelihood.log_probability`."""
+        mean, deviation = self._moments(latent)
+        density = ((observed - mean) / deviation) ** 2 + 2 * jnp.log(deviation) + jnp.log(2 * jnp.pi)
+        return -density.sum(-1) / 2
+
+    def mean(self, latent: Array) -> Array:
+        """See `Likelihood.mean`."""
+        return self._moments(latent)[0]
+
+    def _moments(self, latent: Array) -> tuple[Array, Array]:
+        mean, deviation = jnp.split(apply(self.decoder, latent), 2, axis=-1)
+        return mean, jax.nn.softplus(deviation) + LEAST_DEVIATION
+
+
+class BernoulliLikelihood(Likelihood):
+    """Features from 0 to 1, which are probabilities of ones: the ones are drawn anew in every step."""
+
+    @staticmethod
+    def n_outputs(n_features: int) -> int:
+        """See `Likelihood.n_outputs`."""
+        return n_features
+
+    def log_probability(self, observed: Array, latent: Array) -> Array:
+        """See `Likelihood.log_probability`."""
+        logits = apply(self.decoder, latent)
+        return (observed * logits - jax.nn.softplus(logits)).sum(-1)
+
+    def mean(self, latent: Array) -> Array:
+        """See `Likelihood.mean`."""
+        return jax.nn.sigmoid(apply(self.decoder, latent))
+
+    def draw_observed(self, data: Array, key: PRNGKeyArray) -> Array:
+        """Ones and zeros."""
+        return (jax.random.uniform(key, data.shape) < data).astype(data.dtype)
+
+
+def apply(network: Any, rows: Array) -> Any:
+    """Apply a network of one row to many."""
+    return jax.vmap(network)(rows)
+
+
+def _linear(n_in: int, n_out: int, key: PRNGKeyArray) -> eqx.nn.Linear:
+    """Linear layer started after Glorot, without offsets."""
+    layer = eqx.nn.Linear(n_in, n_out, key=key)
+    limit = jnp.sqrt(6 / (n_in + n_out))
+    weight = jax.random.uniform(key, (n_out, n_in), minval=-limit, maxval=limit)
+    return eqx.tree_at(lambda one: (one.weight, one.bias), layer, (weight, jnp.zeros(n_out)))

@@ -1,0 +1,213 @@
+"""From data to trained fits: warm start, first clusters, epochs; several restarts side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float, Int, PyTree
+from sklearn.cluster import KMeans
+
+from consilience.deep.exponential_family import Gaussian
+from consilience.deep.training import (
+    Data,
+    Fit,
+    Method,
+    Plan,
+    by_chunks,
+    standard_position,
+    survey,
+    teach,
+    train,
+    warm_up,
+)
+
+KMEANS_ITEMS = 20_000  # on which the first clusters are found
+FIRST_MERGES = 4  # epochs after each of which clusters are merged,
+LATER_MERGES = 20  # and about how often in a fit
+FIRST_SURE = 0.9  # responsibility of an annotated item's first cluster
+
+
+class Model(NamedTuple):
+    """A model with its settings, all that `begin` and `advance` need. Hashable but for the prior.
+
+    parameters : key → networks, untrained.
+    start : (prior, parameters, first clusters of items, their positions, annotators) → parameters, posterior.
+    classifies : whether the parameters have a classifier of items, to be taught the first clusters.
+    merge : (prior, plan, data, fit) → fit, with clusters merged; or None.
+    bound : (prior, data, fit, survey) → lower bound, nats.
+    owners : (prior, fit) → how many clusters own items.
+    """
+
+    method: Method
+    plan: Plan
+    n_clusters: int
+    n_latent: int
+    parameters: Callable[..., Any]
+    start: Callable[..., Any]
+    classifies: bool
+    merge: Callable[..., Any] | None
+    bound: Callable[..., Any]
+    owners: Callable[..., Any]
+
+
+class Course(NamedTuple):
+    """Fits on their way.
+
+    fits : `Fit` of all restarts, stacked. losses : nats an item. left : clusters that own items.
+    """
+
+    fits: Fit
+    losses: Float[np.ndarray, "epochs restarts"]
+    left: Int[np.ndarray, "epochs restarts"]
+
+    @property
+    def n_epochs(self) -> int:
+        """Epochs done."""
+        return len(self.losses)
+
+
+def begin(model: Model, prior: PyTree, data: Data, keys: Array, n_epochs: int, tick: Callable[[], object]) -> Course:
+    """Warm start of some epochs, then first clusters, a restart for each key; `tick` after each epoch."""
+    split = _split(keys)
+    parameters, optimiser = _untrained(model, split[:, 0])
+    for epoch in range(n_epochs):
+        parameters, optimiser = _warm_up(model.plan, data, parameters, optimiser, split[:, 1], epoch)
+        tick()
+    latent = _positions(data, parameters)
+    clusters = [
+        _first_clusters(mean, model.n_clusters, key) for mean, key in zip(latent.mean, split[:, 2], strict=True)
+    ]
+    fits = _start(model, prior, data, parameters, latent, jnp.asarray(np.stack(clusters)), split[:, 3])
+    return Course(fits, np.empty((0, len(keys))), np.empty((0, len(keys)), int))
+
+
+def advance(model: Model, prior: PyTree, data: Data, course: Course, n_epochs: int) -> Course:
+    """One epoch of every restart, of `n_epochs` in all."""
+    fits, losses = _train(model.method, model.plan, prior, data, course.fits)
+    done = course.n_epochs + 1
+    if model.merge is not None and (done <= FIRST_MERGES or done % max(n_epochs // LATER_MERGES, 1) == 0):
+        fits = _merge(model, prior, data, fits)
+    left = _owners(model, prior, fits)
+    return Course(fits, np.vstack([course.losses, losses]), np.vstack([course.left, left]))
+
+
+def blank(model: Model, prior: PyTree, n_annotators: int) -> Fit:
+    """A fit of nothing: what one is made of."""
+    key, dims = jax.random.key(0), model.n_latent
+    latent = Gaussian(jnp.zeros((1, dims)), jnp.zeros((1, dims, dims)), jnp.zeros(1))
+    nothing = jnp.zeros((1, model.n_clusters))
+    return _start_one(model, prior, model.parameters(key), latent, nothing, n_annotators, key)
+
+
+def finish(model: Model, prior: PyTree, data: Data, course: Course) -> tuple[Fit, Any, Float[np.ndarray, " restarts"]]:
+    """The fit of the highest bound, what it finds of all items, and the bounds of all."""
+    bounds = np.asarray(_bounds(model, prior, data, course.fits), float)
+    best = int(np.nanargmax(bounds)) if np.isfinite(bounds).any() else 0
+    fit = jax.tree.map(lambda part: part[best], course.fits)
+    return fit, survey(model.method, data, fit), bounds
+
+
+def continued(model: Model, data: Data, fit: Fit) -> Fit:
+    """The fit as one restart on these data: annotated items are remembered as their features say."""
+    everybody = jnp.concatenate([data.plain, data.annotated])
+    unjudged = Data(data.observed, everybody, jnp.empty(0, int), None)
+    found = survey(model.method, unjudged, fit._replace(remembered=jnp.empty((0, model.n_clusters))))
+    fit = fit._replace(remembered=found.responsibilities[len(data.plain) :])
+    return jax.tree.map(lambda part: part[None], fit)
+
+
+@partial(jax.jit, static_argnames=("method", "plan"))
+def _train(method: Method, plan: Plan, prior: PyTree, data: Data, fits: Fit) -> tuple[Fit, Array]:
+    return jax.vmap(lambda fit: train(method, plan, prior, data, fit))(fits)
+
+
+@jax.jit
+def _split(keys: Array) -> Array:
+    return jax.vmap(lambda key: jax.random.split(key, 4))(keys)
+
+
+@partial(jax.jit, static_argnames="model")
+def _untrained(model: Model, keys: Array) -> tuple[PyTree, PyTree]:
+    parameters = jax.vmap(model.parameters)(keys)
+    return parameters, jax.vmap(model.plan.optimiser.init)(parameters)
+
+
+@partial(jax.jit, static_argnames="plan")
+def _warm_up(
+    plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, keys: Array, epoch: Any
+) -> tuple[PyTree, PyTree]:
+    def of_restart(parameters: PyTree, optimiser: PyTree, key: Array) -> tuple[PyTree, PyTree]:
+        return warm_up(plan, data, parameters, optimiser, jax.random.fold_in(key, epoch))[:2]
+
+    return jax.vmap(of_restart)(parameters, optimiser, keys)
+
+
+@partial(jax.jit, static_argnames="model")
+def _merge(model: Model, prior: PyTree, data: Data, fits: Fit) -> Fit:
+    merge = model.merge or (lambda *arguments: arguments[-1])
+    return jax.vmap(lambda fit: merge(prior, model.plan, data, fit))(fits)
+
+
+@partial(jax.jit, static_argnames="model")
+def _owners(model: Model, prior: PyTree, fits: Fit) -> Array:
+    return jax.vmap(lambda fit: model.owners(prior, fit))(fits)
+
+
+@partial(jax.jit, static_argnames="model")
+def _bounds(model: Model, prior: PyTree, data: Data, fits: Fit) -> Array:
+    return jax.lax.map(lambda fit: model.bound(prior, data, fit, survey(model.method, data, fit)), fits)
+
+
+@jax.jit
+def _positions(data: Data, parameters: PyTree) -> Gaussian:
+    """Where the warm start puts all items, those that nobody judged first."""
+    rows = jnp.concatenate([data.plain, data.annotated])
+
+    def of_restart(one: PyTree) -> Gaussian:
+        mean, variance = by_chunks(
+            lambda places, _: standard_position(one.encoder, data.observed[rows[places]]), data.n_items
+        )
+        return Gaussian(mean, variance[:, :, None] * jnp.eye(mean.shape[1]), jnp.zeros(len(mean)))
+
+    return jax.lax.map(of_restart, parameters)
+
+
+@partial(jax.jit, static_argnames="model")
+def _start(
+    model: Model, prior: PyTree, data: Data, parameters: PyTree, latent: Gaussian, clusters: Array, keys: Array
+) -> Fit:
+    n_annotators = 0 if data.judgements is None else len(data.judgements.n_pairs)
+
+    def of_restart(parameters: PyTree, latent: Gaussian, clusters: Array, key: Array) -> Fit:
+        if model.classifies:
+            parameters = teach(model.plan, data, parameters, clusters, key)
+        hard = jax.nn.one_hot(clusters, model.n_clusters)
+        fit = _start_one(model, prior, parameters, latent, hard, n_annotators, key)
+        return fit._replace(remembered=fit.remembered[len(data.plain) :])
+
+    return jax.vmap(of_restart)(parameters, latent, clusters, keys)
+
+
+def _start_one(
+    model: Model, prior: PyTree, parameters: PyTree, latent: Gaussian, clusters: Array, n_annotators: int, key: Array
+) -> Fit:
+    """Fit from first clusters of all items, all of which it remembers."""
+    parameters, posterior = model.start(prior, parameters, clusters, latent, n_annotators)
+    remembered = FIRST_SURE * clusters + (1 - FIRST_SURE) / model.n_clusters
+    return Fit(parameters, model.plan.optimiser.init(parameters), posterior, remembered, key, jnp.int32(0))
+
+
+def _first_clusters(mean: Float[Array, "items dims"], n_clusters: int, key: Array) -> Int[np.ndarray, " items"]:
+    """Clusters of the positions by k-means."""
+    seed = int(np.asarray(jax.random.key_data(key)).ravel()[-1])
+    points = np.nan_to_num(np.asarray(mean, float))  # of a restart that has failed, and will have no bound
+    some = np.random.default_rng(seed).permutation(len(points))[:KMEANS_ITEMS]
+    distinct = len(np.unique(points[some], axis=0))
+    found = KMeans(min(n_clusters, distinct), n_init=1, random_state=seed).fit(points[some]).predict(points)
+    return np.asarray(found)

@@ -1,0 +1,292 @@
+"""How the deep models are trained: compiled epochs of minibatches, drawn apart from annotated items and others.
+
+A model brings a `Method`. What a fit has come to is a `Fit`, arrays only, so that it can be stacked to train restarts
+side by side (`jax.vmap`), and saved and resumed bit for bit.
+
+A step draws items that nobody judged, and annotated ones with the messages of all their judged pairs; each counts as
+many as it stands for, so that the gradient is that of the bound. An epoch passes all items; the smaller stratum comes
+round again until the larger is through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, Protocol, cast
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+from jaxtyping import Float, Int, PRNGKeyArray, PyTree
+
+from consilience.deep.judgements import Judgements
+from consilience.deep.networks import apply
+
+MESSAGES_AT_ONCE = 1 << 21  # memberships × clusters whose messages are made anew in every step; of more, more rarely
+DAMPING = 0.5  # share of the remembered responsibilities that a visit leaves
+TEACHING_EPOCHS = 3
+CHUNK_SIZE = 1024  # items passed at a time outside of training
+
+
+class Plan(NamedTuple):
+    """How to train. Hashable: compiled code depends on it.
+
+    rate, rate_delay, rate_decay : size of the steps of what all items share, rate / (1 + step/delay)^decay.
+    annotated_weight : how often its share an annotated item counts; 1 is the bound.
+    warm_weight : of the divergence of q(x) from N(0, I) in the warm start.
+    """
+
+    batch_size: int
+    annotated_batch_size: int
+    learning_rate: float
+    rate: float
+    rate_delay: float
+    rate_decay: float
+    annotated_weight: float
+    warm_weight: float
+
+    def n_steps(self, data: Data) -> int:
+        """Steps of an epoch."""
+        return _sizes(self, data)[1]
+
+    @property
+    def optimiser(self) -> optax.GradientTransformation:
+        """Of the parameters."""
+        return optax.adam(self.learning_rate)
+
+
+class Data(eqx.Module):
+    """Items, and what was said of some of them.
+
+    plain, annotated : places of the items in no judged pair, and in some.
+    """
+
+    observed: Float[Array, "items features"]
+    plain: Int[Array, " plain"]
+    annotated: Int[Array, " annotated"]
+    judgements: Judgements | None
+
+    @property
+    def n_items(self) -> int:
+        """Items of both strata."""
+        return len(self.plain) + len(self.annotated)
+
+    def weights(self, annotated_weight: float, sizes: tuple[int, int] | None = None) -> Float[Array, " rows"]:
+        """What each item counts, those that nobody judged first; over all items, the mean is 1.
+
+        sizes : of the strata, if not of all items but of a step's.
+        """
+        plain, annotated = len(self.plain), len(self.annotated)
+        unit = self.n_items / (plain + annotated_weight * annotated)
+        n_plain, n_annotated = sizes or (plain, annotated)
+        return jnp.concatenate([jnp.full(n_plain, unit), jnp.full(n_annotated, annotated_weight * unit)])
+
+    def all_messages(self, remembered: Array, weights: tuple[Array, Array]) -> Float[Array, "annotated clusters"]:
+        """Messages to annotated items from what is remembered of them."""
+        if self.judgements is None:
+            return jnp.zeros_like(remembered)
+        return self.judgements.messages(remembered, *weights)
+
+
+class Fit(NamedTuple):
+    """What training has come to.
+
+    remembered : responsibilities of annotated items. key : of the draws to come.
+    """
+
+    parameters: PyTree
+    optimiser: PyTree
+    posterior: PyTree
+    remembered: Float[Array, "annotated clusters"]
+    key: PRNGKeyArray
+    epoch: Int[Array, ""]
+
+
+class LocalResult(Protocol):
+    """What a model finds of items: at least these."""
+
+    bound: Array
+    responsibilities: Array
+
+
+class Method(NamedTuple):
+    """A model, as training sees it. Functions of the model's file, all pure.
+
+    local : (parameters, posterior, observed, messages, key) → LocalResult
+    shared_step : (prior, posterior, local, weight of each item, rate) → posterior
+    reliability_step : (prior, posterior, judgements, agreement, rate) → posterior
+    pair_weights : posterior → weights of "same" and "apart" by annotator
+    """
+
+    local: Callable[..., Any]
+    shared_step: Callable[..., Any]
+    reliability_step: Callable[..., Any]
+    pair_weights: Callable[..., Any]
+
+
+def train(method: Method, plan: Plan, prior: PyTree, data: Data, fit: Fit) -> tuple[Fit, Array]:
+    """One epoch; the fit after it, and the mean loss of its steps, nats an item."""
+    sizes, n_steps = _sizes(plan, data)
+    key_plain, key_annotated, key_steps, key_after = jax.random.split(fit.key, 4)
+    batches = (
+        _batches(key_plain, len(data.plain), sizes[0], n_steps),
+        _batches(key_annotated, len(data.annotated), sizes[1], n_steps),
+        jax.random.split(key_steps, n_steps),
+        jnp.arange(n_steps),
+    )
+    stands_for = jnp.concatenate([_stands_for(len(data.plain), sizes[0]), _stands_for(len(data.annotated), sizes[1])])
+    weight = stands_for * data.weights(plan.annotated_weight, sizes)
+    rate = plan.rate / (1 + fit.epoch * n_steps / plan.rate_delay) ** plan.rate_decay
+    fresh, judged = messages_every(data, fit.remembered.shape[1]), data.judgements
+
+    def loss(parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: Array) -> tuple:
+        found = method.local(parameters, posterior, observed, messages, key)
+        return -(weight * found.bound).sum() / data.n_items, found
+
+    def step(carry: tuple, batch: tuple) -> tuple:
+        parameters, optimiser, posterior, remembered, messages = carry
+        plain, annotated, key, number = batch
+        key_observed, key_local = jax.random.split(key)
+        if judged is not None:
+            messages = jax.lax.cond(
+                number % fresh == 0,
+                lambda: data.all_messages(remembered, method.pair_weights(posterior)),
+                lambda: messages,
+            )
+        rows = jnp.concatenate([data.plain[plain], data.annotated[annotated]])
+        observed = parameters.likelihood.draw_observed(data.observed[rows], key_observed)
+        own = jnp.concatenate([jnp.zeros((len(plain), remembered.shape[1])), messages[annotated]])
+        (value, found), gradient = jax.value_and_grad(loss, has_aux=True)(
+            parameters, posterior, observed, own, key_local
+        )
+        change, optimiser = plan.optimiser.update(gradient, optimiser)
+        parameters = optax.apply_updates(parameters, change)
+        posterior = method.shared_step(prior, posterior, found, weight, rate)
+        if judged is not None:
+            after = found.responsibilities[len(plain) :]
+            remembered = remembered.at[annotated].set(DAMPING * remembered[annotated] + (1 - DAMPING) * after)
+            posterior = jax.lax.cond(
+                number % fresh == 0,
+                lambda: method.reliability_step(prior, posterior, judged, judged.agreement(remembered), rate),
+                lambda: posterior,
+            )
+        return (parameters, optimiser, posterior, remembered, messages), value
+
+    start = (*fit[:4], jnp.zeros_like(fit.remembered))
+    carry, losses = cast(tuple[tuple, Array], jax.lax.scan(step, start, batches))
+    parameters, optimiser, posterior, remembered, _ = carry
+    return Fit(parameters, optimiser, posterior, remembered, key_after, fit.epoch + 1), jnp.mean(losses)
+
+
+def warm_up(plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, key: PRNGKeyArray) -> tuple:
+    """One epoch of the plain autoencoder, q(x) held to N(0, I) loosely; parameters, optimiser, mean loss."""
+    batch = min(plan.batch_size, data.n_items)
+    n_steps = -(-data.n_items // batch)
+    key_rows, key_steps = jax.random.split(key)
+    rows = _batches(key_rows, data.n_items, batch, n_steps)
+
+    def loss(parameters: PyTree, observed: Array, key: Array) -> Array:
+        mean, variance = standard_position(parameters.encoder, observed)
+        drawn = mean + jnp.sqrt(variance) * jax.random.normal(key, mean.shape)
+        divergence = (variance + mean**2 - 1 - jnp.log(variance)).sum(1) / 2
+        bound = parameters.likelihood.log_probability(observed, drawn) - plan.warm_weight * divergence
+        return -bound.mean()
+
+    def step(carry: tuple, batch: tuple) -> tuple:
+        parameters, optimiser = carry
+        places, key = batch
+        key_observed, key_drawn = jax.random.split(key)
+        observed = parameters.likelihood.draw_observed(data.observed[places], key_observed)
+        value, gradient = jax.value_and_grad(loss)(parameters, observed, key_drawn)
+        change, optimiser = plan.optimiser.update(gradient, optimiser)
+        return (optax.apply_updates(parameters, change), optimiser), value
+
+    batches = rows, jax.random.split(key_steps, n_steps)
+    after, losses = cast(tuple[tuple, Array], jax.lax.scan(step, (parameters, optimiser), batches))
+    return (*after, jnp.mean(losses))
+
+
+def teach(plan: Plan, data: Data, parameters: PyTree, clusters: Int[Array, " items"], key: PRNGKeyArray) -> PyTree:
+    """Epochs in which a model's classifier learns the first clusters of the items, those that nobody judged first."""
+    batch = min(plan.batch_size, data.n_items)
+    n_steps = TEACHING_EPOCHS * -(-data.n_items // batch)
+    rows = jnp.concatenate([data.plain, data.annotated])
+    optimiser = plan.optimiser
+
+    def loss(classifier: PyTree, observed: Array, known: Array) -> Array:
+        log_q = jax.nn.log_softmax(apply(classifier, observed), axis=1)
+        return -jnp.take_along_axis(log_q, known[:, None], axis=1).mean()
+
+    def step(carry: tuple, batch: tuple) -> tuple:
+        classifier, state = carry
+        places, key_observed = batch
+        observed = parameters.likelihood.draw_observed(data.observed[rows[places]], key_observed)
+        change, state = optimiser.update(jax.grad(loss)(classifier, observed, clusters[places]), state)
+        return (optax.apply_updates(classifier, change), state), None
+
+    key_rows, key_steps = jax.random.split(key)
+    batches = _batches(key_rows, data.n_items, batch, n_steps), jax.random.split(key_steps, n_steps)
+    start = parameters.classifier, optimiser.init(parameters.classifier)
+    classifier = jax.lax.scan(step, start, batches)[0][0]
+    return eqx.tree_at(lambda one: one.classifier, parameters, classifier)
+
+
+@partial(jax.jit, static_argnames="method")
+def survey(method: Method, data: Data, fit: Fit) -> Any:
+    """What the model finds of all items, those that nobody judged first; annotated ones with their messages.
+
+    The observed are as they are, and the draws those of one key, so that two surveys of one fit are equal.
+    """
+    messages = data.all_messages(fit.remembered, method.pair_weights(fit.posterior))
+    own = jnp.concatenate([jnp.zeros((len(data.plain), messages.shape[1])), messages])
+    rows = jnp.concatenate([data.plain, data.annotated])
+
+    def of_chunk(places: Array, key: PRNGKeyArray) -> Any:
+        return method.local(fit.parameters, fit.posterior, data.observed[rows[places]], own[places], key)
+
+    return by_chunks(of_chunk, data.n_items)
+
+
+def by_chunks(of_chunk: Callable[[Array, PRNGKeyArray], Any], n_items: int) -> Any:
+    """Apply a function of places and a key to all items, some at a time."""
+    size = min(CHUNK_SIZE, n_items)
+    n_chunks = -(-n_items // size)
+    places = jnp.minimum(jnp.arange(n_chunks * size), n_items - 1).reshape(n_chunks, size)
+    found = jax.lax.map(lambda chunk: of_chunk(*chunk), (places, jax.random.split(jax.random.key(0), n_chunks)))
+    return jax.tree.map(lambda part: part.reshape(-1, *part.shape[2:])[:n_items], found)
+
+
+def standard_position(encoder: Any, observed: Float[Array, "items features"]) -> tuple[Array, Array]:
+    """Mean and variance of q(x) where x ~ N(0, I) and not from a mixture."""
+    potential = apply(encoder, observed)
+    variance = 1 / (1 + potential.precision)
+    return potential.linear * variance, variance
+
+
+def _sizes(plan: Plan, data: Data) -> tuple[tuple[int, int], int]:
+    """Items of each stratum in a step, and steps of an epoch."""
+    sizes = min(plan.batch_size, len(data.plain)), min(plan.annotated_batch_size, len(data.annotated))
+    steps = [-(-n // size) for n, size in zip((len(data.plain), len(data.annotated)), sizes, strict=True) if size]
+    return sizes, max(steps)
+
+
+def _stands_for(n_items: int, size: int) -> Array:
+    """How many items each of a step stands for."""
+    return jnp.full(size, n_items / max(size, 1), jnp.float32)
+
+
+def _batches(key: PRNGKeyArray, n_items: int, size: int, n_steps: int) -> Int[Array, "steps size"]:
+    """Places among n items for every step; all come once before one comes again."""
+    if not size:
+        return jnp.zeros((n_steps, 0), int)
+    rounds = jax.random.split(key, -(-n_steps * size // n_items))
+    places = jax.vmap(lambda one: jax.random.permutation(one, n_items))(rounds).ravel()
+    return places[: n_steps * size].reshape(n_steps, size)
+
+
+def messages_every(data: Data, n_clusters: int) -> int:
+    """Steps for which messages are kept."""
+    rows = 0 if data.judgements is None else data.judgements.n_rows
+    return max(round(rows * n_clusters / MESSAGES_AT_ONCE), 1)

@@ -1,0 +1,359 @@
+"""Plots of the deep models: what their clusters look like, the latent space, the training, annotators against truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Ellipse
+from matplotlib.ticker import MaxNLocator
+from sklearn.decomposition import PCA
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state
+
+from consilience.annotations.names import name_index
+from consilience.errors import InputError
+from consilience.inspection.answer import Answer
+from consilience.inspection.names import counted, plot_text, width
+from consilience.inspection.projection import own_annotations, raw_features, that_has, unwrap
+from consilience.inspection.scatter import LONGEST, draw_items, sampled, some_of
+from consilience.inspection.style import FAINT, INK, SMALL, axes_of, colour, tidy
+from consilience.parameters import is_whole
+
+__all__ = ["plot_latent", "plot_samples", "plot_training", "plot_worker_weights"]
+
+DEVIATIONS = 2  # at which a cluster's ellipse is drawn
+FAINTEST = 0.25  # brightness of a cluster with hardly a share, where the largest has 1
+SIDE = (0.26, 0.7)  # inches of an image
+MOST_NAMED = 60  # annotators of whom each gets a name
+
+
+def plot_samples(
+    model: Any,
+    image_shape: Any,
+    n_rows: Any = 8,
+    random_state: Any = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw what the clusters look like: a column of generated images for each, the brighter the larger its share.
+
+    Parameters
+    ----------
+    model : fitted BayesSCDC or SCDC, or a Pipeline that ends in one
+        Of a Pipeline, the steps before are undone where they can be, as scaling and principal components can.
+    image_shape : (height, width) or (height, width, 3)
+        Of the images whose pixels the features are, row by row.
+    n_rows : int, default=8
+        Images of each cluster.
+    random_state : int, RandomState instance or None, default=None
+    ax : matplotlib Axes, optional
+        By default a figure of its own, which is ``ax.figure``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Below each column the cluster, and its share of all items. Pixels from 0 to 1 are drawn as they are, others from
+        the least to the most.
+
+    Raises
+    ------
+    InputError
+        The model draws no samples, or they have not as many features as the images have pixels.
+
+    References
+    ----------
+    Luo et al. (2018). Semi-crowdsourced Clustering with Deep Generative Models. NeurIPS. Fig. 4a.
+    """
+    estimator = unwrap(model)
+    if not (hasattr(estimator, "sample") and hasattr(estimator, "weights_")):
+        raise InputError(f"{type(estimator).__name__} draws no samples; BayesSCDC and SCDC do.")
+    shape = _image_shape(image_shape)
+    if not is_whole(n_rows, 1):
+        raise InputError(f"The 'n_rows' parameter of plot_samples must be a positive int. Got {n_rows!r} instead.")
+    rng = check_random_state(random_state)
+    n_clusters, shares = int(estimator.n_clusters_), np.asarray(estimator.weights_, float)
+    drawn = [estimator.sample(n_rows, cluster=k, random_state=rng.randint(2**31 - 1))[0] for k in range(n_clusters)]
+    values = _before(model, np.concatenate(drawn))
+    if values.shape[1] != np.prod(shape):
+        pixels = " × ".join(map(str, shape))
+        raise InputError(f"Images of {pixels} have {np.prod(shape)} pixels; a sample has {values.shape[1]} features.")
+    bright = FAINTEST + (1 - FAINTEST) * shares / shares.max()
+    images = _from_0_to_1(values).reshape(n_clusters, n_rows, *shape) * bright.reshape(-1, *[1] * (1 + len(shape)))
+    side = float(np.clip(9 / n_clusters, *SIDE))
+    ax = axes_of(ax, (max(side * n_clusters + 0.5, 1.8), side * n_rows * shape[0] / shape[1] + 0.6))
+    ax.imshow(_sheet(images), cmap="gray", vmin=0, vmax=1, interpolation="none")
+    middles = np.arange(n_clusters) * (shape[1] + 1) + (shape[1] - 1) / 2
+    ax.set_xticks(middles, [f"{k}\n{_percent(share)}" for k, share in enumerate(shares)], fontsize=SMALL, color=INK)
+    ax.set_yticks([])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel("cluster, and its share", fontsize=9, color=INK)
+    return ax
+
+
+def plot_latent(model: Any, X: Any, annotations: Any = None, *, max_items: int = 5000, ax: Axes | None = None) -> Axes:
+    """Draw where the items lie in the latent space, a colour and a shape for each cluster, and the clusters' ellipses.
+
+    Parameters
+    ----------
+    model : fitted BayesSCDC or SCDC, or a Pipeline that ends in one
+    X : DataFrame or array, shape (n_items, n_features)
+        The features that were given to `fit`, in the order of the items or indexed by name.
+    annotations : Groupings, Labels or Pairs, optional
+        The annotations that were given to `fit`. Items without any are then drawn hollow.
+    max_items : int, default=5000
+        Of more, so many are drawn, chosen at random; the title then says so.
+    ax : matplotlib Axes, optional
+        By default a figure of its own, which is ``ax.figure``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Posterior means of the items, and the Gaussians of the clusters at two standard deviations. Of more than two
+        latent dimensions, the first two principal components; a single one is drawn against the cluster.
+
+    Raises
+    ------
+    InputError
+        The model has no latent space, or X does not fit the items.
+    """
+    estimator = that_has(model, "covariances_", "no latent space to draw; BayesSCDC and SCDC have one")
+    answer = Answer.of(estimator)
+    annotated = np.ones(len(estimator.items_), dtype=bool)
+    if annotations is not None:
+        annotated = own_annotations(model, annotations).summary().annotators_per_item.to_numpy() > 0
+    raw = raw_features(model, X)
+    shown = some_of(np.arange(len(raw)), max_items)
+    latent = np.asarray(model.transform(raw.iloc[shown]), float)
+    n_dims = latent.shape[1]
+    plane = PCA(2, random_state=0).fit(latent) if n_dims > 2 and len(latent) > 1 else None
+    points = np.zeros((len(raw), 2))
+    ax = axes_of(ax, (8.2, 5.2))
+    if n_dims == 1:
+        points[shown] = np.column_stack([latent, answer.codes[shown]])
+        names = ("latent dimension", answer.noun)
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        _draw_spans(ax, estimator)
+    else:
+        points[shown] = latent[:, :2] if plane is None else plane.transform(latent)
+        names = ("latent dimension 1", "latent dimension 2")
+        if plane is not None:
+            of_1, of_2 = plane.explained_variance_ratio_
+            names = (f"component 1 ({of_1:.0%} of the latent variance)", f"component 2 ({of_2:.0%})")
+        _draw_ellipses(ax, estimator, plane)
+    draw_items(ax, points, shown, answer, annotated)
+    _bound_by(ax, points[shown])
+    ax.set_title(sampled(len(shown), len(raw)), loc="left", fontsize=9, color=INK)
+    ax.set_xlabel(names[0], color=INK)
+    ax.set_ylabel(names[1], color=INK)
+    tidy(ax)
+    return ax
+
+
+def plot_training(model: Any) -> Figure:
+    """Draw how training went: the loss after each epoch, and how many clusters own items.
+
+    Parameters
+    ----------
+    model : fitted BayesSCDC or SCDC, or a Pipeline that ends in one
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The loss is the mean over the epoch's minibatches of what training lowers, in nats an item; the warm start is
+        not drawn.
+
+    Raises
+    ------
+    InputError
+        The model keeps no losses.
+    """
+    estimator = that_has(model, "losses_", "no losses of epochs to draw; BayesSCDC and SCDC have")
+    losses, left = np.asarray(estimator.losses_, float), np.asarray(estimator.clusters_left_)
+    figure = Figure(figsize=(8.6, 2.9), layout="constrained")
+    of_loss, of_clusters = figure.subplots(1, 2)
+    epochs = np.arange(1, len(losses) + 1)
+    points: dict[str, Any] = {"marker": "o", "ms": 3} if len(losses) <= 60 else {}
+    of_loss.plot(epochs, losses, color=colour(0), lw=1.4, **points)
+    of_clusters.plot(epochs, left, color=colour(3), lw=1.4, drawstyle="steps-post", **points)
+    of_clusters.set_ylim(0, 1.08 * max(int(left.max()), 1))
+    of_loss.set_ylabel("loss (nats an item)", color=INK)
+    of_clusters.set_ylabel("clusters that own items", color=INK)
+    for ax in (of_loss, of_clusters):
+        ax.set_xlabel("epoch", color=INK)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        tidy(ax)
+    of_clusters.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+    return figure
+
+
+def plot_worker_weights(model: Any, true_weights: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw what a judgement of each annotator weighs, as the model found and as it is in truth.
+
+    Parameters
+    ----------
+    model : fitted estimator whose ``annotators_`` have a weight, or a Pipeline that ends in one
+        Such as `BayesSCDC`, `SCDC`, `DeepMCVC`, `MCVC` and `MECC`.
+    true_weights : mapping or Series by annotator, or array of shape (n_annotators,)
+        ln αβ / ((1 − α)(1 − β)) nats, with the sensitivity α and the specificity β of simulated annotators. An array is
+        in the order of ``annotators_``.
+    ax : matplotlib Axes, optional
+        By default a figure of its own, which is ``ax.figure``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The annotators in the order of their true weights, the highest first. A weight of 0 is that of guesses.
+
+    Raises
+    ------
+    InputError
+        The model weighs no judgements, or the true weights are not those of its annotators.
+
+    References
+    ----------
+    Luo et al. (2018). Semi-crowdsourced Clustering with Deep Generative Models. NeurIPS. Fig. 3c.
+
+    Examples
+    --------
+    >>> from consilience.inspection import plot_worker_weights
+    >>> from consilience.semisupervised import MECC
+    >>> from consilience.simulation import simulate_pairs
+    >>> pairs = simulate_pairs([0, 1] * 20, n_annotators=2, pairs_each=100, accuracy=[0.7, 0.9], random_state=0)
+    >>> ax = plot_worker_weights(MECC(2, n_init=2, random_state=0).fit(None, pairs), [1.7, 4.4])
+    >>> [text.get_text() for text in ax.get_xticklabels()]
+    ['annotator 2', 'annotator 1']
+    """
+    estimator = unwrap(model)
+    table = getattr(estimator, "annotators_", pd.DataFrame())
+    if not {"sensitivity", "weight"} <= set(table):
+        raise InputError(f"{type(estimator).__name__} does not tell what judgements of annotators weigh.")
+    if table.empty:
+        raise InputError(f"This {type(estimator).__name__} was fitted without annotators, so there are none to draw.")
+    true = _by_annotator(true_weights, table.index)
+    order = np.argsort(-true, kind="stable")
+    found, true = table["weight"].to_numpy(float)[order], true[order]
+    names = [plot_text(name, LONGEST) for name in table.index[order]]
+    places = np.arange(len(names))
+    ax = axes_of(ax, (float(np.clip(0.6 * len(names) + 1.2, 3.6, 9)), 3.4))
+    ax.axhline(0, color=FAINT, lw=1, ls=(0, (4, 3)), zorder=1)
+    ax.vlines(places, np.minimum(found, true), np.maximum(found, true), color=FAINT, lw=1, zorder=2)
+    ax.plot(places, true, ls="", marker="D", ms=7, mfc="white", mec=colour(3), mew=1.6, zorder=3, label="true")
+    ax.plot(places, found, ls="", marker="o", ms=6, mfc=colour(0), mec="white", mew=0.5, zorder=4, label="estimated")
+    ax.set_ylabel("weight of a judgement (nats)", color=INK)
+    _name_annotators(ax, names)
+    ax.set_xlim(-0.6, len(names) - 0.4)
+    ax.margins(y=0.1)
+    ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    tidy(ax)
+    return ax
+
+
+def _image_shape(shape: Any) -> tuple[int, ...]:
+    sizes = tuple(shape) if isinstance(shape, Sequence | np.ndarray) and not isinstance(shape, str) else ()
+    if not all(is_whole(size, 1) for size in sizes) or not (len(sizes) == 2 or (len(sizes) == 3 and sizes[2] == 3)):
+        raise InputError(
+            "The 'image_shape' parameter of plot_samples must be (height, width) or (height, width, 3). "
+            f"Got {shape!r} instead."
+        )
+    return tuple(map(int, sizes))
+
+
+def _before(model: Any, samples: Float[np.ndarray, "samples features"]) -> Float[np.ndarray, "samples pixels"]:
+    """Samples before the steps of a pipeline that can be undone."""
+    if isinstance(model, Pipeline) and len(model.steps) > 1 and hasattr(model[:-1], "inverse_transform"):
+        return np.asarray(model[:-1].inverse_transform(samples), float)
+    return np.asarray(samples, float)
+
+
+def _from_0_to_1(values: np.ndarray) -> np.ndarray:
+    low, high = values.min(), values.max()
+    if low >= 0 and high <= 1:
+        return values
+    return (values - low) / (high - low) if high > low else np.zeros_like(values)
+
+
+def _sheet(images: np.ndarray) -> np.ndarray:
+    """Images (columns, rows, height, width, …) in one, a white line between any two."""
+    wide = [(0, 0)] * (images.ndim - 4)
+    framed = np.pad(images, [(0, 0), (0, 0), (0, 1), (0, 1), *wide], constant_values=1.0)
+    columns, rows, height, breadth, *colours = framed.shape
+    sheet = np.moveaxis(framed, 0, 2).reshape(rows * height, columns * breadth, *colours)
+    return sheet[:-1, :-1]
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.005 else "<1%"
+
+
+def _draw_ellipses(ax: Axes, estimator: Any, plane: PCA | None) -> None:
+    """Gaussian of every cluster, as it lies in the plane."""
+    means, covariances = np.asarray(estimator.means_, float), np.asarray(estimator.covariances_, float)
+    if plane is not None:
+        means = plane.transform(means)
+        covariances = plane.components_ @ covariances @ plane.components_.T
+    for cluster, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
+        variances, axes = np.linalg.eigh(covariance)
+        breadth, length = 2 * DEVIATIONS * np.sqrt(np.maximum(variances, 0))
+        angle = float(np.degrees(np.arctan2(axes[1, 1], axes[0, 1])))
+        style: dict[str, Any] = {"fill": False, "lw": 1.3, "zorder": 2, "ec": colour(cluster)}
+        ax.add_patch(Ellipse((mean[0], mean[1]), length, breadth, angle=angle, **style))
+
+
+def _draw_spans(ax: Axes, estimator: Any) -> None:
+    """Gaussian of every cluster of a latent space of one dimension."""
+    deviation = DEVIATIONS * np.sqrt(np.asarray(estimator.covariances_, float)[:, 0, 0])
+    for cluster, (mean, reach) in enumerate(zip(np.asarray(estimator.means_)[:, 0], deviation, strict=True)):
+        ax.hlines(cluster, mean - reach, mean + reach, color=colour(cluster), lw=6, alpha=0.2, zorder=1)
+
+
+def _bound_by(ax: Axes, points: Float[np.ndarray, "shown 2"]) -> None:
+    """Limits in which all points lie, and of the ellipses what is not far from them."""
+    low, high = points.min(0), points.max(0)
+    room = np.where(high > low, 0.08 * (high - low), 0.5)
+    drawn = [patch.get_path().get_extents(patch.get_patch_transform()).get_points() for patch in ax.patches]
+    reach = np.array([[low, high], *drawn])
+    least = np.maximum(reach[:, 0].min(0), low - 4 * room) - room
+    most = np.minimum(reach[:, 1].max(0), high + 4 * room) + room
+    ax.set_xlim(least[0], most[0])
+    ax.set_ylim(least[1], most[1])
+
+
+def _by_annotator(given: Any, annotators: pd.Index) -> Float[np.ndarray, " annotators"]:
+    if isinstance(given, Mapping | pd.Series):
+        names, values = name_index(list(given.keys())), np.asarray([weight for _, weight in given.items()])
+        if not names.is_unique:
+            raise InputError(f"'true_weights' names annotator {names[names.duplicated()][0]!r} twice.")
+        places = names.get_indexer(annotators)
+        if (places < 0).any():
+            raise InputError(f"'true_weights' has none for annotator {annotators[int(np.argmax(places < 0))]!r}.")
+        values = values[places]
+    else:
+        values = np.asarray(given)
+        if values.shape != (len(annotators),):
+            expected = f"one for each of {counted(len(annotators), 'annotator')}"
+            raise InputError(f"'true_weights' must be {expected}. Got an array of shape {values.shape}.")
+    try:
+        numbers = values.astype(float)
+    except (TypeError, ValueError) as error:
+        raise InputError("'true_weights' must be numbers.") from error
+    if not np.isfinite(numbers).all():
+        wrong = annotators[int(np.argmax(~np.isfinite(numbers)))]
+        raise InputError(f"The true weight of annotator {wrong!r} is not finite. Keep α and β between 0 and 1.")
+    return numbers
+
+
+def _name_annotators(ax: Axes, names: list[str]) -> None:
+    if len(names) > MOST_NAMED:
+        ax.set_xticks([])
+        ax.set_xlabel(f"{len(names):,} annotators, by true weight", color=INK)
+        return
+    upright = max(map(width, names), default=0) > 7
+    turned: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
+    ax.set_xticks(np.arange(len(names)), names, fontsize=SMALL, **(turned if upright else {}))

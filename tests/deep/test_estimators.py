@@ -1,0 +1,314 @@
+"""SCDC and BayesSCDC as their users meet them: small fits, so that compiling takes most of the time."""
+
+import pickle
+
+import equinox as eqx
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import Groupings, Pairs, load, save
+from consilience.deep import SCDC, BayesSCDC, running
+from consilience.errors import InputError
+from consilience.metrics import nmi
+from consilience.simulation import simulate_pairs
+
+SMALL = {"n_latent": 2, "hidden": (16,), "n_epochs": 3, "warm_epochs": 2, "batch_size": 16, "random_state": 0}
+
+
+def blobs(n_items=60, seed=0):
+    """Three blobs in four dimensions, standardised."""
+    rng = np.random.default_rng(seed)
+    z = np.arange(n_items) % 3
+    X = rng.normal(size=(n_items, 4)) + 6 * rng.normal(size=(3, 4))[z]
+    X = pd.DataFrame((X - X.mean(0)) / X.std(0), index=[f"item {i}" for i in range(n_items)])
+    return X, z
+
+
+def judged(X, z, n_annotated=30, n_annotators=3, accuracy=0.9):
+    """Pairs of the first items."""
+    some = pd.Series(z[:n_annotated], index=X.index[:n_annotated])
+    return simulate_pairs(some, n_annotators, 60, accuracy, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def study():
+    X, z = blobs()
+    return X, judged(X, z), z
+
+
+@pytest.fixture(scope="module", params=[BayesSCDC, SCDC])
+def fitted(request, study):
+    X, said, _ = study
+    return request.param(4, **SMALL).fit(X, said)
+
+
+class TestFitted:
+    def test_common_attributes(self, fitted, study):
+        X, said, _ = study
+        assert fitted.labels_.shape == (60,)
+        assert fitted.responsibilities_.shape == (60, fitted.n_clusters_)
+        np.testing.assert_allclose(fitted.responsibilities_.sum(1), 1, rtol=1e-6)
+        assert list(fitted.items_) == list(X.index)
+        assert sorted(fitted.annotators_.index) == sorted(said.annotators)
+        assert fitted.annotators_["n_pairs"].tolist() == [60, 60, 60]
+        assert (np.diff(np.bincount(fitted.labels_)) <= 0).all()
+        assert len(fitted.losses_) == len(fitted.clusters_left_) == fitted.n_iter_ == 3
+        assert np.isfinite(fitted.lower_bound_)
+
+    def test_credible_intervals_hold_the_means(self, fitted):
+        table = fitted.annotators_
+        for name in ("sensitivity", "specificity"):
+            assert (table[f"{name}_low"] < table[name]).all()
+            assert (table[name] < table[f"{name}_high"]).all()
+
+    def test_answers_for_new_items(self, fitted, study):
+        X, _, _ = study
+        proba = fitted.predict_proba(X.iloc[:7])
+        assert proba.shape == (7, fitted.n_clusters_)
+        np.testing.assert_allclose(proba.sum(1), 1, rtol=1e-6)
+        np.testing.assert_array_equal(fitted.predict(X.iloc[:7]), proba.argmax(1))
+        assert fitted.transform(X.iloc[:7]).shape == (7, 2)
+        np.testing.assert_allclose(fitted.predict_proba(X)[:7], proba, atol=1e-6)  # whatever else is asked for
+
+    def test_items_that_nobody_judged_are_where_their_features_say(self, fitted, study):
+        X, _, _ = study
+        np.testing.assert_allclose(fitted.responsibilities_[30:], fitted.predict_proba(X.iloc[30:]), atol=1e-4)
+
+    def test_samples(self, fitted):
+        features, clusters = fitted.sample(20, random_state=0)
+        assert features.shape == (20, 4)
+        assert set(clusters) <= set(range(fitted.n_clusters_))
+        again, _ = fitted.sample(20, random_state=0)
+        np.testing.assert_array_equal(features, again)
+        assert (fitted.sample(3, cluster=0)[1] == 0).all()
+
+    def test_samples_of_no_cluster(self, fitted):
+        with pytest.raises(InputError, match="'cluster' must be an int from 0 to"):
+            fitted.sample(1, cluster=9)
+        with pytest.raises(InputError, match="'n_samples' must be a positive int"):
+            fitted.sample(0)
+
+    def test_probability_of_the_same_cluster(self, fitted, study):
+        X, said, _ = study
+        within = (fitted.responsibilities_[0] * fitted.responsibilities_[3]).sum()
+        assert fitted.predict_same(X.index[0], X.index[3]) == pytest.approx(within)
+        own = fitted.annotators_.loc[said.annotators[0]]
+        expected = within * own["sensitivity"] + (1 - within) * (1 - own["specificity"])
+        assert fitted.predict_same(X.index[0], X.index[3], said.annotators[0]) == pytest.approx(expected)
+        with pytest.raises(InputError, match="'nobody' was not fitted"):
+            fitted.predict_same(X.index[0], X.index[3], "nobody")
+
+    def test_pickles_and_saves(self, fitted, study, tmp_path):
+        X, _, _ = study
+        save(fitted, tmp_path / "model.zip")
+        for copy in (pickle.loads(pickle.dumps(fitted)), load(tmp_path / "model.zip")):
+            np.testing.assert_array_equal(copy.predict_proba(X), fitted.predict_proba(X))
+
+    def test_order_of_items_changes_nothing(self, fitted, study):
+        X, said, _ = study
+        shuffled = np.random.default_rng(1).permutation(60)
+        again = type(fitted)(4, **SMALL).fit(X.iloc[shuffled], said)
+        np.testing.assert_array_equal(again.responsibilities_, fitted.responsibilities_[shuffled])
+
+
+class TestCheckpoint:
+    def test_interrupted_fit_ends_as_if_it_had_not_been(self, study, tmp_path, monkeypatch):
+        X, said, _ = study
+        whole = BayesSCDC(4, **SMALL).fit(X, said)
+        file = tmp_path / "fit.npz"
+        advance = running.advance
+
+        def interrupted(model, prior, data, course, n_epochs):
+            if course.n_epochs == 2:
+                raise KeyboardInterrupt
+            return advance(model, prior, data, course, n_epochs)
+
+        monkeypatch.setattr(running, "advance", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            BayesSCDC(4, **SMALL, checkpoint=file).fit(X, said)
+        monkeypatch.setattr(running, "advance", advance)
+        monkeypatch.setattr(running, "begin", None)  # it must not begin anew
+        resumed = BayesSCDC(4, **SMALL, checkpoint=str(file)).fit(X, said)
+        assert resumed.state_.keys() == whole.state_.keys()
+        for name, array in whole.state_.items():
+            np.testing.assert_array_equal(resumed.state_[name], array, err_msg=name)
+        np.testing.assert_array_equal(resumed.losses_, whole.losses_)
+
+    def test_of_another_fit(self, study, tmp_path):
+        X, said, _ = study
+        file = tmp_path / "fit.npz"
+        BayesSCDC(4, **SMALL, checkpoint=file).fit(X, said)
+        with pytest.raises(InputError, match="is the checkpoint of a fit with other data or parameters"):
+            BayesSCDC(4, **SMALL, checkpoint=file, annotated_weight=2.0).fit(X, said)
+        with pytest.raises(InputError, match="is the checkpoint of a fit with other data or parameters"):
+            BayesSCDC(4, **SMALL, checkpoint=file).fit(X + 1, said)
+
+    def test_that_is_none(self, study, tmp_path):
+        X, said, _ = study
+        file = tmp_path / "notes.txt"
+        file.write_text("milk, eggs")
+        with pytest.raises(InputError, match="is no checkpoint of a fit"):
+            BayesSCDC(4, **SMALL, checkpoint=file).fit(X, said)
+
+
+@pytest.mark.slow
+def test_partial_fit_goes_on(study):
+    X, said, _ = study
+    model = BayesSCDC(4, **SMALL)
+    for n_epochs in (1, 2):
+        model.partial_fit(X, said)
+        assert model.n_iter_ == n_epochs
+    first = model.predict_proba(X)
+    model.partial_fit(X.iloc[:40], said)  # fewer items
+    assert model.labels_.shape == (40,)
+    assert not np.array_equal(model.predict_proba(X), first)
+    with pytest.raises(InputError, match="needs the annotators that were fitted before"):
+        model.partial_fit(X)
+
+
+@pytest.mark.slow
+def test_restarts_keep_the_highest_bound(study):
+    X, said, _ = study
+    model = BayesSCDC(4, **SMALL, n_init=3).fit(X, said)
+    assert model.restart_bounds_.shape == (3,)
+    assert len(set(model.restart_bounds_)) == 3
+    assert model.lower_bound_ == model.restart_bounds_.max()
+
+
+def test_names_of_groups_change_nothing(study):
+    X, _, z = study
+    names = np.array(["a", "b", "c"])
+    there = Groupings.from_matrix(np.where(np.arange(60) < 20, names[z], None)[:, None], items=X.index)
+    here = Groupings.from_matrix(np.where(np.arange(60) < 20, names[::-1][z], None)[:, None], items=X.index)
+    one, other = (BayesSCDC(4, **SMALL).fit(X, said) for said in (there, here))
+    np.testing.assert_array_equal(one.responsibilities_, other.responsibilities_)
+
+
+@pytest.mark.slow
+def test_judgements_find_what_features_hide():
+    """Two clusters lie on top of each other but for one dim of ten; people tell them apart on a third of the items."""
+    rng = np.random.default_rng(0)
+    z = np.arange(300) % 4
+    X = rng.normal(size=(300, 6)) * 0.5
+    X[:, 0] += 3 * (z // 2)
+    X[:, 1] += 1.2 * (z % 2)
+    X = pd.DataFrame((X - X.mean(0)) / X.std(0))
+    some = pd.Series(z[:100])
+    said = simulate_pairs(some, 5, 300, 0.9, random_state=0)
+    settings = {"n_latent": 3, "hidden": (40, 40), "batch_size": 64, "n_epochs": 60, "random_state": 0}
+    told = BayesSCDC(8, **settings).fit(X, said)
+    alone = BayesSCDC(8, **settings).fit(X)
+    assert nmi(z, told.labels_) > max(nmi(z, alone.labels_) + 0.1, 0.75)
+    weight = np.log(0.9 / 0.1) * 2
+    np.testing.assert_allclose(told.annotators_["weight"], weight, atol=1.5)
+
+
+@pytest.mark.parametrize("model", [BayesSCDC, SCDC])
+class TestHardCases:
+    def settings(self, **changes):
+        return SMALL | {"n_epochs": 2} | changes
+
+    def test_nobody_judged_anything(self, model, study):
+        X, _, _ = study
+        fitted = model(4, **self.settings()).fit(X)
+        assert len(fitted.annotators_) == 0
+        assert fitted.labels_.shape == (60,)
+
+    @pytest.mark.slow
+    def test_one_judgement_and_fewer_items_than_a_batch(self, model):
+        X, _ = blobs(n_items=5)
+        frame = pd.DataFrame({"item_a": ["item 0"], "item_b": ["item 3"], "annotator": ["x"], "same": [True]})
+        fitted = model(2, **self.settings()).fit(X, Pairs.from_frame(frame))
+        assert fitted.annotators_["n_pairs"].tolist() == [1]
+        assert np.isfinite(fitted.responsibilities_).all()
+
+    @pytest.mark.slow
+    def test_one_cluster(self, model, study):
+        X, said, _ = study
+        fitted = model(1, **self.settings()).fit(X, said)
+        assert fitted.n_clusters_ == 1
+        assert (fitted.responsibilities_ == 1).all()
+
+    @pytest.mark.slow
+    def test_people_who_contradict_each_other(self, model, study):
+        X, said, _ = study
+        frame = said.to_frame()
+        against = frame.assign(same=~frame["same"].astype(bool), annotator=frame["annotator"].astype(str) + " turned")
+        both = Pairs.from_frame(pd.concat([frame, against], ignore_index=True), items=X.index)
+        fitted = model(4, **self.settings()).fit(X, both)
+        assert np.isfinite(fitted.responsibilities_).all()
+
+    @pytest.mark.slow
+    def test_one_person_judged_all(self, model, study):
+        X, _, z = study
+        fitted = model(4, **self.settings()).fit(X, Groupings.from_matrix(z[:, None], items=X.index))
+        assert np.isfinite(fitted.responsibilities_).all()
+
+    @pytest.mark.slow
+    def test_constant_features(self, model):
+        X = pd.DataFrame(np.zeros((20, 3)))
+        assert np.isfinite(model(3, **self.settings()).fit(X).responsibilities_).all()
+
+    def test_features_of_huge_scale_fail_with_a_sentence_or_fit(self, model, study):
+        X, said, _ = study
+        try:
+            fitted = model(4, **self.settings()).fit(X * 1e18, said)
+        except FloatingPointError as error:
+            assert "Standardise the features" in str(error)  # noqa: PT017
+        else:
+            assert np.isfinite(fitted.responsibilities_).all()
+
+    def test_bernoulli_needs_features_from_0_to_1(self, model, study):
+        X, said, _ = study
+        with pytest.raises(InputError, match="A Bernoulli likelihood needs features from 0 to 1"):
+            model(4, **self.settings(likelihood="bernoulli")).fit(X, said)
+
+    def test_annotations_without_a_pair(self, model, study):
+        X, _, _ = study
+        alone = Groupings.from_matrix(np.where(np.arange(60) == 0, "a", None)[:, None], items=X.index)
+        with pytest.raises(InputError, match="judge no pair of items"):
+            model(4, **self.settings()).fit(X, alone)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("n_clusters", 0), ("hidden", ()), ("n_epochs", "all"), ("rate", 2.0), ("likelihood", "poisson"),
+         ("implied_pairs", "some"), ("reliability_prior", 1.0), ("annotated_weight", -1), ("warm_epochs", -1)],
+    )  # fmt: skip
+    def test_wrong_parameters(self, model, study, name, value):
+        X, said, _ = study
+        with pytest.raises(InputError, match=f"The '{name}' parameter of {model.__name__} must be"):
+            model(**{name: value}).fit(X, said)
+
+
+def test_bernoulli_pictures():
+    """Ones in one of two halves of twelve pixels."""
+    rng = np.random.default_rng(0)
+    z = np.arange(40) % 2
+    shape = np.repeat(np.eye(2)[z], 6, axis=1)
+    pixels = (rng.random(shape.shape) < 0.1 + 0.8 * shape).astype(float)
+    model = BayesSCDC(3, **SMALL | {"n_epochs": 40, "warm_epochs": "auto"}, likelihood="bernoulli").fit(pixels)
+    assert nmi(z, model.labels_) > 0.9
+    features, _ = model.sample(5)
+    assert ((features >= 0) & (features <= 1)).all()
+
+
+@pytest.mark.slow
+def test_networks_of_ones_own(study):
+    X, said, _ = study
+    encoder = eqx.nn.MLP(4, 4, 8, 1, key=jax.random.key(0))
+    decoder = eqx.nn.MLP(2, 8, 8, 1, key=jax.random.key(1))
+    model = BayesSCDC(4, **SMALL, encoder=encoder, decoder=decoder).fit(X, said)
+    assert model.transform(X).shape == (60, 2)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.slow
+def test_a_sum_over_few_candidates_is_the_sum_over_all_where_they_are_all(study):
+    X, said, _ = study
+    one, other = (SCDC(4, **SMALL, n_candidates=n).fit(X, said) for n in (None, 4))
+    np.testing.assert_allclose(one.responsibilities_, other.responsibilities_, atol=1e-5)
+    fewer = SCDC(4, **SMALL, n_candidates=2).fit(X, said)
+    assert ((fewer.responsibilities_ > 0).sum(1) <= 2).all()

@@ -1,0 +1,320 @@
+"""Plots and the report of the deep models, by a stand-in that was told its answer."""
+
+import subprocess
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.patches import Ellipse
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from consilience import Pairs
+from consilience.base import CrowdEstimator
+from consilience.errors import InputError
+from consilience.inspection import plot_latent, plot_samples, plot_training, plot_worker_weights, report
+from consilience.inspection.style import colour, marker
+from consilience.simulation import simulate_pairs
+
+SIZES = (30, 20, 10)
+
+
+@pytest.fixture(autouse=True)
+def no_open_figures():
+    yield
+    assert not plt.get_fignums()
+
+
+class StandIn(CrowdEstimator):
+    """What `BayesSCDC` has when it is fitted: the latent space is that of the first features."""
+
+    def __init__(self, n_latent=2, n_features=6):
+        self.n_latent = n_latent
+        self.n_features = n_features
+
+    def fit(self, X=None, annotations=None):
+        rng = np.random.default_rng(0)
+        self.labels_, self.n_clusters_ = np.repeat(np.arange(len(SIZES)), SIZES), len(SIZES)
+        self.items_ = pd.Index([f"item {i}" for i in range(sum(SIZES))])
+        self.weights_ = np.array(SIZES) / sum(SIZES)
+        self.means_ = np.vstack([np.zeros(self.n_latent), 4 * np.eye(self.n_latent, 2).T[:2]])
+        roots = np.tril(rng.normal(size=(3, self.n_latent, self.n_latent))) * 0.5 + 0.5 * np.eye(self.n_latent)
+        self.covariances_ = roots @ roots.swapaxes(1, 2)
+        self.responsibilities_ = 0.9 * np.eye(3)[self.labels_] + 0.1 / 3
+        self.losses_, self.clusters_left_ = np.array([9.0, 7.0, 6.5, 6.4]), np.array([8, 5, 3, 3])
+        self.restart_bounds_, self.lower_bound_, self.n_iter_ = np.array([-400.0, -384.0]), -384.0, 4
+        names = pd.Index(["Ann", "Bo", "Cy"], name="annotator")
+        table = {
+            "n_pairs": [40] * 3,
+            "sensitivity": [0.6, 0.9, 0.5],
+            "specificity": [0.7, 0.9, 0.4],
+            "weight": [1.2, 4.3, -0.4],
+        }
+        self.annotators_ = pd.DataFrame(table, index=names)
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)[:, : self.n_latent]
+
+    def sample(self, n_samples=1, cluster=None, random_state=None):
+        rng = np.random.default_rng(random_state)
+        return np.full((n_samples, self.n_features), cluster / 2) + 0.01 * rng.random((n_samples, 1)), cluster
+
+
+def features_of(model):
+    """A table of features: the latent positions, then noise."""
+    rng = np.random.default_rng(1)
+    roots = np.linalg.cholesky(model.covariances_)[model.labels_]
+    latent = model.means_[model.labels_] + np.einsum("nij,nj->ni", roots, rng.normal(size=(60, model.n_latent)))
+    noise = rng.normal(size=(60, model.n_features - model.n_latent))
+    columns = [f"pixel {i}" for i in range(model.n_features)]
+    return pd.DataFrame(np.hstack([latent, noise]), index=model.items_, columns=columns)
+
+
+@pytest.fixture
+def judged():
+    truth = np.repeat(np.arange(3), SIZES)
+    frame = simulate_pairs(truth[:40], 3, 40, 0.9, random_state=0).to_frame()
+    frame["annotator"] = frame["annotator"].map(
+        {f"annotator {i + 1}": name for i, name in enumerate(["Ann", "Bo", "Cy"])}
+    )
+    frame[["item_a", "item_b"]] = "item " + frame[["item_a", "item_b"]].astype(str)
+    return Pairs.from_frame(frame, items=StandIn().fit().items_)
+
+
+# ---- samples
+
+
+def test_samples_stand_in_a_column_a_cluster_and_shine_by_its_share():
+    ax = plot_samples(StandIn().fit(), (2, 3), n_rows=4, random_state=0)
+    sheet = np.asarray(ax.images[0].get_array())
+    assert sheet.shape == (4 * 3 - 1, 3 * 4 - 1)
+    assert (sheet[2::3] == 1).all()
+    assert (sheet[:, 3::4] == 1).all()
+    for cluster, brightness in enumerate([1.0, 0.75, 0.5]):  # shares of 1/2, 1/3 and 1/6; the faintest would have .25
+        images = sheet[:, 4 * cluster : 4 * cluster + 3][np.arange(11) % 3 < 2]
+        np.testing.assert_allclose(images / brightness, cluster / 2, atol=0.02)  # the features, but for their noise
+
+
+def test_columns_of_samples_bear_the_clusters_and_their_shares():
+    ax = plot_samples(StandIn().fit(), (2, 3))
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0\n50%", "1\n33%", "2\n17%"]
+
+
+def test_samples_depend_on_the_random_state_alone():
+    model = StandIn().fit()
+    one, same, other = (np.asarray(plot_samples(model, (2, 3), 2, seed).images[0].get_array()) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()
+
+
+def test_samples_of_a_pipeline_are_pixels_again():
+    pixels = np.random.default_rng(0).random((60, 12))
+    pipeline = make_pipeline(StandardScaler(), PCA(6), StandIn()).fit(pixels)
+    ax = plot_samples(pipeline, (2, 2, 3), n_rows=1)
+    sheet = np.asarray(ax.images[0].get_array())
+    assert sheet.shape == (2, 3 * 3 - 1, 3)
+    drawn = pipeline[:-1].inverse_transform(np.full((1, 6), 0.5))[0].reshape(2, 2, 3)  # of cluster 1, but for its noise
+    shown = sheet[:, 3:5] / 0.75
+    assert np.corrcoef(shown.ravel(), drawn.ravel())[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("shape", [6, (6,), (2, 3, 4), (2, 0), "23", (2.0, 3.0)])
+def test_a_shape_that_is_none_is_refused(shape):
+    with pytest.raises(InputError, match=r"'image_shape' .* must be \(height, width\)"):
+        plot_samples(StandIn().fit(), shape)
+
+
+def test_a_shape_of_other_features_is_refused_with_both_numbers():
+    with pytest.raises(InputError, match="Images of 4 × 4 have 16 pixels; a sample has 6 features"):
+        plot_samples(StandIn().fit(), (4, 4))
+
+
+def test_a_model_without_samples_is_refused(sorts):
+    with pytest.raises(InputError, match="PartitionLabelModel draws no samples"):
+        plot_samples(sorts[0], (2, 2))
+    with pytest.raises(InputError, match=r"'n_rows' .* positive int. Got 0"):
+        plot_samples(StandIn().fit(), (2, 3), 0)
+
+
+# ---- the latent space
+
+
+def assert_at_two_deviations(ellipse, mean, covariance):
+    rim = ellipse.get_patch_transform().transform(ellipse.get_path().vertices[::3]) - mean  # between are control points
+    np.testing.assert_allclose(np.einsum("ni,ij,nj->n", rim, np.linalg.inv(covariance), rim), 4)
+
+
+def test_items_stand_at_their_latent_means_within_ellipses_of_their_cluster():
+    model = StandIn().fit()
+    X = features_of(model)
+    ax = plot_latent(model, X)
+    for cluster in range(3):
+        (line,) = (line for line in ax.lines if line.get_label() == f"cluster {cluster}")
+        np.testing.assert_array_equal(line.get_xydata(), X.to_numpy()[model.labels_ == cluster, :2])
+        assert (line.get_marker(), line.get_markerfacecolor()) == (marker(cluster), colour(cluster))
+    ellipses = [patch for patch in ax.patches if isinstance(patch, Ellipse)]
+    assert len(ellipses) == 3
+    for ellipse, mean, covariance in zip(ellipses, model.means_, model.covariances_, strict=True):
+        assert_at_two_deviations(ellipse, mean, covariance)
+
+
+def test_many_latent_dimensions_by_their_principal_components():
+    model = StandIn(n_latent=5).fit()
+    X = features_of(model)
+    ax = plot_latent(model, X)
+    expected = PCA(2).fit(X.to_numpy()[:, :5])
+    line = next(line for line in ax.lines if line.get_label() == "cluster 0")
+    seen = expected.transform(X.to_numpy()[:30, :5])
+    np.testing.assert_allclose(np.abs(line.get_xydata()), np.abs(seen), atol=1e-8)  # signs are free
+    ellipse = ax.patches[0]
+    plane = PCA(2, random_state=0).fit(X.to_numpy()[:, :5])
+    covariance = plane.components_ @ model.covariances_[0] @ plane.components_.T
+    assert_at_two_deviations(ellipse, plane.transform(model.means_[:1])[0], covariance)
+    assert ax.get_xlabel().startswith("component 1 (")
+
+
+def test_one_latent_dimension_against_the_cluster():
+    model = StandIn(n_latent=1)
+    model.fit()
+    ax = plot_latent(model, features_of(model))
+    line = next(line for line in ax.lines if line.get_label() == "cluster 2")
+    assert set(line.get_ydata()) == {2}
+    (span,) = ax.collections[1].get_segments()
+    deviation = np.sqrt(model.covariances_[1, 0, 0])
+    np.testing.assert_allclose(span, [[4 - 2 * deviation, 1], [4 + 2 * deviation, 1]])
+
+
+def test_items_without_judgements_are_hollow_and_rows_matched_by_name(judged):
+    model = StandIn().fit()
+    X = features_of(model)
+    ordered, shuffled = (plot_latent(model, table, judged) for table in (X, X.sample(frac=1, random_state=0)))
+    for one, other in zip(ordered.lines, shuffled.lines, strict=True):
+        np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
+    hollow = sum(len(line.get_xdata()) for line in ordered.lines if line.get_label().endswith("no annotations"))
+    assert hollow == (judged.summary().annotators_per_item == 0).sum() >= 20
+
+
+def test_items_of_a_pipeline_by_arrays_stand_where_its_last_step_puts_them():
+    X = features_of(StandIn().fit()).to_numpy()
+    pipeline = make_pipeline(StandardScaler(), StandIn()).fit(X)
+    line = next(line for line in plot_latent(pipeline, X).lines if line.get_label() == "cluster 1")
+    np.testing.assert_allclose(line.get_xydata(), ((X - X.mean(0)) / X.std(0))[30:50, :2])
+
+
+def test_of_many_items_some_are_drawn():
+    model = StandIn().fit()
+    ax = plot_latent(model, features_of(model), max_items=25)
+    assert sum(len(line.get_xdata()) for line in ax.lines) == 25
+    assert ax.get_title(loc="left") == "25 of 60 items, chosen at random"
+
+
+def test_a_model_without_latent_space_is_refused(sorts):
+    with pytest.raises(InputError, match="PartitionLabelModel has no latent space"):
+        plot_latent(sorts[0], None)
+
+
+# ---- training
+
+
+def test_training_by_epoch():
+    model = StandIn().fit()
+    of_loss, of_clusters = plot_training(make_pipeline("passthrough", model)).axes
+    np.testing.assert_array_equal(of_loss.lines[0].get_xydata(), np.column_stack([[1, 2, 3, 4], model.losses_]))
+    np.testing.assert_array_equal(of_clusters.lines[0].get_ydata(), model.clusters_left_)
+    assert of_clusters.get_ylim()[0] == 0
+
+
+def test_a_model_without_epochs_is_refused(sorts):
+    with pytest.raises(InputError, match="PartitionLabelModel has no losses of epochs"):
+        plot_training(sorts[0])
+
+
+# ---- weights of annotators
+
+
+@pytest.mark.parametrize(
+    "true", [[1.0, 4.4, 0.1], {"Cy": 0.1, "Ann": 1.0, "Bo": 4.4}, pd.Series([4.4, 0.1, 1.0], index=["Bo", "Cy", "Ann"])]
+)
+def test_weights_beside_the_true_ones_highest_first(true):
+    ax = plot_worker_weights(StandIn().fit(), true)
+    drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
+    np.testing.assert_array_equal(drawn["true"], [4.4, 1.0, 0.1])
+    np.testing.assert_array_equal(drawn["estimated"], [4.3, 1.2, -0.4])
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["Bo", "Ann", "Cy"]
+
+
+@pytest.mark.parametrize(
+    ("true", "said"),
+    [
+        ([1.0, 2.0], r"one for each of 3 annotators. Got an array of shape \(2,\)"),
+        ({"Ann": 1.0, "Bo": 2.0}, "none for annotator 'Cy'"),
+        ([1.0, np.inf, 2.0], "weight of annotator 'Bo' is not finite"),
+        (["a", "b", "c"], "must be numbers"),
+        (pd.Series([1.0, 2.0, 3.0, 4.0], index=["Ann", "Bo", "Cy", "Bo"]), "names annotator 'Bo' twice"),
+    ],
+)
+def test_wrong_true_weights_are_refused(true, said):
+    with pytest.raises(InputError, match=said):
+        plot_worker_weights(StandIn().fit(), true)
+
+
+def test_models_that_weigh_no_judgements_are_refused(sorts, fusion):
+    for model, _ in (sorts, fusion):
+        with pytest.raises(InputError, match="does not tell what judgements of annotators weigh"):
+            plot_worker_weights(model, [1.0])
+    nobody = StandIn().fit()
+    nobody.annotators_ = nobody.annotators_.iloc[:0]
+    with pytest.raises(InputError, match="fitted without annotators"):
+        plot_worker_weights(nobody, [])
+
+
+def test_many_annotators_have_no_names():
+    model = StandIn().fit()
+    model.annotators_ = pd.concat([model.annotators_] * 30).set_axis([f"a{i}" for i in range(90)])
+    ax = plot_worker_weights(model, np.arange(90.0))
+    assert not ax.get_xticklabels()
+    assert ax.get_xlabel() == "90 annotators, by true weight"
+
+
+# ---- together
+
+
+def test_plots_draw_on_the_axes_given():
+    model = StandIn().fit()
+    X = features_of(model)
+    for plot, arguments in [(plot_samples, [(2, 3)]), (plot_latent, [X]), (plot_worker_weights, [[1, 2, 3]])]:
+        figure = plot_training(model)  # any figure that pyplot does not hold
+        mine = figure.axes[0]
+        mine.clear()
+        assert plot(model, *arguments, ax=mine) is mine
+        assert mine.has_data()
+
+
+def test_the_report_of_a_deep_model_shows_its_latent_space_and_its_training(read, judged, tmp_path):
+    model = StandIn(n_latent=3).fit()
+    path = tmp_path / "report.html"
+    report(model, judged, X=features_of(model), path=path)
+    page = read(path.read_text(encoding="utf-8"))
+    answer, fit = page.section("answer").text, page.section("fit").text
+    assert "The items in the latent space, which the model learned, by the two directions in which its 3" in answer
+    assert "hollow where there are no annotations; ellipses reach two standard deviations" in answer
+    assert "Training took 4 epochs. The best of 2 restarts was kept." in fit
+    assert {"Ann", "Bo", "Cy"} <= {row[0] for row in page.table("annotators")}
+
+
+def test_the_report_of_sweeps_without_a_test_of_convergence(read, judged, tmp_path):
+    model = StandIn().fit()
+    del model.losses_
+    model.lower_bounds_ = np.array([-900.0, -500.0, -501.0, -384.0])
+    path = tmp_path / "report.html"
+    report(model, judged, path=path)
+    assert "it should rise and level off (4 sweeps)" in read(path.read_text(encoding="utf-8")).section("fit").text
+
+
+def test_inspection_needs_no_jax():
+    code = "import sys, consilience.inspection; sys.exit('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
