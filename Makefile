@@ -74,12 +74,14 @@ bench: setup
 	$(BIN)/python benchmarks/speed/partition_labels.py
 	$(BIN)/python benchmarks/speed/subset_groupings.py
 	$(BIN)/python benchmarks/speed/pairs.py
+	$(BIN)/python benchmarks/speed/deep.py
 
 papers: setup
 	$(BIN)/python benchmarks/papers/partition_labels.py --out docs/papers/partition_labels.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/stagewise.py --slow --out docs/papers/stagewise.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/subset_groupings.py --out docs/papers/subset_groupings.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/multiple_views.py --out docs/papers/multiple_views.txt --figures docs/papers
+	$(BIN)/python benchmarks/papers/deep.py --out docs/papers/deep.txt
 	$(BIN)/python benchmarks/papers/compare_digits.py --out docs/papers/compare_digits.txt
 
 serve: $(VENV)/.core

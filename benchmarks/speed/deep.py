@@ -1,0 +1,143 @@
+"""Seconds an epoch of the deep models, and what they grow with; how soon a second process begins to train.
+
+    python benchmarks/speed/deep.py [--items 12000] [--parts models growth start] [--out FILE.json]
+
+models  BayesSCDC and SCDC at 50 clusters, the sizes of the networks as for handwritten digits (784-500-500-8).
+growth  an epoch of BayesSCDC against clusters, items, restarts and judged pairs, all else at the first value.
+start   seconds from the import to the first epoch in a new process: first with an empty folder of compiled code, then
+        with what the first one left there.
+
+Runs on whatever JAX runs on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+PARTS = ("models", "growth", "start")
+EPOCHS = 3
+GROWTH: dict[str, tuple[int, ...]] = {
+    "clusters": (10, 20, 40, 80),
+    "items": (2000, 4000, 8000, 16000),
+    "restarts": (1, 2, 4, 8),
+    "pairs": (1000, 10_000, 100_000),
+}
+START = """
+import time
+begin = time.perf_counter()
+import numpy as np
+from consilience.deep import BayesSCDC
+X = np.random.default_rng(0).random((2000, 64))
+imported = time.perf_counter()
+BayesSCDC(20, hidden=(100, 100), n_epochs=1, warm_epochs=1, random_state=0).fit(X)
+print(imported - begin, time.perf_counter() - imported)
+"""
+
+
+def main() -> None:
+    """Time the parts asked for, print and write what comes out."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--items", type=int, default=12_000)
+    parser.add_argument(
+        "--parts", nargs="+", choices=("models", "growth", "start"), default=("models", "growth", "start")
+    )
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    found: dict[str, Any] = {}
+    if "start" in arguments.parts:
+        found["start"] = starts()
+    import jax
+
+    found["device"] = str(jax.devices()[0])
+    if "models" in arguments.parts:
+        found["models"] = models(arguments.items)
+    if "growth" in arguments.parts:
+        found["growth"] = growth()
+    if arguments.out:
+        arguments.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
+
+
+def study(n_items: int, n_features: int, n_pairs: int) -> tuple[pd.DataFrame, Any]:
+    """Noise with ten bumps, and pairs of a tenth of the items, judged by ten people."""
+    from consilience.simulation import simulate_pairs
+
+    rng = np.random.default_rng(0)
+    z = rng.integers(10, size=n_items)
+    pixels = (rng.random((n_items, n_features)) < rng.random((10, n_features))[z]).astype(float)
+    some = pd.Series(z[: max(n_items // 10, 200)])
+    judged = simulate_pairs(some, 10, n_pairs // 10, 0.9, random_state=0)
+    return pd.DataFrame(pixels), judged.reindex(pd.RangeIndex(n_items))
+
+
+def seconds_an_epoch(make: Any, X: pd.DataFrame, judged: Any) -> float:
+    """The difference that further epochs make, so that compiling and starting cancel; the best of two."""
+    times = []
+    for n_epochs in (1, 1, 1 + EPOCHS, 1 + EPOCHS):
+        start = time.perf_counter()
+        make(n_epochs=n_epochs, warm_epochs=1, random_state=0).fit(X, judged)
+        times.append(time.perf_counter() - start)
+    return max(min(times[2:]) - min(times[:2]), 0.0) / EPOCHS
+
+
+def models(n_items: int) -> dict[str, float]:
+    from functools import partial
+
+    from consilience.deep import SCDC, BayesSCDC
+
+    X, judged = study(n_items, 784, 5000)
+    found = {}
+    for model in (BayesSCDC, SCDC):
+        settings = {"likelihood": "bernoulli", "batch_size": 128}
+        found[model.__name__] = seconds_an_epoch(partial(model, 50, **settings), X, judged)
+        print(
+            f"{model.__name__:10s} {found[model.__name__]:8.2f} s an epoch of {n_items} items, 50 clusters", flush=True
+        )
+    print(f"SCDC takes {found['SCDC'] / found['BayesSCDC']:.1f} times as long")
+    return found
+
+
+def growth() -> dict[str, list[list[float]]]:
+    from functools import partial
+
+    from consilience.deep import BayesSCDC
+
+    usual = {name: values[0] for name, values in GROWTH.items()}
+    found: dict[str, list[list[float]]] = {}
+    for name, values in GROWTH.items():
+        found[name] = []
+        for value in values:
+            case = usual | {name: value}
+            X, judged = study(case["items"], 64, case["pairs"])
+            make = partial(
+                BayesSCDC, case["clusters"], n_init=case["restarts"], hidden=(100, 100), likelihood="bernoulli"
+            )
+            found[name].append([value, seconds_an_epoch(make, X, judged)])
+            print(f"{name:10s} {value:8d} {found[name][-1][1]:8.3f} s an epoch", flush=True)
+    return found
+
+
+def starts() -> list[list[float]]:
+    with tempfile.TemporaryDirectory() as folder:
+        found = []
+        for which in ("first", "second"):
+            command = [sys.executable, "-c", START]
+            environment = os.environ | {"JAX_COMPILATION_CACHE_DIR": folder}
+            output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+            found.append([float(part) for part in output.split()])
+            print(f"{which} process: import {found[-1][0]:.1f} s, then {found[-1][1]:.1f} s to the end of an epoch")
+    return found
+
+
+if __name__ == "__main__":
+    main()
