@@ -110,10 +110,11 @@ class BayesSCDC(DeepClustering):
     >>> from consilience.metrics import nmi
     >>> from consilience.simulation import simulate_pairs
     >>> X, species = load_iris(return_X_y=True)
-    >>> judged = simulate_pairs(species, n_annotators=5, pairs_each=100, accuracy=0.9, random_state=0)
-    >>> model = BayesSCDC(6, n_latent=2, hidden=(40, 40), n_epochs=30, batch_size=50, random_state=0)
-    >>> model = model.fit((X - X.mean(0)) / X.std(0), judged)
-    >>> nmi(species, model.labels_) > 0.8
+    >>> X = (X - X.mean(0)) / X.std(0)
+    >>> judged = simulate_pairs(species, n_annotators=3, pairs_each=200, accuracy=0.9, random_state=0)
+    >>> small = {"n_latent": 2, "hidden": (20,), "batch_size": 32, "annotated_batch_size": 32, "n_epochs": 100}
+    >>> model = BayesSCDC(8, n_init=3, random_state=0, **small).fit(X, judged)
+    >>> bool(nmi(species, model.labels_) > 0.9)
     True
     """
 
@@ -314,12 +315,15 @@ class SCDC(DeepClustering):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from consilience.deep import SCDC
+    >>> from consilience.metrics import nmi
     >>> from consilience.simulation import simulate_pairs
     >>> X, species = load_iris(return_X_y=True)
-    >>> judged = simulate_pairs(species, n_annotators=5, pairs_each=100, accuracy=0.9, random_state=0)
-    >>> model = SCDC(3, n_latent=2, hidden=(40, 40), n_epochs=30, batch_size=50, random_state=0)
-    >>> model.fit((X - X.mean(0)) / X.std(0), judged).transform(X[:2]).shape
-    (2, 2)
+    >>> X = (X - X.mean(0)) / X.std(0)
+    >>> judged = simulate_pairs(species, n_annotators=3, pairs_each=200, accuracy=0.9, random_state=0)
+    >>> small = {"n_latent": 2, "hidden": (20,), "batch_size": 32, "annotated_batch_size": 32, "n_epochs": 200}
+    >>> model = SCDC(3, n_init=4, random_state=0, **small).fit(X, judged)
+    >>> bool(nmi(species, model.labels_) > 0.7)
+    True
     """
 
     def __init__(
