@@ -200,7 +200,7 @@ class SemiCrowd(KMeansInMetric):
     notes_ : list of str
         What was left out: sentences.
     objective_ : float
-        tr(A) + C Σ |A - Ã|; lower is better.
+        tr(A) + C Σ abs(A - Ã); lower is better.
     inertia_ : float
         Of k-means, in the metric.
     n_iter_ : int
