@@ -114,6 +114,13 @@ class CrowdEstimator(BaseEstimator):
             raise InputError("item_a and item_b must be two names of items, or two lists of names of one length.")
         return self._places([item_a] if one else item_a), self._places([item_b] if one else item_b), one
 
+    def _place_of_annotator(self, annotator: Any) -> int:
+        """Row of a fitted annotator in `annotators_`."""
+        place = int(self.annotators_.index.get_indexer(name_index([annotator]))[0])
+        if place == MISSING:
+            raise InputError(f"Annotator {annotator!r} was not fitted.")
+        return place
+
     def _places(self, names: Any) -> Int[np.ndarray, " names"]:
         wanted = name_index(names)
         place: np.ndarray = self.items_.get_indexer(wanted)

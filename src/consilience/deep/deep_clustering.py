@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from tqdm import tqdm
 
-from consilience.annotations.names import MISSING, name_index, order_of_names
+from consilience.annotations.names import order_of_names
 from consilience.base import CrowdEstimator
 from consilience.deep import checkpoints, running
 from consilience.deep.judgements import Judgements, annotated_items, judgements
@@ -269,10 +269,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         a, b, one = self._pairs_of_items(item_a, item_b)
         same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
         if annotator is not None:
-            place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
-            if place == MISSING:
-                raise InputError(f"Annotator {annotator!r} was not fitted.")
-            own = self.annotators_.iloc[place]
+            own = self.annotators_.iloc[self._place_of_annotator(annotator)]
             same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
         return float(same[0]) if one else same
 

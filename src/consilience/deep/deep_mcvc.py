@@ -49,7 +49,7 @@ from jaxtyping import Float, Int, PRNGKeyArray, PyTree
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations.names import MISSING, name_index, order_of_names
+from consilience.annotations.names import order_of_names
 from consilience.base import CrowdEstimator
 from consilience.deep import checkpoints
 from consilience.deep.exponential_family import expected_log, kl_dirichlet
@@ -402,9 +402,7 @@ class DeepMCVC(CrowdEstimator):
         within = np.stack([(eta[a] * eta[b]).sum(1) for eta in self.view_responsibilities_], axis=1)
         same = within[:, 0]
         if annotator is not None:
-            place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
-            if place == MISSING:
-                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            place = self._place_of_annotator(annotator)
             own = self.annotators_.iloc[place]
             same = within @ self.view_probabilities_.to_numpy()[place]
             same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])

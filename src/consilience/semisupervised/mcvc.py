@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations.names import MISSING, name_index, order_of_names
+from consilience.annotations.names import order_of_names
 from consilience.base import CrowdEstimator
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
@@ -164,11 +164,9 @@ class _UncertainExperts(CrowdEstimator):
         within = np.stack([(eta[a] * eta[b]).sum(1) for eta in self.view_responsibilities_], axis=1)
         same = within[:, 0]
         if annotator is not None:
-            place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
-            if place == MISSING:
-                raise InputError(f"Annotator {annotator!r} was not fitted.")
-            same = within @ self.view_probabilities_.to_numpy()[place]
+            place = self._place_of_annotator(annotator)
             own = self.annotators_.iloc[place]
+            same = within @ self.view_probabilities_.to_numpy()[place]
             same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
         return float(same[0]) if one else same
 
