@@ -43,7 +43,7 @@ PAPER = {  # accuracy, NMI, clusters left where given
 SMALL = {"hidden": (40, 40), "n_init": 10}
 DIGITS: dict[str, Callable[[int, bool], Any]] = {
     "BayesSCDC": lambda seed, judged: BayesSCDC(
-        50, likelihood="bernoulli", annotated_weight=10.0, n_epochs=24, random_state=seed, verbose=True
+        50 if judged else 10, likelihood="bernoulli", annotated_weight=10.0, n_epochs=10, random_state=seed
     ),
     "SCDC": lambda seed, judged: SCDC(
         10, likelihood="bernoulli", annotated_weight=10.0, n_epochs=24, n_candidates=2, random_state=seed, verbose=True

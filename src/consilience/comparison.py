@@ -48,7 +48,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 from sklearn.utils import check_random_state
-from tqdm import tqdm
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.entrants import CHANCE, Entrant, named
@@ -58,6 +57,7 @@ from consilience.held_out import LEVELS, HeldOut, hold_out
 from consilience.inference.iterate import spawn_seeds
 from consilience.metrics import same_log_loss
 from consilience.parameters import is_number, is_whole
+from consilience.progress import progress_bar
 
 __all__ = ["Comparison", "compare"]
 
@@ -204,7 +204,9 @@ def compare(
     chance = np.empty(len(held.fold))
     for entrant in entrants:
         entrant.probability = np.full(len(held.fold), np.nan)
-    with tqdm(total=n_folds * len(entrants), desc="fits", disable=None if verbose else True, leave=False) as bar:
+    with progress_bar(
+        shown=bool(verbose), total=n_folds * len(entrants), desc="fits", disable=None, leave=False
+    ) as bar:
         for fold in range(n_folds):
             kept = held.kept(fold)
             chance[held.fold == fold] = share_same(kept)

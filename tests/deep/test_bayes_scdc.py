@@ -4,6 +4,8 @@ With o = a x + b + noise, the encoder that says exactly what o says of x is a st
 density of o is known, so that nothing is drawn.
 """
 
+import itertools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -15,7 +17,7 @@ from scipy.stats import invgamma, norm
 from consilience.deep import bayes_scdc, merging
 from consilience.deep import exponential_family as families
 from consilience.deep.bayes_scdc import METHOD, Parameters, Posterior
-from consilience.deep.judgements import PairJudgements
+from consilience.deep.judgements import PairJudgements, right_and_wrong
 from consilience.deep.networks import Encoder, Given, Likelihood, Potential
 from consilience.deep.training import Data, Fit, survey
 
@@ -74,10 +76,10 @@ def problem(seed, n_items=3):
     data = Data(jnp.asarray(o[:, None]), jnp.empty(0, int), jnp.arange(n_items), judged)
     eta = jnp.asarray(rng.dirichlet(np.ones(2), size=n_items))
     right = jnp.array([[3.0, 1.0]])
-    clusters = families.normal_wishart(
+    components = families.normal_wishart(
         jnp.array([[-1.0], [1.0]]), jnp.ones(2), 2 * jnp.ones((2, 1, 1)), 3 * jnp.ones(2)
     )
-    posterior = Posterior(jnp.array([2.0, 2.5]), clusters, right, right)
+    posterior = Posterior(jnp.array([2.0, 2.5]), components, right, right, jnp.eye(2))
     return Fit(exact_networks(), None, posterior, eta, jax.random.key(0), jnp.int32(0)), data
 
 
@@ -111,7 +113,7 @@ def log_evidence(data, n_draws=400_000):
     """ln p(O, L): sums over all clusterings, draws of what items share from its prior."""
     rng = np.random.default_rng(0)
     own = prior()
-    mean, count, scale, degrees = (float(np.squeeze(part)) for part in families.standard(own.cluster))
+    mean, count, scale, degrees = (float(np.squeeze(part)) for part in families.standard(own.component))
     shares = rng.beta(1.5, 1.5, size=n_draws)
     variance = invgamma(degrees / 2, scale=scale / 2).rvs((n_draws, 2), random_state=rng)
     mu = mean + np.sqrt(variance / count) * rng.normal(size=(n_draws, 2))
@@ -160,20 +162,20 @@ def test_a_step_of_size_one_is_the_coordinate_update():
 
     def of(posterior):
         """The bound as a function of what items share, their q held."""
-        expected = families.expected_gaussian(posterior.clusters)
+        expected = families.expected_gaussian(posterior.components)
         offsets = families.expected_log(posterior.concentration)
         inside = (found.responsibilities * (bayes_scdc.log_densities(found.latent, expected) + offsets)).sum()
         divergence = families.kl_dirichlet(posterior.concentration, prior().concentration)
-        return inside - divergence - families.kl_normal_wishart(posterior.clusters, prior().cluster).sum()
+        return inside - divergence - families.kl_normal_wishart(posterior.components, prior().component).sum()
 
     slope = jax.grad(of)(fit.posterior)
-    for part in jax.tree.leaves((slope.concentration, slope.clusters)):
+    for part in jax.tree.leaves((slope.concentration, slope.components)):
         np.testing.assert_allclose(part, 0, atol=1e-4)  # a jitter of 1e-6 is added to every matrix
 
 
 def test_settled_responsibilities_maximise_the_bound_of_an_item():
     fit, data = problem(0, n_items=5)
-    expected = families.expected_gaussian(fit.posterior.clusters)
+    expected = families.expected_gaussian(fit.posterior.components)
     potential = jax.vmap(fit.parameters.encoder)(data.observed)
     offsets = jnp.asarray(np.random.default_rng(0).normal(size=(5, 2)))
     found = bayes_scdc.settled(jnp.full((5, 2), 0.5), (potential, expected, offsets))
@@ -193,7 +195,7 @@ def test_settled_responsibilities_maximise_the_bound_of_an_item():
 
 def test_gradient_passes_through_the_fixed_point():
     fit, _ = problem(1, n_items=4)
-    expected = families.expected_gaussian(fit.posterior.clusters)
+    expected = families.expected_gaussian(fit.posterior.components)
     rng = np.random.default_rng(2)
     potential = Potential(jnp.asarray(rng.normal(size=(4, 1))), jnp.asarray(rng.uniform(0.2, 1, size=(4, 1))))
     offsets, weight = jnp.asarray(rng.normal(size=(4, 2))), jnp.asarray(rng.normal(size=(4, 2)))
@@ -247,10 +249,64 @@ class TestMerging:
         for (one, other), value in {(0, 1): 5.0, (1, 2): 9.0, (3, 4): 1.0}.items():
             gain[one, other] = gain[other, one] = value
         np.fill_diagonal(gain, -np.inf)
-        target = np.asarray(merging.chosen(jnp.asarray(gain)))
-        assert target[0] == 0
-        assert target[1] == target[2]
-        assert target[3] == target[4]
+        into = np.asarray(merging.chosen(jnp.asarray(gain), jnp.eye(5)))
+        assert into.argmax(1).tolist() == [0, 1, 1, 3, 3]
+        np.testing.assert_array_equal(into.sum(1), 1)
+        together = jnp.eye(5).at[3].set(jnp.eye(5)[2])  # 3 is in the cluster of 2, which is merged already
+        assert np.asarray(merging.chosen(jnp.asarray(gain), together)).argmax(1).tolist() == [0, 1, 1, 3, 4]
 
     def test_nothing_to_gain_changes_nothing(self):
-        assert merging.chosen(jnp.full((3, 3), -1.0)).tolist() == [0, 1, 2]
+        np.testing.assert_array_equal(merging.chosen(jnp.full((3, 3), -1.0), jnp.eye(3)), np.eye(3))
+
+    def test_merging_two_components_merges_their_clusters(self):
+        joined = jnp.eye(4)[jnp.array([0, 0, 2, 3])]
+        into = jnp.eye(4)[jnp.array([0, 1, 1, 3])]
+        assert np.asarray(merging.after(into, joined)).argmax(1).tolist() == [0, 0, 0, 3]
+
+
+class TestJoining:
+    def partitions(self, n):
+        """Every way to put n components into clusters, as one-hot rows."""
+        for code in itertools.product(range(n), repeat=n):
+            if all(value <= max(code[:place], default=-1) + 1 for place, value in enumerate(code)):
+                yield np.eye(n)[list(code)]
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_finds_clusters_that_were_put_in(self, seed):
+        rng = np.random.default_rng(seed)
+        planted = rng.integers(3, size=6)
+        same = planted[:, None] == planted
+        affinity = np.where(same, 1.0, -1.0) * rng.uniform(0.5, 2, size=(6, 6))
+        affinity = affinity + affinity.T
+        found = np.asarray(merging.join(jnp.asarray(affinity)))
+        assert ((found @ found.T > 0) == same).all()
+        values = [np.trace(one.T @ affinity @ one) for one in self.partitions(6)]
+        assert np.trace(found.T @ affinity @ found) == pytest.approx(max(values))
+
+    def test_gain_of_joining_is_the_change_of_the_bound(self):
+        """Of the whole bound, with all else as it is."""
+        fit, data = problem(1, n_items=8)
+        found = survey(METHOD, data, fit)
+        affinity = found.components.T @ data.judgements.messages(
+            found.components, *bayes_scdc.pair_weights(fit.posterior)
+        )
+
+        def relational(joined):
+            of_clusters = found.components @ joined
+            counts = right_and_wrong(data.judgements, data.judgements.agreement(of_clusters))
+            sides = (fit.posterior.sensitivity, fit.posterior.specificity)
+            return sum(float((n * families.expected_log(side)).sum()) for n, side in zip(counts, sides, strict=True))
+
+        both = jnp.array([[1.0, 0.0], [1.0, 0.0]])
+        change = relational(both) - relational(jnp.eye(2))
+        assert merging.across(jnp.eye(2), affinity)[0, 1] == pytest.approx(change)
+        assert merging.across(both, affinity)[0, 1] == 0
+
+    def test_the_clusters_at_hand_stay_where_they_are_better(self):
+        affinity = jnp.array([[0.0, 1.0], [1.0, 0.0]])
+        both, alone = jnp.array([[1.0, 0.0], [1.0, 0.0]]), jnp.eye(2)
+        np.testing.assert_array_equal(merging.better(alone, both, affinity), both)
+        np.testing.assert_array_equal(merging.better(both, alone, affinity), both)
+
+    def test_nobody_judged(self):
+        np.testing.assert_array_equal(merging.join(jnp.zeros((3, 3))), np.eye(3))

@@ -76,6 +76,18 @@ class TestFitted:
         X, _, _ = study
         np.testing.assert_allclose(fitted.responsibilities_[30:], fitted.predict_proba(X.iloc[30:]), atol=1e-4)
 
+    def test_a_cluster_is_the_mixture_of_its_components(self, fitted):
+        cluster, weight = fitted.components_["cluster"].to_numpy(), fitted.components_["weight"].to_numpy()
+        assert weight.sum() == pytest.approx(1)
+        for k in range(fitted.n_clusters_):
+            share = weight[cluster == k]
+            assert fitted.weights_[k] == pytest.approx(share.sum())
+            mean = np.average(fitted.component_means_[cluster == k], axis=0, weights=share)
+            np.testing.assert_allclose(fitted.means_[k], mean)
+            off = fitted.component_means_[cluster == k] - mean
+            spread = fitted.component_covariances_[cluster == k] + off[:, :, None] * off[:, None, :]
+            np.testing.assert_allclose(fitted.covariances_[k], np.average(spread, axis=0, weights=share), atol=1e-9)
+
     def test_samples(self, fitted):
         features, clusters = fitted.sample(20, random_state=0)
         assert features.shape == (20, 4)
@@ -205,6 +217,40 @@ def test_judgements_find_what_features_hide():
     np.testing.assert_allclose(told.annotators_["weight"], weight, atol=1.5)
 
 
+def test_heaps_that_people_put_together_are_one_cluster():
+    """Heaps at the corners of a square, those at its diagonals a cluster; without judgements there is nothing to join."""
+    rng = np.random.default_rng(0)
+    heap = np.arange(200) % 4
+    X = pd.DataFrame(np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])[heap] + 0.15 * rng.normal(size=(200, 2)))
+    cluster = pd.Series(heap % 2)
+    said = simulate_pairs(cluster[:60], 3, 200, 0.9, random_state=0)
+    settings = SMALL | {"hidden": (16, 16), "n_epochs": 40, "warm_epochs": 40}
+    model = BayesSCDC(4, n_init=3, **settings).fit(X, said)
+    assert model.n_clusters_ == 2
+    assert len(model.components_) > 2
+    assert nmi(cluster, model.labels_) > 0.95
+    assert nmi(cluster, model.predict(X.to_numpy())) > 0.95
+    drawn, of = model.sample(200, random_state=0)
+    assert (model.predict(drawn) == of).mean() > 0.9
+    assert BayesSCDC(4, **settings).fit(X).components_["cluster"].is_unique
+
+
+class TestPublishedSettings:
+    def test_train(self, study):
+        X, said, _ = study
+        changes = {"hidden": (16,), "n_epochs": 3, "random_state": 0}
+        model = BayesSCDC.as_published("pinwheel", **changes).fit(X, said)
+        assert (model.n_latent, model.optimiser, model.init, model.n_epochs) == (2, "momentum", "random", 3)
+        assert model.lower_bound_ > -1000
+        other = BayesSCDC.as_published("pinwheel", **changes | {"random_state": 1}).fit(X, said)
+        assert np.abs(model.component_means_[0] - other.component_means_[0]).max() > 0.01
+
+    def test_are_those_of_an_experiment(self):
+        assert SCDC.as_published("faces").n_clusters == 4
+        with pytest.raises(InputError, match=r"No published settings for 'moon'. There are some for pinwheel, mnist."):
+            BayesSCDC.as_published("moon")
+
+
 @pytest.mark.parametrize("model", [BayesSCDC, SCDC])
 class TestHardCases:
     def settings(self, **changes):
@@ -274,7 +320,8 @@ class TestHardCases:
     @pytest.mark.parametrize(
         ("name", "value"),
         [("n_clusters", 0), ("hidden", ()), ("n_epochs", "all"), ("rate", 2.0), ("likelihood", "poisson"),
-         ("implied_pairs", "some"), ("reliability_prior", 1.0), ("annotated_weight", -1), ("warm_epochs", -1)],
+         ("implied_pairs", "some"), ("optimiser", "sgd"), ("reliability_prior", 1.0),
+         ("annotated_weight", -1), ("warm_epochs", -1)],
     )  # fmt: skip
     def test_wrong_parameters(self, model, study, name, value):
         X, said, _ = study

@@ -4,30 +4,36 @@ Luo, Tian, Shi, Zhu & Zhang (2018), Semi-crowdsourced Clustering with Deep Gener
 
 Model
 -----
-    π ~ Dirichlet(α₀)                              shares of the clusters
-    μ_k, Σ_k ~ normal-inverse-Wishart(m, κ, S, ν)  where cluster k lies, k = 1 … K
+    π ~ Dirichlet(α₀)                              shares of the components
+    μ_k, Σ_k ~ normal-inverse-Wishart(m, κ, S, ν)  where component k lies, k = 1 … K
+    c_k                                            its cluster
     α_m, β_m ~ Beta(τ)                             sensitivity and specificity of annotator m
-    z_n ~ Categorical(π)                           cluster of item n
+    z_n ~ Categorical(π)                           component of item n
     x_n ~ N(μ_k, Σ_k), k = z_n                     its latent position, d numbers
     o_n ~ p(o | x_n; γ)                            what is observed of it; γ is the decoder
-    L_ij^m = 1 with probability α_m if z_i = z_j, else with probability 1 − β_m
+    L_ij^m = 1 with probability α_m if c(z_i) = c(z_j), else with probability 1 − β_m
+
+In the paper every component is a cluster. Here people decide: components whose items they put together are one
+cluster, which need not be Gaussian (`merging`).
 
 Symbols
 -------
     paper     here                        shape
     φ, γ      parameters                  networks
     r(o; φ)   potential                   (items, dims) twice: h, J
-    η_π       posterior.concentration     (clusters,)
-    η_μΣ      posterior.clusters          (clusters, …), see `exponential_family`
+    η_π       posterior.concentration     (components,)
+    η_μΣ      posterior.components        (components, …), see `exponential_family`
+    c         posterior.joined            (components, clusters), a one in each row
     τ         posterior.sensitivity, .specificity   (annotators, 2)
-    E[z]      responsibilities            (items, clusters)
+    E[z]      components                  (items, components)
+    E[c(z)]   responsibilities            (items, clusters)
     q(x)      latent                      Gaussians of the items
-    Σ w E[z_j]  messages                  (items, clusters)
+    Σ w E[c(z_j)]  messages               (items, clusters)
 
 Updates
 -------
     q(x_n): natural parameters Σ_k E[z_nk] E(Σ_k⁻¹μ_k, Σ_k⁻¹) + r(o_n; φ)                          (12)
-    q(z_n): ln E[z_nk] = E ln π_k + E ln N(x_n | μ_k, Σ_k) + Σ_m Σ_j w_ij^m E[z_jk] + const        (14)
+    q(z_n): ln E[z_nk] = E ln π_k + E ln N(x_n | μ_k, Σ_k) + Σ_m Σ_j w_ij^m E[c(z_j) = c_k] + const    (14)
     φ, γ:   Adam on the bound (A.5), at x̂ ~ q(x), through the local fixed point of (12) and (14)
     π, μΣ:  η ← (1 − ρ) η + ρ (η⁰ + scaled statistics)                                             (26, 27)
     τ:      the same                                                                               (28, 29)
@@ -35,10 +41,9 @@ Updates
 Decided here
 ------------
 (12) and (14) alternate to a tolerance, and gradients pass through the fixed point itself by its implicit derivative,
-not through a number of sweeps. The judged pairs of an item count whole, in every step: E[z] of all annotated items is
-remembered, and messages are made of what is remembered, so that a minibatch of annotated items needs none of their
+not through a number of sweeps. The judged pairs of an item count whole, in every step: E[c(z)] of all annotated items
+is remembered, and messages are made of what is remembered, so that a minibatch of annotated items needs none of their
 partners. The term of (17) by which η* depends on the globals is left out, as in the paper's appendix.
-After an epoch, two clusters become one where that raises the bound at the latent positions as they are (`merges`).
 """
 
 from __future__ import annotations
@@ -61,17 +66,18 @@ from consilience.deep.training import Method
 
 MAX_SWEEPS = 20  # of (12) and (14), and of the derivative of their fixed point
 FIRST_RELIABILITY = (10.0, 1.0)  # of the Betas, before anything is known
+SPREAD = 3.0  # variance of the places of a random start
 UNSETTLED = 0.1  # change of the derivative, of its size, from which on an item has none of the fixed point
-SWEEP_TOL = 1e-4  # largest change of a responsibility at which they have settled
+SWEEP_TOL = 1e-4  # change of an item's responsibilities at which they have settled
 
-Responsibilities = Float[Array, "items clusters"]
+Responsibilities = Float[Array, "items components"]
 
 
 class Prior(NamedTuple):
-    """concentration : α₀ of each cluster. cluster : of one cluster. reliability : τ, right and wrong."""
+    """concentration : α₀ of each component. component : of one component. reliability : τ, right and wrong."""
 
     concentration: Float[Array, ""]
-    cluster: NormalWishart
+    component: NormalWishart
     reliability: Float[Array, " 2"]
 
 
@@ -85,29 +91,32 @@ class Parameters(eqx.Module):
 class Posterior(NamedTuple):
     """q of what all items share, in natural parameters; see the module."""
 
-    concentration: Float[Array, " clusters"]
-    clusters: NormalWishart
+    concentration: Float[Array, " components"]
+    components: NormalWishart
     sensitivity: Float[Array, "annotators 2"]
     specificity: Float[Array, "annotators 2"]
+    joined: Float[Array, "components clusters"]
 
 
 class Statistics(NamedTuple):
     """Sums over items: of E[z], E[z] E[x], E[z] E[x xᵀ]."""
 
-    size: Float[Array, " clusters"]
-    linear: Float[Array, "clusters dims"]
-    outer: Float[Array, "clusters dims dims"]
+    size: Float[Array, " components"]
+    linear: Float[Array, "components dims"]
+    outer: Float[Array, "components dims dims"]
 
 
 class Local(NamedTuple):
     """q of items.
 
     bound : what each adds to the bound, its messages counted whole: every judged pair counts at both its items.
+    responsibilities : of clusters. components : of components.
     """
 
     bound: Float[Array, " items"]
-    responsibilities: Responsibilities
+    responsibilities: Float[Array, "items clusters"]
     latent: Gaussian
+    components: Responsibilities
 
 
 Evidence = tuple[Potential, ExpectedGaussian, Responsibilities]
@@ -118,10 +127,10 @@ def prior_of(
     n_latent: int, *, concentration: float, count: float, scale: float, reliability: tuple[float, float]
 ) -> Prior:
     """Prior with m = 0, κ = count, ν = d + κ, S = scale · I."""
-    cluster = families.normal_wishart(
+    component = families.normal_wishart(
         jnp.zeros(n_latent), jnp.float32(count), scale * jnp.eye(n_latent), jnp.float32(n_latent + count)
     )
-    return Prior(jnp.float32(concentration), cluster, jnp.array(reliability, jnp.float32))
+    return Prior(jnp.float32(concentration), component, jnp.array(reliability, jnp.float32))
 
 
 # --- items: (12), (14) -----------------------------------------------------------------------------------------------
@@ -129,16 +138,16 @@ def prior_of(
 
 def positions(responsibilities: Responsibilities, potential: Potential, expected: ExpectedGaussian) -> Gaussian:
     """q(x), (12)."""
-    clusters, dims = expected.linear.shape
-    precision = (responsibilities @ expected.precision.reshape(clusters, -1)).reshape(-1, dims, dims)
+    components, dims = expected.linear.shape
+    precision = (responsibilities @ expected.precision.reshape(components, -1)).reshape(-1, dims, dims)
     precision += potential.precision[:, :, None] * jnp.eye(dims)
     return families.gaussian(responsibilities @ expected.linear + potential.linear, precision)
 
 
 def log_densities(latent: Gaussian, expected: ExpectedGaussian) -> Responsibilities:
-    """E ln N(x | μ_k, Σ_k) of every item and cluster."""
-    clusters, dims = expected.linear.shape
-    quadratic = second_moments(latent).reshape(-1, dims * dims) @ expected.precision.reshape(clusters, -1).T
+    """E ln N(x | μ_k, Σ_k) of every item and component."""
+    components, dims = expected.linear.shape
+    quadratic = second_moments(latent).reshape(-1, dims * dims) @ expected.precision.reshape(components, -1).T
     return latent.mean @ expected.linear.T - quadratic / 2 + expected.constant - dims / 2 * jnp.log(2 * jnp.pi)
 
 
@@ -180,7 +189,10 @@ settled.defvjp(_settled_forward, _settled_backward)
 
 
 def _repeat(step: Callable[[Array], Array], start: Array) -> Array:
-    """Repeat a step until it changes nothing by more than a share of the start's size."""
+    """Repeat a step until the items move by no more than a share of the start's size, in the mean.
+
+    One item between two clusters moves for long, and need not keep the others.
+    """
     enough = SWEEP_TOL * jnp.maximum(jnp.abs(start).max(), 1e-30)
 
     def moves(carry: tuple) -> Array:
@@ -190,18 +202,22 @@ def _repeat(step: Callable[[Array], Array], start: Array) -> Array:
     def advance(carry: tuple) -> tuple:
         before, _, n = carry
         after = step(before)
-        return after, jnp.abs(after - before).max(), n + 1
+        return after, jnp.abs(after - before).max(1).mean(), n + 1
 
     value: Array = jax.lax.while_loop(moves, advance, (start, jnp.asarray(jnp.inf, start.dtype), 0))[0]
     return value
 
 
 def local(
-    parameters: Parameters, posterior: Posterior, observed: Array, messages: Responsibilities, key: PRNGKeyArray
+    parameters: Parameters,
+    posterior: Posterior,
+    observed: Array,
+    messages: Float[Array, "items clusters"],
+    key: PRNGKeyArray,
 ) -> Local:
     """q of items, and what they add to the bound at one draw of each position."""
-    expected = families.expected_gaussian(posterior.clusters)
-    offsets = families.expected_log(posterior.concentration) + messages
+    expected = families.expected_gaussian(posterior.components)
+    offsets = families.expected_log(posterior.concentration) + messages @ posterior.joined.T
     potential = apply(parameters.encoder, observed)
     start = jax.nn.softmax(log_densities(_alone(potential), expected) + offsets, axis=1)
     latent = positions(settled(jax.lax.stop_gradient(start), (potential, expected, offsets)), potential, expected)
@@ -209,7 +225,8 @@ def local(
     root = jnp.linalg.cholesky(latent.covariance)
     drawn = latent.mean + jnp.einsum("nij,nj->ni", root, jax.random.normal(key, latent.mean.shape))
     bound = parameters.likelihood.log_probability(observed, drawn) + latent.entropy + logsumexp(logits, axis=1)
-    return Local(bound, jax.nn.softmax(logits, axis=1), latent)
+    components = jax.nn.softmax(logits, axis=1)
+    return Local(bound, components @ posterior.joined, latent, components)
 
 
 def second_moments(latent: Gaussian) -> Float[Array, "items dims dims"]:
@@ -238,25 +255,25 @@ def mixture_step(
     prior: Prior, posterior: Posterior, found: Local, weight: Float[Array, " items"], rate: Any
 ) -> Posterior:
     """(26) and (27), a step of size `rate`, from items that each count `weight` times."""
-    return towards_statistics(prior, posterior, statistics(found.responsibilities, found.latent, weight), rate)
+    return towards_statistics(prior, posterior, statistics(found.components, found.latent, weight), rate)
 
 
 def towards_statistics(prior: Prior, posterior: Posterior, found: Statistics, rate: Any) -> Posterior:
     """(26) and (27) from statistics of all items."""
-    target = with_statistics(prior.cluster, found)
+    target = with_statistics(prior.component, found)
     return posterior._replace(
         concentration=_towards(posterior.concentration, prior.concentration + found.size, rate),
-        clusters=jax.tree.map(lambda ours, theirs: _towards(ours, theirs, rate), posterior.clusters, target),
+        components=jax.tree.map(lambda ours, theirs: _towards(ours, theirs, rate), posterior.components, target),
     )
 
 
-def with_statistics(cluster: NormalWishart, found: Statistics) -> NormalWishart:
-    """Natural parameters of clusters of these statistics; `cluster` is the prior's."""
+def with_statistics(prior: NormalWishart, found: Statistics) -> NormalWishart:
+    """Natural parameters of components of these statistics."""
     return NormalWishart(
-        cluster.linear + found.linear,
-        cluster.outer + found.outer,
-        cluster.strength + found.size,
-        cluster.degrees + found.size,
+        prior.linear + found.linear,
+        prior.outer + found.outer,
+        prior.strength + found.size,
+        prior.degrees + found.size,
     )
 
 
@@ -280,25 +297,37 @@ def pair_weights(posterior: Posterior) -> tuple[Float[Array, " annotators"], Flo
 METHOD = Method(local, mixture_step, reliability_step, pair_weights)
 
 
-def start(prior: Prior, responsibilities: Responsibilities, latent: Gaussian, n_annotators: int) -> Posterior:
-    """q of what all items share, from first clusters of the items and annotators right more often than not."""
-    n_clusters = responsibilities.shape[1]
+def start(prior: Prior, first: Responsibilities, latent: Gaussian, n_annotators: int) -> Posterior:
+    """q of what all items share, from their first components, each a cluster; annotators are mostly right."""
+    n = first.shape[1]
     right = jnp.tile(jnp.array(FIRST_RELIABILITY), (n_annotators, 1))
-    clusters = jax.tree.map(lambda part: jnp.broadcast_to(part, (n_clusters, *part.shape)), prior.cluster)
-    empty = Posterior(jnp.broadcast_to(prior.concentration, n_clusters), clusters, right, right)
-    found = statistics(responsibilities, latent, jnp.ones(len(responsibilities)))
-    return towards_statistics(prior, empty, found, 1.0)
+    components = jax.tree.map(lambda part: jnp.broadcast_to(part, (n, *part.shape)), prior.component)
+    empty = Posterior(jnp.broadcast_to(prior.concentration, n), components, right, right, jnp.eye(n))
+    return towards_statistics(prior, empty, statistics(first, latent, jnp.ones(len(first))), 1.0)
+
+
+def random_start(prior: Prior, n_components: int, n_annotators: int, key: PRNGKeyArray) -> Posterior:
+    """The paper's start: components at random places around 0, each of one item and of shares almost equal."""
+    of_shares, of_means = jax.random.split(key)
+    n_latent = prior.component.linear.shape[-1]
+    means = SPREAD**0.5 * jax.random.normal(of_means, (n_components, n_latent))
+    ones = jnp.ones(n_components)
+    scale = jnp.broadcast_to((n_latent + 1) * jnp.eye(n_latent), (n_components, n_latent, n_latent))
+    components = families.normal_wishart(means, ones, scale, (n_latent + 1) * ones)
+    right = jnp.tile(jnp.array(FIRST_RELIABILITY), (n_annotators, 1))
+    shares = jax.random.uniform(of_shares, (n_components,), minval=1.0, maxval=2.0)
+    return Posterior(shares, components, right, right, jnp.eye(n_components))
 
 
 def _towards(ours: Array, target: Array, rate: Any) -> Array:
     return (1 - rate) * ours + rate * target
 
 
-def lower_bound(prior: Prior, posterior: Posterior, found: Local, messages: Responsibilities, judged: Any) -> Array:
+def lower_bound(prior: Prior, posterior: Posterior, found: Local, messages: Array, judged: Any) -> Array:
     """Bound on ln p(O, L), nats, (A.5); `found` of all items, `messages` and `judged` of the annotated, the last."""
     items = found.bound.sum()
     divergence = families.kl_dirichlet(posterior.concentration, prior.concentration)
-    divergence += families.kl_normal_wishart(posterior.clusters, prior.cluster).sum()
+    divergence += families.kl_normal_wishart(posterior.components, prior.component).sum()
     if judged is None:
         return items - divergence
     annotated = found.responsibilities[len(found.bound) - len(messages) :]

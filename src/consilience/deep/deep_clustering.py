@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,6 @@ from scipy.stats import beta
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from tqdm import tqdm
 
 from consilience.annotations.names import order_of_names
 from consilience.base import CrowdEstimator
@@ -25,15 +24,17 @@ from consilience.deep import checkpoints, running
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.deep.networks import BernoulliLikelihood, Encoder, GaussianLikelihood, Given, Likelihood, Perceptron
 from consilience.deep.running import Course, Model
-from consilience.deep.training import CHUNK_SIZE, Data, Fit, Plan
+from consilience.deep.training import CHUNK_SIZE, DESCENTS, Data, Fit, Plan
 from consilience.errors import InputError
 from consilience.parameters import is_number, is_whole, require
+from consilience.progress import progress_bar
 
 LIKELIHOODS: dict[str, type[Likelihood]] = {"gaussian": GaussianLikelihood, "bernoulli": BernoulliLikelihood}
 LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
 LEAST_EPOCHS = 25  # and the least number of them
-WARM_STEPS, LEAST_WARM_EPOCHS = 500, 3  # the same of the warm start
+WARM_STEPS, LEAST_WARM_EPOCHS = 500, 12  # the same of the warm start
 INTERVAL = (0.025, 0.975)
+LEAST_PART = 1e-3  # of a cluster; a smaller component is no part of it
 
 
 class Shape(NamedTuple):
@@ -69,11 +70,45 @@ class Study(NamedTuple):
     annotators: pd.Index
 
 
+class Components(NamedTuple):
+    """Gaussians of the latent space: the cluster of each, its share of the items, its mean and covariance."""
+
+    cluster: Any
+    weight: Any
+    mean: Any
+    covariance: Any
+
+
 class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEstimator):
     """Clusters of a latent space that a network decodes.
 
     A subclass says what its `Model` is, with which prior, and what of a trained fit is of interest.
     """
+
+    PUBLISHED: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    @classmethod
+    def as_published(cls, data: str, **changes: Any) -> Any:
+        """Estimator with the settings of the paper's experiments (Luo et al. 2018, appendix B), to compare with.
+
+        Parameters
+        ----------
+        data : str
+            The experiment; a key of `PUBLISHED`.
+        **changes : parameters other than the paper's
+
+        Returns
+        -------
+        estimator, not fitted
+
+        Raises
+        ------
+        InputError
+            No such experiment.
+        """
+        if data not in cls.PUBLISHED:
+            raise InputError(f"No published settings for {data!r}. There are some for {', '.join(cls.PUBLISHED)}.")
+        return cls(**(cls.PUBLISHED[data] | changes))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -111,11 +146,12 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         keys = jax.random.split(jax.random.key(seed), self.n_init)
         file = None if self.checkpoint is None else Path(self.checkpoint)
         mark = "" if file is None else checkpoints.fingerprint(self._identity(seed), study.data)
-        with tqdm(total=n_warm + n_epochs, disable=not self.verbose, unit="epoch") as bar:
+        with progress_bar(shown=bool(self.verbose), total=n_warm + n_epochs, unit="epoch") as bar:
             course = None if file is None else self._resumed(file, mark, model, prior, study.data, keys)
             if course is None:
                 course = running.begin(model, prior, study.data, keys, n_warm, bar.update)
-            bar.update(n_warm + course.n_epochs - bar.n)
+            else:
+                bar.update(n_warm + course.n_epochs)
             while course.n_epochs < n_epochs:
                 course = running.advance(model, prior, study.data, course, n_epochs)
                 if file is not None:
@@ -239,14 +275,14 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         if cluster is not None and not (is_whole(cluster, 0) and cluster < self.n_clusters_):
             raise InputError(f"'cluster' must be an int from 0 to {self.n_clusters_ - 1}. Got {cluster!r} instead.")
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        drawn = (
-            rng.choice(self.n_clusters_, n_samples, p=self.weights_) if cluster is None else np.full(n_samples, cluster)
-        )
+        of_component, share = self.components_["cluster"].to_numpy(), self.components_["weight"].to_numpy()
+        share = share if cluster is None else share * (of_component == cluster)
+        drawn = rng.choice(len(share), n_samples, p=share / share.sum())
         noise = rng.standard_normal((n_samples, self.n_latent))
-        roots = np.linalg.cholesky(self.covariances_)
-        latent = self.means_[drawn] + np.einsum("nij,nj->ni", roots[drawn], noise)
-        fit = self._fit()
-        return np.asarray(fit.parameters.likelihood.mean(jnp.asarray(latent, jnp.float32)), float), drawn
+        roots = np.linalg.cholesky(self.component_covariances_)
+        latent = self.component_means_[drawn] + np.einsum("nij,nj->ni", roots[drawn], noise)
+        features = self._fit().parameters.likelihood.mean(jnp.asarray(latent, jnp.float32))
+        return np.asarray(features, float), of_component[drawn]
 
     def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
@@ -286,13 +322,14 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """What is known before."""
 
     @abstractmethod
-    def _describe(self, prior: PyTree, fit: Fit) -> tuple[np.ndarray, ...]:
-        """Shares, means and covariances of all clusters; Betas of sensitivities and specificities."""
+    def _describe(self, prior: PyTree, fit: Fit) -> tuple[Components, Array, Array]:
+        """Gaussians of the latent space; Betas of sensitivities and of specificities."""
 
     def _plan(self) -> Plan:
         return Plan(
             batch_size=int(self.batch_size),
             annotated_batch_size=int(self.annotated_batch_size),
+            descent=str(self.optimiser),
             learning_rate=float(self.learning_rate),
             rate=float(self.rate),
             rate_delay=float(self.rate_delay),
@@ -365,10 +402,28 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         owned = responsibilities[:, self._owned]
         self.responsibilities_ = owned / owned.sum(1, keepdims=True)
         self.labels_, self.n_clusters_ = self.responsibilities_.argmax(1), len(self._owned)
-        shares, means, covariances, *right = self._describe(prior, fit)
-        self.weights_ = shares[self._owned] / shares[self._owned].sum()
-        self.means_, self.covariances_ = means[self._owned], covariances[self._owned]
-        self.annotators_ = _annotators(study.annotators, study.data.judgements, *right)
+        components, *right = self._describe(prior, fit)
+        self._read_components(Components(*(np.asarray(part) for part in components)))
+        self.annotators_ = _annotators(study.annotators, study.data.judgements, *map(np.asarray, right))
+
+    def _read_components(self, found: Components) -> None:
+        """Gaussians of the clusters that own items, and what they come to together."""
+        place = np.full(len(found.weight), -1)
+        place[self._owned] = np.arange(self.n_clusters_)
+        cluster = place[found.cluster]
+        total = np.bincount(cluster + 1, found.weight, self.n_clusters_ + 1)[cluster + 1]
+        kept = np.flatnonzero((cluster >= 0) & (found.weight > LEAST_PART * total))
+        kept = kept[np.lexsort((-found.weight[kept], cluster[kept]))]
+        cluster, weight = cluster[kept], found.weight[kept] / found.weight[kept].sum()
+        means, covariances = found.mean[kept].astype(float), found.covariance[kept].astype(float)
+        self.components_ = pd.DataFrame({"cluster": cluster, "weight": weight})
+        self.component_means_, self.component_covariances_ = means, covariances
+        self.weights_ = np.bincount(cluster, weight, self.n_clusters_)
+        of_cluster = (cluster == np.arange(self.n_clusters_)[:, None]) * weight / self.weights_[:, None]
+        self.means_ = of_cluster @ means
+        second = covariances + means[:, :, None] * means[:, None, :]
+        self.covariances_ = np.einsum("ck,kij->cij", of_cluster, second)
+        self.covariances_ -= self.means_[:, :, None] * self.means_[:, None, :]
 
     def _located(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Probability of every cluster, and latent mean, of new items."""
@@ -427,6 +482,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         widths = widths and all(is_whole(width, 1) for width in self.hidden)
         require(self, "hidden", "a tuple of positive ints", widths)
         require(self, "likelihood", "'gaussian' or 'bernoulli'", self.likelihood in LIKELIHOODS)
+        require(self, "optimiser", "'adam' or 'momentum'", self.optimiser in DESCENTS)
         require(self, "implied_pairs", "'all' or 'independent'", self.implied_pairs in ("all", "independent"))
         for name in ("learning_rate", "rate_delay", "annotated_weight"):
             require(self, name, "a positive number", is_number(getattr(self, name)))

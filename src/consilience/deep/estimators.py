@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -12,11 +12,20 @@ from jax import Array
 from jaxtyping import PyTree
 
 from consilience.deep import bayes_scdc, exponential_family, merging, scdc
-from consilience.deep.deep_clustering import DeepClustering, Shape
+from consilience.deep.deep_clustering import Components, DeepClustering, Shape
 from consilience.deep.networks import Perceptron
 from consilience.deep.running import Model
 from consilience.deep.training import Data, Fit, Method, Plan
 from consilience.parameters import is_number, is_whole, require
+
+AS_IN_PAPER: dict[str, Any] = {
+    "optimiser": "momentum",
+    "rate": 1e-4,
+    "rate_decay": 0.0,
+    "warm_epochs": 0,
+    "init": "random",
+    "merge_clusters": False,
+}
 
 
 class BayesSCDC(DeepClustering):
@@ -24,13 +33,15 @@ class BayesSCDC(DeepClustering):
 
     For rich data of which few items, or none, are annotated: pictures, spectra, texts as counts. What people said of
     some items shapes the space in which all are clustered. The number of clusters is found: it starts high, and two
-    clusters become one where that raises the bound.
+    clusters become one where that raises the bound. What people put together may lie in several places of the latent
+    space: a cluster is a mixture of as many Gaussians as it takes.
 
     Parameters
     ----------
     n_clusters : int, default=50
-        K: clusters at most.
-    n_latent : int, default=8
+        K: Gaussian components of the latent space, and clusters at most. Where nobody judged, every component is a
+        cluster: give about as many as you look for.
+    n_latent : int, default=10
         d: dimensions of the latent space.
     hidden : tuple of int, default=(500, 500)
         Widths of the hidden layers of the networks; (40, 40) does for a few dozen features.
@@ -42,8 +53,8 @@ class BayesSCDC(DeepClustering):
     n_epochs : "auto" or int, default="auto"
         Passes over the items. "auto": 25, or as many as make 3000 steps.
     warm_epochs : "auto" or int, default="auto"
-        Passes before those, of a plain autoencoder whose positions k-means then divides. "auto": 3, or as many as make
-        500 steps. Where it is too short, all items may end in one cluster.
+        Passes before those, of a plain autoencoder whose positions a mixture of Gaussians then divides. "auto": 12, or
+        as many as make 500 steps. Where it is too short, all items may end in one cluster.
     batch_size, annotated_batch_size : int
         Items in a step that nobody judged, and annotated ones.
     annotated_weight : float, default=1.0
@@ -52,16 +63,21 @@ class BayesSCDC(DeepClustering):
     implied_pairs : {"all", "independent"}, default="all"
         What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
+    init : {"mixture", "random"}, default="mixture"
+        First components: a mixture of Gaussians of the positions that the warm start gives, or, as in the paper, any.
     merge_clusters : bool, default=True
-        Whether two clusters become one where that raises the bound. The paper has no such step.
+        Whether two clusters become one where that raises the bound, as one Gaussian or as a mixture of those they were.
+        The paper has no such step.
     concentration : float, default=1.05
-        α₀ of the Dirichlet prior of the clusters' shares.
+        α₀ of the Dirichlet prior of the components' shares.
     cluster_count : float, default=0.5
         κ of the normal-inverse-Wishart prior; its ν is d + κ, its S is (d + κ) I, its m is 0.
     reliability_prior : (float, float), default=(1.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+    optimiser : {"adam", "momentum"}, default="adam"
+        Of the networks.
     learning_rate : float, default=0.001
-        Of the networks (Adam).
+        Of the networks.
     rate, rate_delay, rate_decay : float
         Size of the steps of what all items share, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole update.
     warm_weight : float, default=0.1
@@ -90,6 +106,9 @@ class BayesSCDC(DeepClustering):
         (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
     weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
         Share, mean and covariance of each cluster in the latent space.
+    components_ : DataFrame, one row a Gaussian
+        cluster (that it belongs to), weight (share of the items).
+    component_means_, component_covariances_ : ndarrays, shapes (n_components, n_latent), (…, n_latent)
     lower_bound_ : float
         Bound on ln p(features, judgements), nats, at one draw of each latent position.
     restart_bounds_ : ndarray, shape (n_init,)
@@ -122,7 +141,7 @@ class BayesSCDC(DeepClustering):
         self,
         n_clusters: Any = 50,
         *,
-        n_latent: Any = 8,
+        n_latent: Any = 10,
         hidden: Any = (500, 500),
         likelihood: Any = "gaussian",
         n_init: Any = 1,
@@ -132,10 +151,12 @@ class BayesSCDC(DeepClustering):
         annotated_batch_size: Any = 128,
         annotated_weight: Any = 1.0,
         implied_pairs: Any = "all",
+        init: Any = "mixture",
         merge_clusters: Any = True,
         concentration: Any = 1.05,
         cluster_count: Any = 0.5,
         reliability_prior: Any = (1.0, 1.0),
+        optimiser: Any = "adam",
         learning_rate: Any = 1e-3,
         rate: Any = 0.1,
         rate_delay: Any = 2000.0,
@@ -158,10 +179,12 @@ class BayesSCDC(DeepClustering):
         self.annotated_batch_size = annotated_batch_size
         self.annotated_weight = annotated_weight
         self.implied_pairs = implied_pairs
+        self.init = init
         self.merge_clusters = merge_clusters
         self.concentration = concentration
         self.cluster_count = cluster_count
         self.reliability_prior = reliability_prior
+        self.optimiser = optimiser
         self.learning_rate = learning_rate
         self.rate = rate
         self.rate_delay = rate_delay
@@ -173,11 +196,20 @@ class BayesSCDC(DeepClustering):
         self.verbose = verbose
         self.random_state = random_state
 
+    PUBLISHED: ClassVar = {
+        "pinwheel": AS_IN_PAPER
+        | {"n_clusters": 15, "n_latent": 2, "hidden": (40, 40), "batch_size": 50, "n_epochs": 20}
+        | {"concentration": 0.05 / 15},
+        "mnist": AS_IN_PAPER
+        | {"n_clusters": 50, "n_latent": 8, "likelihood": "bernoulli", "batch_size": 128, "n_epochs": 200}
+        | {"concentration": 0.05 / 50},
+    }
+
     def _model(self, data: Data) -> Model:
-        shape = self._shape(data.observed.shape[1])
+        settings = self._shape(data.observed.shape[1]), self._plan(), bool(self.merge_clusters), self.init == "random"
         if self.encoder is None and self.decoder is None:
-            return _bayes_model(shape, self._plan(), bool(self.merge_clusters))
-        return _bayes_model.__wrapped__(shape, self._plan(), bool(self.merge_clusters), self.encoder, self.decoder)
+            return _bayes_model(*settings)
+        return _bayes_model.__wrapped__(*settings, self.encoder, self.decoder)
 
     def _prior(self) -> bayes_scdc.Prior:
         return bayes_scdc.prior_of(
@@ -188,29 +220,35 @@ class BayesSCDC(DeepClustering):
             reliability=(float(self.reliability_prior[0]), float(self.reliability_prior[1])),
         )
 
-    def _describe(self, prior: Any, fit: Fit) -> tuple[np.ndarray, ...]:
+    def _describe(self, prior: Any, fit: Fit) -> tuple[Components, Array, Array]:
         posterior = fit.posterior
-        mean, _, scale, degrees = exponential_family.standard(posterior.clusters)
+        mean, _, scale, degrees = exponential_family.standard(posterior.components)
         freedom = jnp.maximum(degrees - self.n_latent - 1, 1.0)
-        shares = posterior.concentration / posterior.concentration.sum()
-        parts = (shares, mean, scale / freedom[:, None, None], posterior.sensitivity, posterior.specificity)
-        return tuple(np.asarray(part, float) for part in parts)
+        sizes = jnp.maximum(posterior.concentration - prior.concentration, 0.0)
+        covariances = scale / freedom[:, None, None]
+        components = Components(posterior.joined.argmax(1), sizes / sizes.sum(), mean, covariances)
+        return components, posterior.sensitivity, posterior.specificity
 
     def _check(self) -> None:
         super()._check()
         require(self, "concentration", "a positive number", is_number(self.concentration))
         require(self, "cluster_count", "a positive number", is_number(self.cluster_count))
+        require(self, "init", "'mixture' or 'random'", self.init in ("mixture", "random"))
         require(self, "merge_clusters", "a bool", isinstance(self.merge_clusters, bool | np.bool_))
 
 
 @lru_cache(maxsize=64)
-def _bayes_model(shape: Shape, plan: Plan, merge: bool, encoder: Any = None, decoder: Any = None) -> Model:
+def _bayes_model(
+    shape: Shape, plan: Plan, merge: bool, at_random: bool, encoder: Any = None, decoder: Any = None
+) -> Model:
     def parameters(key: Array) -> bayes_scdc.Parameters:
         of_encoder, of_decoder = jax.random.split(key)
         return bayes_scdc.Parameters(shape.encoder_of(of_encoder, encoder), shape.likelihood_of(of_decoder, decoder))
 
-    def start(prior: PyTree, parameters: PyTree, clusters: Array, latent: Any, n_annotators: int) -> tuple:
-        return parameters, bayes_scdc.start(prior, clusters, latent, n_annotators)
+    def start(prior: PyTree, parameters: PyTree, first: Array, latent: Any, n_annotators: int, key: Array) -> tuple:
+        if at_random:
+            return parameters, bayes_scdc.random_start(prior, shape.n_clusters, n_annotators, key)
+        return parameters, bayes_scdc.start(prior, first, latent, n_annotators)
 
     return Model(
         method=bayes_scdc.METHOD,
@@ -219,6 +257,7 @@ def _bayes_model(shape: Shape, plan: Plan, merge: bool, encoder: Any = None, dec
         n_latent=shape.n_latent,
         parameters=parameters,
         start=start,
+        places_first=not at_random,
         classifies=False,
         merge=merging.merge if merge else None,
         bound=_bayes_bound,
@@ -232,7 +271,8 @@ def _bayes_bound(prior: PyTree, data: Data, fit: Fit, found: bayes_scdc.Local) -
 
 
 def _bayes_owners(prior: PyTree, fit: Fit) -> Array:
-    return (fit.posterior.concentration - prior.concentration > merging.LEAST_SIZE).sum()
+    sizes = (fit.posterior.concentration - prior.concentration) @ fit.posterior.joined
+    return (sizes > merging.LEAST_SIZE).sum()
 
 
 class SCDC(DeepClustering):
@@ -244,7 +284,7 @@ class SCDC(DeepClustering):
     ----------
     n_clusters : int, default=10
         K.
-    n_latent : int, default=8
+    n_latent : int, default=10
         d: dimensions of the latent space.
     hidden : tuple of int, default=(500, 500)
         Widths of the hidden layers of the networks; (40, 40) does for a few dozen features.
@@ -259,8 +299,8 @@ class SCDC(DeepClustering):
     n_epochs : "auto" or int, default="auto"
         Passes over the items. "auto": 25, or as many as make 3000 steps.
     warm_epochs : "auto" or int, default="auto"
-        Passes before those, of a plain autoencoder whose positions k-means then divides. "auto": 3, or as many as make
-        500 steps. Where it is too short, all items may end in one cluster.
+        Passes before those, of a plain autoencoder whose positions a mixture of Gaussians then divides. "auto": 12, or
+        as many as make 500 steps. Where it is too short, all items may end in one cluster.
     batch_size, annotated_batch_size : int
         Items in a step that nobody judged, and annotated ones.
     annotated_weight : float, default=1.0
@@ -271,8 +311,10 @@ class SCDC(DeepClustering):
         are "independent": m - 1 for m items.
     reliability_prior : (float, float), default=(1.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+    optimiser : {"adam", "momentum"}, default="adam"
+        Of the networks.
     learning_rate : float, default=0.001
-        Of the networks (Adam).
+        Of the networks.
     rate, rate_delay, rate_decay : float
         Size of the steps of what all items share, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole update.
     warm_weight : float, default=0.1
@@ -298,6 +340,7 @@ class SCDC(DeepClustering):
         (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
     weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
         Share, mean and covariance of each cluster in the latent space.
+    components_, component_means_, component_covariances_ : as in `BayesSCDC`; a Gaussian is a cluster
     lower_bound_ : float
         Bound on ln p(features, judgements), nats, at one draw of each latent position.
     restart_bounds_ : ndarray, shape (n_init,)
@@ -330,7 +373,7 @@ class SCDC(DeepClustering):
         self,
         n_clusters: Any = 10,
         *,
-        n_latent: Any = 8,
+        n_latent: Any = 10,
         hidden: Any = (500, 500),
         likelihood: Any = "gaussian",
         n_candidates: Any = None,
@@ -342,6 +385,7 @@ class SCDC(DeepClustering):
         annotated_weight: Any = 1.0,
         implied_pairs: Any = "all",
         reliability_prior: Any = (1.0, 1.0),
+        optimiser: Any = "adam",
         learning_rate: Any = 1e-3,
         rate: Any = 0.1,
         rate_delay: Any = 2000.0,
@@ -365,6 +409,7 @@ class SCDC(DeepClustering):
         self.annotated_weight = annotated_weight
         self.implied_pairs = implied_pairs
         self.reliability_prior = reliability_prior
+        self.optimiser = optimiser
         self.learning_rate = learning_rate
         self.rate = rate
         self.rate_delay = rate_delay
@@ -375,6 +420,19 @@ class SCDC(DeepClustering):
         self.verbose = verbose
         self.random_state = random_state
 
+    PUBLISHED: ClassVar = {
+        "faces": {
+            "n_clusters": 4,
+            "n_latent": 8,
+            "hidden": (40, 40),
+            "batch_size": 10,
+            "n_epochs": 20,
+            "warm_epochs": 0,
+        },
+        "mnist": {"n_clusters": 50, "n_latent": 8, "likelihood": "bernoulli", "batch_size": 128, "n_epochs": 200}
+        | {"warm_epochs": 0},
+    }
+
     def _model(self, data: Data) -> Model:
         shape = self._shape(data.observed.shape[1])
         make = _scdc_model if self.decoder is None else _scdc_model.__wrapped__
@@ -383,11 +441,12 @@ class SCDC(DeepClustering):
     def _prior(self) -> scdc.Prior:
         return scdc.Prior(jnp.array(self.reliability_prior, jnp.float32))
 
-    def _describe(self, prior: Any, fit: Fit) -> tuple[np.ndarray, ...]:
+    def _describe(self, prior: Any, fit: Fit) -> tuple[Components, Array, Array]:
         parameters, right = fit.parameters, fit.posterior
         roots = scdc.lower_roots(parameters.roots)
-        parts = (jax.nn.softmax(parameters.log_shares), parameters.means, roots @ roots.swapaxes(1, 2), *right)
-        return tuple(np.asarray(part, float) for part in parts)
+        shares, covariances = jax.nn.softmax(parameters.log_shares), roots @ roots.swapaxes(1, 2)
+        components = Components(jnp.arange(len(shares)), shares, parameters.means, covariances)
+        return components, right.sensitivity, right.specificity
 
     def _check(self) -> None:
         super()._check()
@@ -409,9 +468,9 @@ def _scdc_model(shape: Shape, plan: Plan, n_candidates: int | None, decoder: Any
             roots=jnp.zeros((n_clusters, n_latent, n_latent)),
         )
 
-    def start(prior: PyTree, parameters: PyTree, clusters: Array, latent: Any, n_annotators: int) -> tuple:
+    def start(prior: PyTree, parameters: PyTree, first: Array, latent: Any, n_annotators: int, key: Array) -> tuple:
         right = jnp.tile(jnp.array(bayes_scdc.FIRST_RELIABILITY), (n_annotators, 1))
-        return scdc.start(parameters, clusters, latent, shape.n_latent + 1.0), scdc.Reliability(right, right)
+        return scdc.start(parameters, first, latent, shape.n_latent + 1.0), scdc.Reliability(right, right)
 
     return Model(
         method=Method(
@@ -422,6 +481,7 @@ def _scdc_model(shape: Shape, plan: Plan, n_candidates: int | None, decoder: Any
         n_latent=shape.n_latent,
         parameters=parameters,
         start=start,
+        places_first=True,
         classifies=True,
         merge=None,
         bound=_scdc_bound,

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.scipy.linalg import cho_solve
@@ -132,12 +133,26 @@ def gaussian(linear: Float[Array, "*batch dims"], precision: Float[Array, "*batc
     return Gaussian(mean, covariance, entropy)
 
 
+@jax.custom_vjp
 def inverse_and_log_determinant(matrix: Float[Array, "*batch dims dims"]) -> tuple[Array, Array]:
     """Inverse and log-determinant of positive definite matrices."""
     identity = jnp.eye(matrix.shape[-1], dtype=matrix.dtype)
     lower = jnp.linalg.cholesky(matrix + JITTER * identity)
     inverse = cho_solve((lower, True), jnp.broadcast_to(identity, matrix.shape))
     return inverse, 2 * jnp.log(jnp.diagonal(lower, axis1=-2, axis2=-1)).sum(-1)
+
+
+def _inverse_forward(matrix: Array) -> tuple[tuple[Array, Array], Array]:
+    found = inverse_and_log_determinant(matrix)
+    return found, found[0]
+
+
+def _inverse_backward(inverse: Array, pull: tuple[Array, Array]) -> tuple[Array]:
+    """d A⁻¹ = −A⁻¹ dA A⁻¹,  d ln|A| = tr(A⁻¹ dA)."""
+    return (pull[1][..., None, None] * inverse - inverse @ pull[0] @ inverse,)
+
+
+inverse_and_log_determinant.defvjp(_inverse_forward, _inverse_backward)
 
 
 def _multidigamma(value: Array, dims: int) -> Array:

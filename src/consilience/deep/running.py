@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jaxtyping import Float, Int, PyTree
-from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
 
 from consilience.deep.exponential_family import Gaussian
 from consilience.deep.training import (
@@ -27,7 +29,9 @@ from consilience.deep.training import (
     warm_up,
 )
 
-KMEANS_ITEMS = 20_000  # on which the first clusters are found
+FIRST_ITEMS = 20_000  # on which the first clusters are found,
+FIRST_STARTS = 4  # the most probable of so many mixtures
+FIRST_BREADTH = 1e-3  # of the variance of the positions, added to that of every first cluster
 FIRST_MERGES = 4  # epochs after each of which clusters are merged,
 LATER_MERGES = 20  # and about how often in a fit
 FIRST_SURE = 0.9  # responsibility of an annotated item's first cluster
@@ -37,7 +41,8 @@ class Model(NamedTuple):
     """A model with its settings, all that `begin` and `advance` need. Hashable but for the prior.
 
     parameters : key → networks, untrained.
-    start : (prior, parameters, first clusters of items, their positions, annotators) → parameters, posterior.
+    start : (prior, parameters, first responsibilities, positions, annotators, key) → parameters, posterior.
+    places_first : whether first clusters are found from positions; else they are left to `start`.
     classifies : whether the parameters have a classifier of items, to be taught the first clusters.
     merge : (prior, plan, data, fit) → fit, with clusters merged; or None.
     bound : (prior, data, fit, survey) → lower bound, nats.
@@ -50,6 +55,7 @@ class Model(NamedTuple):
     n_latent: int
     parameters: Callable[..., Any]
     start: Callable[..., Any]
+    places_first: bool
     classifies: bool
     merge: Callable[..., Any] | None
     bound: Callable[..., Any]
@@ -80,10 +86,14 @@ def begin(model: Model, prior: PyTree, data: Data, keys: Array, n_epochs: int, t
         parameters, optimiser = _warm_up(model.plan, data, parameters, optimiser, split[:, 1], epoch)
         tick()
     latent = _positions(data, parameters)
-    clusters = [
-        _first_clusters(mean, model.n_clusters, key) for mean, key in zip(latent.mean, split[:, 2], strict=True)
-    ]
-    fits = _start(model, prior, data, parameters, latent, jnp.asarray(np.stack(clusters)), split[:, 3])
+    if model.places_first:
+        clusters = [
+            _first_clusters(one, model.n_clusters, key) for one, key in zip(latent.mean, split[:, 2], strict=True)
+        ]
+        first = jax.nn.one_hot(np.stack(clusters), model.n_clusters)
+    else:
+        first = jnp.full((len(keys), data.n_items, model.n_clusters), 1 / model.n_clusters)
+    fits = _start(model, prior, data, parameters, latent, first, split[:, 3])
     return Course(fits, np.empty((0, len(keys))), np.empty((0, len(keys)), int))
 
 
@@ -180,34 +190,39 @@ def _positions(data: Data, parameters: PyTree) -> Gaussian:
 
 @partial(jax.jit, static_argnames="model")
 def _start(
-    model: Model, prior: PyTree, data: Data, parameters: PyTree, latent: Gaussian, clusters: Array, keys: Array
+    model: Model, prior: PyTree, data: Data, parameters: PyTree, latent: Gaussian, first: Array, keys: Array
 ) -> Fit:
     n_annotators = 0 if data.judgements is None else len(data.judgements.n_pairs)
 
-    def of_restart(parameters: PyTree, latent: Gaussian, clusters: Array, key: Array) -> Fit:
+    def of_restart(parameters: PyTree, latent: Gaussian, first: Array, key: Array) -> Fit:
         if model.classifies:
-            parameters = teach(model.plan, data, parameters, clusters, key)
-        hard = jax.nn.one_hot(clusters, model.n_clusters)
-        fit = _start_one(model, prior, parameters, latent, hard, n_annotators, key)
+            parameters = teach(model.plan, data, parameters, first.argmax(1), key)
+        fit = _start_one(model, prior, parameters, latent, first, n_annotators, key)
         return fit._replace(remembered=fit.remembered[len(data.plain) :])
 
-    return jax.vmap(of_restart)(parameters, latent, clusters, keys)
+    return jax.vmap(of_restart)(parameters, latent, first, keys)
 
 
 def _start_one(
-    model: Model, prior: PyTree, parameters: PyTree, latent: Gaussian, clusters: Array, n_annotators: int, key: Array
+    model: Model, prior: PyTree, parameters: PyTree, latent: Gaussian, first: Array, n_annotators: int, key: Array
 ) -> Fit:
-    """Fit from first clusters of all items, all of which it remembers."""
-    parameters, posterior = model.start(prior, parameters, clusters, latent, n_annotators)
-    remembered = FIRST_SURE * clusters + (1 - FIRST_SURE) / model.n_clusters
+    """Fit from first responsibilities of all items, all of which it remembers."""
+    parameters, posterior = model.start(prior, parameters, first, latent, n_annotators, jax.random.fold_in(key, 0))
+    remembered = FIRST_SURE * first + (1 - FIRST_SURE) / model.n_clusters
     return Fit(parameters, model.plan.optimiser.init(parameters), posterior, remembered, key, jnp.int32(0))
 
 
 def _first_clusters(mean: Float[Array, "items dims"], n_clusters: int, key: Array) -> Int[np.ndarray, " items"]:
-    """Clusters of the positions by k-means."""
+    """Clusters of the positions by a mixture of Gaussians."""
     seed = int(np.asarray(jax.random.key_data(key)).ravel()[-1])
     points = np.nan_to_num(np.asarray(mean, float))  # of a restart that has failed, and will have no bound
-    some = np.random.default_rng(seed).permutation(len(points))[:KMEANS_ITEMS]
-    distinct = len(np.unique(points[some], axis=0))
-    found = KMeans(min(n_clusters, distinct), n_init=1, random_state=seed).fit(points[some]).predict(points)
-    return np.asarray(found)
+    some = points[np.random.default_rng(seed).permutation(len(points))[:FIRST_ITEMS]]
+    mixture = GaussianMixture(
+        min(n_clusters, len(np.unique(some, axis=0))),
+        n_init=FIRST_STARTS,
+        reg_covar=FIRST_BREADTH * some.var() + 1e-9,
+        random_state=seed,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return np.asarray(mixture.fit(some).predict(points))

@@ -28,11 +28,16 @@ MESSAGES_AT_ONCE = 1 << 21  # memberships × clusters whose messages are made an
 DAMPING = 0.5  # share of the remembered responsibilities that a visit leaves
 TEACHING_EPOCHS = 3
 CHUNK_SIZE = 1024  # items passed at a time outside of training
+DESCENTS: dict[str, Callable[[float], optax.GradientTransformation]] = {
+    "adam": optax.adam,
+    "momentum": partial(optax.sgd, momentum=0.9),
+}
 
 
 class Plan(NamedTuple):
     """How to train. Hashable: compiled code depends on it.
 
+    descent : "adam" or "momentum", of the parameters.
     rate, rate_delay, rate_decay : size of the steps of what all items share, rate / (1 + step/delay)^decay.
     annotated_weight : how often its share an annotated item counts; 1 is the bound.
     warm_weight : of the divergence of q(x) from N(0, I) in the warm start.
@@ -40,6 +45,7 @@ class Plan(NamedTuple):
 
     batch_size: int
     annotated_batch_size: int
+    descent: str
     learning_rate: float
     rate: float
     rate_delay: float
@@ -54,7 +60,7 @@ class Plan(NamedTuple):
     @property
     def optimiser(self) -> optax.GradientTransformation:
         """Of the parameters."""
-        return optax.adam(self.learning_rate)
+        return DESCENTS[self.descent](self.learning_rate)
 
 
 class Data(eqx.Module):

@@ -10,7 +10,8 @@ from typing import Generic, TypeVar
 import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
-from tqdm import tqdm
+
+from consilience.progress import progress_bar
 
 State = TypeVar("State")
 Result = TypeVar("Result")
@@ -123,11 +124,16 @@ def restarts(
         Results in the order of `arguments`.
     """
     calls = list(arguments)
-    hidden = None if progress else True  # None: hidden unless standard error is a terminal
-    with threadpool_limits(1, user_api="blas"):  # products of chunks are too small to share: threads would only wait
+    results = []
+    with (
+        threadpool_limits(1, user_api="blas"),  # products of chunks are too small to share: threads would only wait
+        progress_bar(shown=progress is not None, total=len(calls), desc=progress, disable=None, leave=False) as bar,
+    ):
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-        results = parallel(delayed(run)(*call) for call in calls)
-        return list(tqdm(results, total=len(calls), desc=progress, disable=hidden, leave=False))
+        for result in parallel(delayed(run)(*call) for call in calls):
+            results.append(result)
+            bar.update()
+    return results
 
 
 def spawn_seeds(rng: np.random.RandomState, n: int) -> list[int]:
