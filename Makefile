@@ -81,7 +81,7 @@ papers: setup
 	$(BIN)/python benchmarks/papers/stagewise.py --slow --out docs/papers/stagewise.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/subset_groupings.py --out docs/papers/subset_groupings.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/multiple_views.py --out docs/papers/multiple_views.txt --figures docs/papers
-	$(BIN)/python benchmarks/papers/deep.py --out docs/papers/deep.txt
+	$(BIN)/python benchmarks/papers/deep.py --out docs/papers/deep.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/compare_digits.py --out docs/papers/compare_digits.txt
 
 serve: $(VENV)/.core

@@ -1,7 +1,7 @@
 """Paper 5: the pinwheel, faces annotated in part, and handwritten digits with a real crowd.
 
-    python benchmarks/papers/deep.py [--parts pinwheel faces digits] [--seeds 5] [--cache FOLDER]
-        [--out docs/papers/deep.txt]
+    python benchmarks/papers/deep.py [--parts pinwheel faces digits] [--seeds N] [--cache FOLDER]
+        [--out docs/papers/deep.txt] [--figures docs/papers]
 
 pinwheel  500 points in five arms; 20 workers of accuracy .9 judge 49 pairs each of 100 of them, or nobody does.
           BayesSCDC, the best of ten restarts by the bound.
@@ -9,7 +9,8 @@ faces     624 CMU faces, pose as truth, 20 principal components; five workers of
           pairs each, of all faces or of a hundred: the deep models, on the draws of `multiple_views.py`.
 digits    60 000 pictures of MNIST; 48 workers grouped 2759 of them, 36 at a time, or nobody did.
 
-Results are kept in the folder --cache, a file for each fit, and not computed again.
+Results are kept in the folder --cache, a file for each fit, and not computed again. The figure of the faces shows the
+best of the other methods as well if `multiple_views.py --parts faces` has been run.
 """
 
 from __future__ import annotations
@@ -25,10 +26,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from multiple_views import N_PAIRS, annotated, faces
+from matplotlib.figure import Figure
+from multiple_views import ACCURACIES, ENTRANTS, N_PAIRS, PLACES, annotated, faces, table_of_faces
 
+from consilience import load, save
 from consilience.datasets import load_mnist_crowd
 from consilience.deep import SCDC, BayesSCDC, DeepMCVC
+from consilience.inspection import plot_samples, plot_worker_weights
+from consilience.inspection.style import FAINT, SMALL, colour, marker, plain_text, tidy
 from consilience.metrics import ami, clustering_accuracy, nmi
 from consilience.simulation import simulate_pairs
 
@@ -40,53 +45,72 @@ PAPER = {  # accuracy, NMI, clusters left where given
     ("digits", "BayesSCDC", True): ".8424, .8120",
     ("digits", "BayesSCDC", False): ".7764, .7944",
 }
-SMALL = {"hidden": (40, 40), "n_init": 10}
+NETWORKS = {"hidden": (40, 40)}
+SEEDS = {"pinwheel": 10, "faces": 3, "digits": 5}
+PICTURES = {"likelihood": "bernoulli", "annotated_weight": 10.0}
 DIGITS: dict[str, Callable[[int, bool], Any]] = {
     "BayesSCDC": lambda seed, judged: BayesSCDC(
-        50 if judged else 10, likelihood="bernoulli", annotated_weight=10.0, n_epochs=10, random_state=seed
+        50 if judged else 10, warm_epochs=12 if judged else 30, n_epochs=10, **PICTURES, random_state=seed
     ),
     "SCDC": lambda seed, judged: SCDC(
-        10, likelihood="bernoulli", annotated_weight=10.0, n_epochs=24, n_candidates=2, random_state=seed, verbose=True
+        10, warm_epochs=12 if judged else 30, n_epochs=10, n_candidates=2, **PICTURES, random_state=seed
     ),
 }
 FACES: dict[str, Callable[[], Any]] = {
-    "BayesSCDC": lambda: BayesSCDC(8, **SMALL, batch_size=128, annotated_batch_size=640, random_state=0),
-    "SCDC": lambda: SCDC(4, **SMALL, annotated_batch_size=640, random_state=0),
+    "BayesSCDC": lambda: BayesSCDC(30, n_init=2, **NETWORKS, batch_size=128, annotated_weight=10.0, random_state=0),
+    "SCDC": lambda: SCDC(4, n_init=2, **NETWORKS, annotated_weight=10.0, random_state=0),
     "DeepMCVC": lambda: DeepMCVC(4, max_views=1, random_state=0),
 }
+
+Fitted = tuple[Any, np.ndarray, float]
+"""A model, the true clusters, and the seconds that the fit took."""
 
 
 def main() -> None:
     """Run the parts asked for, print what comes out."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, help="draws; by default those of SEEDS")
     parser.add_argument("--models", nargs="+", choices=list(DIGITS), default=list(DIGITS), help="of the part digits")
     parser.add_argument("--cache", type=Path, default=Path("benchmarks/results/deep"))
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--figures", type=Path, help="folder to draw the figures in")
     arguments = parser.parse_args()
     arguments.cache.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
     blocks = []
     for part in arguments.parts:
+        arguments.draws = range(arguments.seeds or SEEDS[part])
         blocks.append("\n".join(PARTS[part](arguments)))
         print(blocks[-1], end="\n\n\n", flush=True)
+        if part in FIGURES and arguments.figures:
+            with plain_text():
+                FIGURES[part](arguments)
     if arguments.out:
         arguments.out.write_text("\n\n\n".join(blocks) + "\n", encoding="utf-8")
 
 
-def kept(arguments: argparse.Namespace, compute: Callable[..., dict[str, Any]], *task: Any) -> dict[str, Any]:
-    """Result of a function, computed once."""
-    path = arguments.cache / f"{'-'.join([compute.__name__, *map(str, task)])}.json"
+def kept(arguments: argparse.Namespace, compute: Callable[..., Any], *task: Any) -> dict[str, Any]:
+    """Scores of a fit, computed once; the model is kept beside them."""
+    path = place(arguments, compute, *task)
     if not path.exists():
-        path.write_text(json.dumps(compute(*task)))
+        model, truth, seconds = compute(*task)
+        save(model, path.with_suffix(".zip"))
+        path.write_text(json.dumps(scores(model, truth, seconds)))
     found: dict[str, Any] = json.loads(path.read_text())
     return found
+
+
+def place(arguments: argparse.Namespace, compute: Callable[..., Any], *task: Any) -> Path:
+    """Where the scores of a fit are kept."""
+    return Path(arguments.cache / f"{'-'.join([compute.__name__, *map(str, task)])}.json")
 
 
 def scores(model: Any, truth: np.ndarray, seconds: float) -> dict[str, Any]:
     """What is reported of a fit."""
     return {
+        "weights": model.annotators_["weight"].sort_index().tolist(),
+        "epochs": int(model.n_iter_),
         "accuracy": clustering_accuracy(truth, model.labels_),
         "nmi": nmi(truth, model.labels_),
         "ami": ami(truth, model.labels_),
@@ -98,7 +122,7 @@ def scores(model: Any, truth: np.ndarray, seconds: float) -> dict[str, Any]:
 
 def line(part: str, name: str, judged: bool, results: list[dict[str, Any]]) -> list[str]:
     """Mean and deviation over seeds, beside the paper."""
-    table = pd.DataFrame(results)
+    table = pd.DataFrame(results).drop(columns="weights", errors="ignore")
     mean, spread = table.mean(), table.std(ddof=1)
     who = "with annotations" if judged else "nobody judged"
     return [
@@ -122,19 +146,21 @@ def pinwheel_points(seed: int, n_arms: int = 5, each: int = 100) -> tuple[np.nda
     return (turned - turned.mean(0)) / turned.std(0), arm
 
 
-def fit_pinwheel(seed: int, judged: bool) -> dict[str, Any]:
+def fit_pinwheel(seed: int, judged: bool) -> Fitted:
     points, arm = pinwheel_points(seed)
     some = pd.Series(arm).sample(100, random_state=seed)
     said = simulate_pairs(some, 20, 49, 0.9, random_state=seed).reindex(pd.RangeIndex(500)) if judged else None
     start = time.perf_counter()
-    model = BayesSCDC(15, n_latent=2, **SMALL, batch_size=50, random_state=seed).fit(pd.DataFrame(points), said)
-    return scores(model, arm, time.perf_counter() - start)
+    model = BayesSCDC(15, n_latent=2, n_init=10, **NETWORKS, batch_size=50, random_state=seed).fit(
+        pd.DataFrame(points), said
+    )
+    return model, arm, time.perf_counter() - start
 
 
 def show_pinwheel(arguments: argparse.Namespace) -> list[str]:
     lines = ["pinwheel: 500 points in 5 arms, 15 clusters at most, best of ten restarts by the bound"]
     for judged in (True, False):
-        found = [kept(arguments, fit_pinwheel, seed, judged) for seed in range(arguments.seeds)]
+        found = [kept(arguments, fit_pinwheel, seed, judged) for seed in arguments.draws]
         lines += line("pinwheel", "BayesSCDC", judged, found)
     return lines
 
@@ -142,21 +168,22 @@ def show_pinwheel(arguments: argparse.Namespace) -> list[str]:
 # --- faces -----------------------------------------------------------------------------------------------------------
 
 
-def fit_faces(name: str, where: str, n_pairs: int, seed: int) -> dict[str, Any]:
+def fit_faces(name: str, where: str, n_pairs: int, seed: int) -> Fitted:
     features, views = faces()
     said = annotated(views["pose"], n_pairs, where, seed)
     start = time.perf_counter()
     model = FACES[name]().fit(features, said)
-    found = scores(model, views["pose"].to_numpy(), time.perf_counter() - start)
-    return found | {"weights": model.annotators_["weight"].sort_index().tolist()}
+    return model, views["pose"].to_numpy(), time.perf_counter() - start
 
 
 def show_faces(arguments: argparse.Namespace) -> list[str]:
-    lines = [f"624 faces by pose: NMI by the number of pairs each of five workers judged ({arguments.seeds} draws)"]
+    lines = [
+        f"624 faces by pose: NMI by the number of pairs each of five workers judged ({len(arguments.draws)} draws)"
+    ]
     for where, name in product(("all", "some"), FACES):
         row, in_order = [], []
         for n_pairs in N_PAIRS:
-            found = [kept(arguments, fit_faces, name, where, n_pairs, seed) for seed in range(arguments.seeds)]
+            found = [kept(arguments, fit_faces, name, where, n_pairs, seed) for seed in arguments.draws]
             row.append(f"{n_pairs}: {np.mean([one['nmi'] for one in found]):.3f}")
             in_order += [bool((np.diff(one["weights"]) < 0).all()) for one in found if n_pairs == max(N_PAIRS)]
         what = "all faces judged" if where == "all" else "100 faces judged"
@@ -164,24 +191,59 @@ def show_faces(arguments: argparse.Namespace) -> list[str]:
     return lines
 
 
+def draw_faces(arguments: argparse.Namespace) -> None:
+    """The paper's figure 3: NMI by pairs, and what a judgement of each annotator weighs."""
+    figure = Figure(figsize=(8.2, 3.1), layout="constrained")
+    axes = figure.subplots(1, 3, width_ratios=[1, 1, 0.8])
+    peers = Path("benchmarks/results/multiple_views/faces.json")
+    others = table_of_faces(json.loads(peers.read_text())) if peers.exists() else None
+    for axis, where in zip(axes, ("all", "some")):
+        for number, name in enumerate(FACES):
+            tasks = [[(name, where, n_pairs, seed) for seed in arguments.draws] for n_pairs in N_PAIRS]
+            values = np.array([[kept(arguments, fit_faces, *task)["nmi"] for task in tasks_of] for tasks_of in tasks])
+            look: dict[str, Any] = {"color": colour(number), "marker": marker(number), "ms": 4, "lw": 1}
+            axis.errorbar(N_PAIRS, values.mean(1), values.std(1), elinewidth=0.6, label=name, **look)
+        if others is not None:
+            own = others[(others["where"] == where) & others["model"].isin(ENTRANTS)]
+            best = own.groupby(["pairs", "model"])["nmi"].mean().groupby("pairs").max()
+            axis.plot(best.index, best, color=FAINT, linestyle="dashed", lw=1, label="best of the others")
+        axis.set_title(PLACES[where], fontsize=9)
+        axis.set_xlabel("pairs judged by each annotator", fontsize=SMALL)
+        axis.set_ylim(0, 1.02)
+        tidy(axis)
+    axes[0].set_ylabel("NMI with the pose", fontsize=SMALL)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=4, fontsize=SMALL, frameon=False
+    )
+    model = load(place(arguments, fit_faces, "DeepMCVC", "all", max(N_PAIRS), 0).with_suffix(".zip"))
+    plot_worker_weights(model, [2 * np.log(p / (1 - p)) for p in ACCURACIES], ax=axes[2])
+    figure.savefig(arguments.figures / "deep_faces.svg", metadata={"Date": None})
+
+
 # --- digits ----------------------------------------------------------------------------------------------------------
 
 
-def fit_digits(name: str, seed: int, judged: bool) -> dict[str, Any]:
+def fit_digits(name: str, seed: int, judged: bool) -> Fitted:
     crowd = load_mnist_crowd(all_images=True)
     pixels = pd.DataFrame(np.asarray(crowd.data, float) / 255, index=crowd.annotations.items)
     start = time.perf_counter()
     model = DIGITS[name](seed, judged).fit(pixels, crowd.annotations if judged else None)
-    seconds = time.perf_counter() - start
-    return scores(model, np.asarray(crowd.target), seconds) | {"epochs": int(model.n_iter_)}
+    return model, np.asarray(crowd.target), time.perf_counter() - start
 
 
 def show_digits(arguments: argparse.Namespace) -> list[str]:
     lines = ["60 000 digits; 48 workers grouped 2759 of them"]
     for name, judged in product(arguments.models, (True, False)):
-        found = [kept(arguments, fit_digits, name, seed, judged) for seed in range(arguments.seeds)]
+        found = [kept(arguments, fit_digits, name, seed, judged) for seed in arguments.draws]
         lines += line("digits", name, judged, found)
     return lines
+
+
+def draw_digits(arguments: argparse.Namespace) -> None:
+    """The paper's figure 4a: what the clusters look like."""
+    model = load(place(arguments, fit_digits, "BayesSCDC", 0, True).with_suffix(".zip"))
+    figure = plot_samples(model, (28, 28), n_rows=6, random_state=0).figure
+    figure.savefig(arguments.figures / "deep_digits.png", dpi=120)
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
@@ -189,6 +251,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "faces": show_faces,
     "digits": show_digits,
 }
+FIGURES: dict[str, Callable[[argparse.Namespace], None]] = {"faces": draw_faces, "digits": draw_digits}
 
 if __name__ == "__main__":
     main()

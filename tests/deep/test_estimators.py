@@ -218,7 +218,7 @@ def test_judgements_find_what_features_hide():
 
 
 def test_heaps_that_people_put_together_are_one_cluster():
-    """Heaps at the corners of a square, those at its diagonals a cluster; without judgements there is nothing to join."""
+    """Heaps at the corners of a square, those of a diagonal a cluster; without judgements nothing is joined."""
     rng = np.random.default_rng(0)
     heap = np.arange(200) % 4
     X = pd.DataFrame(np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])[heap] + 0.15 * rng.normal(size=(200, 2)))
