@@ -1,6 +1,12 @@
 """SCDC and BayesSCDC as their users meet them: small fits, so that compiling takes most of the time."""
 
+import os
 import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -8,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import consilience
 from consilience import Groupings, Pairs, load, save
 from consilience.deep import SCDC, BayesSCDC, running
 from consilience.errors import InputError
@@ -147,6 +154,39 @@ class TestCheckpoint:
         for name, array in whole.state_.items():
             np.testing.assert_array_equal(resumed.state_[name], array, err_msg=name)
         np.testing.assert_array_equal(resumed.losses_, whole.losses_)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
+    def test_a_process_that_is_stopped_leaves_a_checkpoint_to_go_on_from(self, blow, study, tmp_path):
+        X, said, _ = study
+        file, settings = tmp_path / "fit.npz", SMALL | {"n_epochs": 400}
+        X.to_pickle(tmp_path / "X.pkl")
+        said.to_frame().to_csv(tmp_path / "pairs.csv", index=False)
+        script = (
+            "import pandas as pd; from consilience.deep import BayesSCDC; from consilience import Pairs; "
+            "said = Pairs.from_frame(pd.read_csv('pairs.csv')); "
+            f"BayesSCDC(4, **{settings}, checkpoint='fit.npz').fit(pd.read_pickle('X.pkl'), said)"
+        )
+        source = str(Path(consilience.__file__).parent.parent)
+        process = subprocess.Popen(
+            [sys.executable, "-c", script],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": source},
+            stderr=subprocess.PIPE,
+        )
+        while not file.exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(blow)
+        message = process.communicate()[1].decode()
+        assert process.returncode not in (0, 1) or "KeyboardInterrupt" in message, message
+        with np.load(file) as written:
+            assert 0 < len(written["losses"]) < 400
+        resumed = BayesSCDC(4, **settings, checkpoint=file).fit(
+            X, Pairs.from_frame(pd.read_csv(tmp_path / "pairs.csv"))
+        )
+        whole = BayesSCDC(4, **settings).fit(X, said)
+        for name, array in whole.state_.items():
+            np.testing.assert_array_equal(resumed.state_[name], array, err_msg=name)
 
     def test_of_another_fit(self, study, tmp_path):
         X, said, _ = study
