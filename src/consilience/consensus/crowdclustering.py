@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings, Pairs
-from consilience.annotations.names import MISSING, name_index, order_of_names
+from consilience.annotations.names import order_of_names
 from consilience.consensus import item_embeddings, point_mixture
 from consilience.consensus.item_embeddings import Problem, State
 from consilience.consensus.point_mixture import Mixture, Prior
@@ -193,9 +193,7 @@ class Crowdclustering(GroupingConsensus):
         if annotator is None:
             same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
         else:
-            place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
-            if place == MISSING:
-                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            place = self._place_of_annotator(annotator)
             own = self._weights[place], self._weight_covariances[place]
             mean, square = item_embeddings.scores_of_pairs(self._points[a], self._points[b], *own)
             same = expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))

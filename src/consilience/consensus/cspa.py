@@ -36,9 +36,7 @@ from jaxtyping import Float
 from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
-from consilience.annotations.names import MISSING, name_index
 from consilience.consensus import co_occurrence as core
-from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.parameters import is_whole, require
 
@@ -116,9 +114,7 @@ class CSPA(GroupingConsensus):
         a, b, one = self._pairs_of_items(item_a, item_b)
         same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
         if annotator is not None:
-            place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
-            if place == MISSING:
-                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            place = self._place_of_annotator(annotator)
             within, across = self._habits[place]
             same = same * within + (1 - same) * across
         return float(same[0]) if one else same

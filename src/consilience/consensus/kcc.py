@@ -346,9 +346,7 @@ class KCC(GroupingConsensus):
         if annotator is None:
             same = (a * b).sum(1)
         else:
-            place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
-            if place == MISSING:
-                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            place = self._place_of_annotator(annotator)
             shares = self.centroids_.to_numpy()[self._annotator_of_group == place]
             same = np.einsum("ik,kl,il->i", a, shares.T @ shares, b) / max(self.annotators_.iloc[place, 0], 1)
         return float(same[0]) if one else same

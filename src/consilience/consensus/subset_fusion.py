@@ -39,7 +39,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, concat
-from consilience.annotations.names import MISSING, name_index, order_of_names
+from consilience.annotations.names import name_index, order_of_names
 from consilience.consensus import fusing, fusion_result
 from consilience.consensus import grouping_mixture as mixture
 from consilience.consensus.evidence_silhouette import EvidenceSilhouette
@@ -308,9 +308,7 @@ class SubsetFusion(GroupingConsensus):
 
     def _seen_by(self, annotator: Any, same: Float[np.ndarray, " pairs"]) -> Float[np.ndarray, " pairs"]:
         """Probability that an annotator puts two items together, of the probability that they are of one cluster."""
-        place = self.annotators_.index.get_indexer(name_index([annotator]))[0]
-        if place == MISSING:
-            raise InputError(f"Annotator {annotator!r} was not fitted.")
+        place = self._place_of_annotator(annotator)
         own = self.annotators_.iloc[place]
         base = own["n_groupings"] / (own["n_groups"] + mixture.MORE_GROUPS * own["n_groupings"])
         keeps = own["weight"] if self.refined_ else 1.0
