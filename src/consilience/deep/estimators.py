@@ -224,7 +224,7 @@ class BayesSCDC(DeepClustering):
         posterior = fit.posterior
         mean, _, scale, degrees = exponential_family.standard(posterior.components)
         freedom = jnp.maximum(degrees - self.n_latent - 1, 1.0)
-        sizes = jnp.maximum(posterior.concentration - prior.concentration, 0.0)
+        sizes = jnp.maximum(posterior.concentration - prior.concentration, 1e-6)
         covariances = scale / freedom[:, None, None]
         components = Components(posterior.joined.argmax(1), sizes / sizes.sum(), mean, covariances)
         return components, posterior.sensitivity, posterior.specificity
