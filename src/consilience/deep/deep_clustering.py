@@ -482,6 +482,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         widths = widths and all(is_whole(width, 1) for width in self.hidden)
         require(self, "hidden", "a tuple of positive ints", widths)
         require(self, "likelihood", "'gaussian' or 'bernoulli'", self.likelihood in LIKELIHOODS)
+        require(self, "init", "'mixture' or 'random'", self.init in ("mixture", "random"))
         require(self, "optimiser", "'adam' or 'momentum'", self.optimiser in DESCENTS)
         require(self, "implied_pairs", "'all' or 'independent'", self.implied_pairs in ("all", "independent"))
         for name in ("learning_rate", "rate_delay", "annotated_weight"):

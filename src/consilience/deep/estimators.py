@@ -233,7 +233,6 @@ class BayesSCDC(DeepClustering):
         super()._check()
         require(self, "concentration", "a positive number", is_number(self.concentration))
         require(self, "cluster_count", "a positive number", is_number(self.cluster_count))
-        require(self, "init", "'mixture' or 'random'", self.init in ("mixture", "random"))
         require(self, "merge_clusters", "a bool", isinstance(self.merge_clusters, bool | np.bool_))
 
 
@@ -309,6 +308,9 @@ class SCDC(DeepClustering):
     implied_pairs : {"all", "independent"}, default="all"
         What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
+    init : {"mixture", "random"}, default="mixture"
+        What the classifier is taught first: a mixture of Gaussians of the positions that the warm start gives, or, as
+        in the paper, nothing.
     reliability_prior : (float, float), default=(1.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
     optimiser : {"adam", "momentum"}, default="adam"
@@ -384,6 +386,7 @@ class SCDC(DeepClustering):
         annotated_batch_size: Any = 128,
         annotated_weight: Any = 1.0,
         implied_pairs: Any = "all",
+        init: Any = "mixture",
         reliability_prior: Any = (1.0, 1.0),
         optimiser: Any = "adam",
         learning_rate: Any = 1e-3,
@@ -408,6 +411,7 @@ class SCDC(DeepClustering):
         self.annotated_batch_size = annotated_batch_size
         self.annotated_weight = annotated_weight
         self.implied_pairs = implied_pairs
+        self.init = init
         self.reliability_prior = reliability_prior
         self.optimiser = optimiser
         self.learning_rate = learning_rate
@@ -428,15 +432,16 @@ class SCDC(DeepClustering):
             "batch_size": 10,
             "n_epochs": 20,
             "warm_epochs": 0,
+            "init": "random",
         },
         "mnist": {"n_clusters": 50, "n_latent": 8, "likelihood": "bernoulli", "batch_size": 128, "n_epochs": 200}
-        | {"warm_epochs": 0},
+        | {"warm_epochs": 0, "init": "random"},
     }
 
     def _model(self, data: Data) -> Model:
         shape = self._shape(data.observed.shape[1])
         make = _scdc_model if self.decoder is None else _scdc_model.__wrapped__
-        return make(shape, self._plan(), self.n_candidates, self.decoder)
+        return make(shape, self._plan(), self.n_candidates, self.init == "random", self.decoder)
 
     def _prior(self) -> scdc.Prior:
         return scdc.Prior(jnp.array(self.reliability_prior, jnp.float32))
@@ -455,7 +460,7 @@ class SCDC(DeepClustering):
 
 
 @lru_cache(maxsize=64)
-def _scdc_model(shape: Shape, plan: Plan, n_candidates: int | None, decoder: Any = None) -> Model:
+def _scdc_model(shape: Shape, plan: Plan, n_candidates: int | None, at_random: bool, decoder: Any = None) -> Model:
     def parameters(key: Array) -> scdc.Parameters:
         of_classifier, of_encoder, of_decoder = jax.random.split(key, 3)
         n_clusters, n_latent, hidden = shape.n_clusters, shape.n_latent, shape.hidden
@@ -481,8 +486,8 @@ def _scdc_model(shape: Shape, plan: Plan, n_candidates: int | None, decoder: Any
         n_latent=shape.n_latent,
         parameters=parameters,
         start=start,
-        places_first=True,
-        classifies=True,
+        places_first=not at_random,
+        classifies=not at_random,
         merge=None,
         bound=_scdc_bound,
         owners=_scdc_owners,
