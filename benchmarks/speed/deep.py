@@ -1,6 +1,7 @@
 """Seconds an epoch of the deep models, and what they grow with; how soon a second process begins to train.
 
     python benchmarks/speed/deep.py [--items 12000] [--parts models growth start] [--out FILE.json]
+        [--figure docs/models/bayes_scdc_speed.svg]
 
 models  BayesSCDC and SCDC at 50 clusters, the sizes of the networks as for handwritten digits (784-500-500-8).
 growth  an epoch of BayesSCDC against clusters, items, restarts and judged pairs, all else at the first value.
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,7 @@ def main() -> None:
         "--parts", nargs="+", choices=("models", "growth", "start"), default=("models", "growth", "start")
     )
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--figure", type=Path, help="where to draw the growth; needs Matplotlib")
     arguments = parser.parse_args()
     found: dict[str, Any] = {}
     if "start" in arguments.parts:
@@ -64,6 +67,8 @@ def main() -> None:
         found["models"] = models(arguments.items)
     if "growth" in arguments.parts:
         found["growth"] = growth()
+        if arguments.figure:
+            draw(found["growth"], arguments.figure)
     if arguments.out:
         arguments.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
 
@@ -91,8 +96,6 @@ def seconds_an_epoch(make: Any, X: pd.DataFrame, judged: Any) -> float:
 
 
 def models(n_items: int) -> dict[str, float]:
-    from functools import partial
-
     from consilience.deep import SCDC, BayesSCDC
 
     X, judged = study(n_items, 784, 5000)
@@ -108,23 +111,43 @@ def models(n_items: int) -> dict[str, float]:
 
 
 def growth() -> dict[str, list[list[float]]]:
-    from functools import partial
-
-    from consilience.deep import BayesSCDC
-
     usual = {name: values[0] for name, values in GROWTH.items()}
-    found: dict[str, list[list[float]]] = {}
+    found: dict[str, list[list[float]]] = {name: [] for name in GROWTH}
     for name, values in GROWTH.items():
-        found[name] = []
         for value in values:
-            case = usual | {name: value}
-            X, judged = study(case["items"], 64, case["pairs"])
-            make = partial(
-                BayesSCDC, case["clusters"], n_init=case["restarts"], hidden=(100, 100), likelihood="bernoulli"
-            )
-            found[name].append([value, seconds_an_epoch(make, X, judged)])
+            found[name].append([value, seconds_of_case(**(usual | {name: value}))])
             print(f"{name:10s} {value:8d} {found[name][-1][1]:8.3f} s an epoch", flush=True)
     return found
+
+
+@cache
+def seconds_of_case(clusters: int, items: int, restarts: int, pairs: int) -> float:
+    from consilience.deep import BayesSCDC
+
+    X, judged = study(items, 64, pairs)
+    make = partial(BayesSCDC, clusters, n_init=restarts, hidden=(100, 100), likelihood="bernoulli")
+    return seconds_an_epoch(make, X, judged)
+
+
+def draw(found: dict[str, list[list[float]]], path: Path) -> None:
+    """Seconds against each size, beside a line of slope 1."""
+    from matplotlib.figure import Figure
+
+    from consilience.inspection.style import FAINT, SMALL, colour, plain_text, tidy
+
+    with plain_text():
+        figure = Figure(figsize=(8.2, 2.5), layout="constrained")
+        axes = figure.subplots(1, len(found), sharey=True)
+        for axis, (name, rows) in zip(axes, found.items(), strict=True):
+            sizes, seconds = np.array(rows).T
+            axis.loglog(sizes, seconds[-1] * sizes / sizes[-1], color=FAINT, linestyle="dashed", lw=0.8)
+            axis.loglog(sizes, seconds, color=colour(0), marker="o", ms=4, lw=1)
+            axis.set_xlabel(name, fontsize=SMALL)
+            axis.set_xticks(sizes, [f"{int(size):,}".replace(",", " ") for size in sizes], fontsize=SMALL)
+            axis.minorticks_off()
+            tidy(axis)
+        axes[0].set_ylabel("seconds an epoch", fontsize=SMALL)
+        figure.savefig(path, metadata={"Date": None})
 
 
 def starts() -> list[list[float]]:
