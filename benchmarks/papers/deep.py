@@ -47,6 +47,7 @@ PAPER = {  # accuracy, NMI, clusters left where given
 }
 NETWORKS = {"hidden": (40, 40)}
 SEEDS = {"pinwheel": 10, "digits": 5}
+LISTENING = {"annotated_weight": 10.0, "n_epochs": 200, "trust_epochs": 100}
 PICTURES = {"likelihood": "bernoulli", "annotated_weight": 10.0}
 PINWHEEL: dict[str, Callable[[int], Any]] = {
     "BayesSCDC": lambda seed: BayesSCDC(15, n_latent=2, n_init=10, **NETWORKS, batch_size=50, random_state=seed),
@@ -62,8 +63,8 @@ DIGITS: dict[str, Callable[[int, bool], Any]] = {
 }
 FACES: dict[str, Callable[[], Any]] = {
     "DeepMCVC": lambda: DeepMCVC(4, max_views=1, random_state=0),
-    "BayesSCDC": lambda: BayesSCDC(30, n_epochs=200, **NETWORKS, batch_size=128, annotated_weight=10.0, random_state=0),
-    "SCDC": lambda: SCDC(4, n_epochs=200, **NETWORKS, annotated_weight=10.0, random_state=0),
+    "BayesSCDC": lambda: BayesSCDC(30, **NETWORKS, **LISTENING, batch_size=128, random_state=0),
+    "SCDC": lambda: SCDC(4, init="random", n_init=4, **NETWORKS, **LISTENING, random_state=0),
 }
 DRAWS = {"DeepMCVC": 3, "BayesSCDC": 1, "SCDC": 1}  # of the faces
 

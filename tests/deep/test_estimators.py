@@ -361,7 +361,7 @@ class TestHardCases:
         ("name", "value"),
         [("n_clusters", 0), ("hidden", ()), ("n_epochs", "all"), ("rate", 2.0), ("likelihood", "poisson"),
          ("implied_pairs", "some"), ("optimiser", "sgd"), ("reliability_prior", 1.0),
-         ("annotated_weight", -1), ("warm_epochs", -1)],
+         ("annotated_weight", -1), ("warm_epochs", -1), ("trust_epochs", -1)],
     )  # fmt: skip
     def test_wrong_parameters(self, model, study, name, value):
         X, said, _ = study
@@ -399,3 +399,13 @@ def test_a_sum_over_few_candidates_is_the_sum_over_all_where_they_are_all(study)
     np.testing.assert_allclose(one.responsibilities_, other.responsibilities_, atol=1e-5)
     fewer = SCDC(4, **SMALL, n_candidates=2).fit(X, said)
     assert ((fewer.responsibilities_ > 0).sum(1) <= 2).all()
+
+
+def test_reliabilities_stay_as_they_are_held_to_be_while_annotators_are_trusted(study):
+    X, said, _ = study
+    for model in (BayesSCDC, SCDC):
+        trusted = model(4, **SMALL | {"trust_epochs": 3}).fit(X, said).annotators_
+        np.testing.assert_allclose(trusted["sensitivity"], 10 / 11, rtol=1e-5)
+        np.testing.assert_allclose(trusted["specificity"], 10 / 11, rtol=1e-5)
+        learned = model(4, **SMALL | {"trust_epochs": 2}).fit(X, said).annotators_
+        assert (learned["sensitivity"] != trusted["sensitivity"]).all()

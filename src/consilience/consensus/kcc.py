@@ -348,7 +348,9 @@ class KCC(GroupingConsensus):
         else:
             place = self._place_of_annotator(annotator)
             shares = self.centroids_.to_numpy()[self._annotator_of_group == place]
-            same = np.einsum("ik,kl,il->i", a, shares.T @ shares, b) / max(self.annotators_["n_groupings"].to_numpy()[place], 1)
+            same = np.einsum("ik,kl,il->i", a, shares.T @ shares, b) / max(
+                self.annotators_["n_groupings"].to_numpy()[place], 1
+            )
         return float(same[0]) if one else same
 
     def _fuse(self, groupings: Groupings) -> KCC:

@@ -334,6 +334,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             rate=float(self.rate),
             rate_delay=float(self.rate_delay),
             rate_decay=float(self.rate_decay),
+            trust_epochs=int(self.trust_epochs),
             annotated_weight=float(self.annotated_weight),
             warm_weight=float(self.warm_weight),
         )
@@ -482,6 +483,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         widths = widths and all(is_whole(width, 1) for width in self.hidden)
         require(self, "hidden", "a tuple of positive ints", widths)
         require(self, "likelihood", "'gaussian' or 'bernoulli'", self.likelihood in LIKELIHOODS)
+        require(self, "trust_epochs", "an int of at least 0", is_whole(self.trust_epochs, 0))
         require(self, "init", "'mixture' or 'random'", self.init in ("mixture", "random"))
         require(self, "optimiser", "'adam' or 'momentum'", self.optimiser in DESCENTS)
         require(self, "implied_pairs", "'all' or 'independent'", self.implied_pairs in ("all", "independent"))

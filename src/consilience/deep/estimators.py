@@ -60,6 +60,10 @@ class BayesSCDC(DeepClustering):
     annotated_weight : float, default=1.0
         How often its share an annotated item counts. 1 is the bound; where only a few in a hundred are annotated, 10
         lets them have their say sooner.
+    trust_epochs : int, default=0
+        Epochs before anything is learned of the annotators' reliabilities. Where the features alone divide the items
+        otherwise than people do, the first clusters make people look unreliable, and then nobody listens to them any
+        more: half of the epochs keeps that from happening.
     implied_pairs : {"all", "independent"}, default="all"
         What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
@@ -150,6 +154,7 @@ class BayesSCDC(DeepClustering):
         batch_size: Any = 256,
         annotated_batch_size: Any = 128,
         annotated_weight: Any = 1.0,
+        trust_epochs: Any = 0,
         implied_pairs: Any = "all",
         init: Any = "mixture",
         merge_clusters: Any = True,
@@ -178,6 +183,7 @@ class BayesSCDC(DeepClustering):
         self.batch_size = batch_size
         self.annotated_batch_size = annotated_batch_size
         self.annotated_weight = annotated_weight
+        self.trust_epochs = trust_epochs
         self.implied_pairs = implied_pairs
         self.init = init
         self.merge_clusters = merge_clusters
@@ -305,6 +311,10 @@ class SCDC(DeepClustering):
     annotated_weight : float, default=1.0
         How often its share an annotated item counts. 1 is the bound; where only a few in a hundred are annotated, 10
         lets them have their say sooner.
+    trust_epochs : int, default=0
+        Epochs before anything is learned of the annotators' reliabilities. Where the features alone divide the items
+        otherwise than people do, the first clusters make people look unreliable, and then nobody listens to them any
+        more: half of the epochs keeps that from happening.
     implied_pairs : {"all", "independent"}, default="all"
         What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
@@ -385,6 +395,7 @@ class SCDC(DeepClustering):
         batch_size: Any = 128,
         annotated_batch_size: Any = 128,
         annotated_weight: Any = 1.0,
+        trust_epochs: Any = 0,
         implied_pairs: Any = "all",
         init: Any = "mixture",
         reliability_prior: Any = (1.0, 1.0),
@@ -410,6 +421,7 @@ class SCDC(DeepClustering):
         self.batch_size = batch_size
         self.annotated_batch_size = annotated_batch_size
         self.annotated_weight = annotated_weight
+        self.trust_epochs = trust_epochs
         self.implied_pairs = implied_pairs
         self.init = init
         self.reliability_prior = reliability_prior

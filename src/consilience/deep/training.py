@@ -39,6 +39,7 @@ class Plan(NamedTuple):
 
     descent : "adam" or "momentum", of the parameters.
     rate, rate_delay, rate_decay : size of the steps of what all items share, rate / (1 + step/delay)^decay.
+    trust_epochs : first epochs, in which annotators stay as reliable as they are held to be.
     annotated_weight : how often its share an annotated item counts; 1 is the bound.
     warm_weight : of the divergence of q(x) from N(0, I) in the warm start.
     """
@@ -50,6 +51,7 @@ class Plan(NamedTuple):
     rate: float
     rate_delay: float
     rate_decay: float
+    trust_epochs: int
     annotated_weight: float
     warm_weight: float
 
@@ -145,6 +147,7 @@ def train(method: Method, plan: Plan, prior: PyTree, data: Data, fit: Fit) -> tu
     stands_for = jnp.concatenate([_stands_for(len(data.plain), sizes[0]), _stands_for(len(data.annotated), sizes[1])])
     weight = stands_for * data.weights(plan.annotated_weight, sizes)
     rate = plan.rate / (1 + fit.epoch * n_steps / plan.rate_delay) ** plan.rate_decay
+    rate_of_reliability = jnp.where(fit.epoch >= plan.trust_epochs, rate, 0.0)
     fresh, judged = messages_every(data, fit.remembered.shape[1]), data.judgements
 
     def loss(parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: Array) -> tuple:
@@ -175,7 +178,9 @@ def train(method: Method, plan: Plan, prior: PyTree, data: Data, fit: Fit) -> tu
             remembered = remembered.at[annotated].set(DAMPING * remembered[annotated] + (1 - DAMPING) * after)
             posterior = jax.lax.cond(
                 number % fresh == 0,
-                lambda: method.reliability_step(prior, posterior, judged, judged.agreement(remembered), rate),
+                lambda: method.reliability_step(
+                    prior, posterior, judged, judged.agreement(remembered), rate_of_reliability
+                ),
                 lambda: posterior,
             )
         return (parameters, optimiser, posterior, remembered, messages), value
