@@ -258,7 +258,7 @@ def test_judgements_find_what_features_hide():
 
 
 def test_heaps_that_people_put_together_are_one_cluster():
-    """Heaps at the corners of a square, those of a diagonal a cluster; without judgements nothing is joined."""
+    """Heaps at the corners of a square, those of a diagonal a cluster."""
     rng = np.random.default_rng(0)
     heap = np.arange(200) % 4
     X = pd.DataFrame(np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])[heap] + 0.15 * rng.normal(size=(200, 2)))
@@ -272,7 +272,6 @@ def test_heaps_that_people_put_together_are_one_cluster():
     assert nmi(cluster, model.predict(X.to_numpy())) > 0.95
     drawn, of = model.sample(200, random_state=0)
     assert (model.predict(drawn) == of).mean() > 0.9
-    assert BayesSCDC(4, **settings).fit(X).components_["cluster"].is_unique
 
 
 class TestPublishedSettings:
@@ -403,9 +402,7 @@ def test_a_sum_over_few_candidates_is_the_sum_over_all_where_they_are_all(study)
 
 def test_reliabilities_stay_as_they_are_held_to_be_while_annotators_are_trusted(study):
     X, said, _ = study
-    for model in (BayesSCDC, SCDC):
-        trusted = model(4, **SMALL | {"trust_epochs": 3}).fit(X, said).annotators_
-        np.testing.assert_allclose(trusted["sensitivity"], 10 / 11, rtol=1e-5)
-        np.testing.assert_allclose(trusted["specificity"], 10 / 11, rtol=1e-5)
-        learned = model(4, **SMALL | {"trust_epochs": 2}).fit(X, said).annotators_
-        assert (learned["sensitivity"] != trusted["sensitivity"]).all()
+    trusted = BayesSCDC(4, **SMALL, trust_epochs=3).fit(X, said).annotators_
+    np.testing.assert_allclose(trusted[["sensitivity", "specificity"]], 10 / 11, rtol=1e-5)
+    learned = BayesSCDC(4, **SMALL, trust_epochs=2).fit(X, said).annotators_
+    assert (learned["sensitivity"] != trusted["sensitivity"]).all()
