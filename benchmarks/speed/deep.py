@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -85,27 +86,25 @@ def study(n_items: int, n_features: int, n_pairs: int) -> tuple[pd.DataFrame, An
     return pd.DataFrame(pixels), judged.reindex(pd.RangeIndex(n_items))
 
 
-def seconds_an_epoch(make: Any, X: pd.DataFrame, judged: Any) -> float:
-    """The difference that further epochs make, so that compiling and starting cancel; the best of two."""
-    times = []
-    for n_epochs in (1, 1, 1 + EPOCHS, 1 + EPOCHS):
+def seconds_an_epoch(makes: list[Any], X: pd.DataFrame, judged: Any) -> list[float]:
+    """The difference that further epochs make, so that compiling and starting cancel; the best of two, in turns."""
+    times = np.empty((2, 2, len(makes)))
+    for turn, (row, n_epochs), (column, make) in product(range(2), enumerate((1, 1 + EPOCHS)), enumerate(makes)):
         start = time.perf_counter()
         make(n_epochs=n_epochs, warm_epochs=1, random_state=0).fit(X, judged)
-        times.append(time.perf_counter() - start)
-    return max(min(times[2:]) - min(times[:2]), 0.0) / EPOCHS
+        times[turn, row, column] = time.perf_counter() - start
+    few, many = times.min(0)
+    return [float(value) for value in np.maximum(many - few, 0) / EPOCHS]
 
 
 def models(n_items: int) -> dict[str, float]:
     from consilience.deep import SCDC, BayesSCDC
 
     X, judged = study(n_items, 784, 5000)
-    found = {}
-    for model in (BayesSCDC, SCDC):
-        settings = {"likelihood": "bernoulli", "batch_size": 128}
-        found[model.__name__] = seconds_an_epoch(partial(model, 50, **settings), X, judged)
-        print(
-            f"{model.__name__:10s} {found[model.__name__]:8.2f} s an epoch of {n_items} items, 50 clusters", flush=True
-        )
+    makes = [partial(model, 50, likelihood="bernoulli", batch_size=128) for model in (BayesSCDC, SCDC)]
+    found = dict(zip(("BayesSCDC", "SCDC"), seconds_an_epoch(makes, X, judged), strict=True))
+    for name, seconds in found.items():
+        print(f"{name:10s} {seconds:8.2f} s an epoch of {n_items} items, 50 clusters", flush=True)
     print(f"SCDC takes {found['SCDC'] / found['BayesSCDC']:.1f} times as long")
     return found
 
@@ -126,7 +125,7 @@ def seconds_of_case(clusters: int, items: int, restarts: int, pairs: int) -> flo
 
     X, judged = study(items, 64, pairs)
     make = partial(BayesSCDC, clusters, n_init=restarts, hidden=(100, 100), likelihood="bernoulli")
-    return seconds_an_epoch(make, X, judged)
+    return seconds_an_epoch([make], X, judged)[0]
 
 
 def draw(found: dict[str, list[list[float]]], path: Path) -> None:
