@@ -21,9 +21,9 @@ import sys
 import tempfile
 import time
 from functools import cache, partial
-from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -86,15 +86,21 @@ def study(n_items: int, n_features: int, n_pairs: int) -> tuple[pd.DataFrame, An
     return pd.DataFrame(pixels), judged.reindex(pd.RangeIndex(n_items))
 
 
-def seconds_an_epoch(makes: list[Any], X: pd.DataFrame, judged: Any) -> list[float]:
-    """The difference that further epochs make, so that compiling and starting cancel; the best of two, in turns."""
-    times = np.empty((2, 2, len(makes)))
-    for turn, (row, n_epochs), (column, make) in product(range(2), enumerate((1, 1 + EPOCHS)), enumerate(makes)):
+def seconds_an_epoch(make: Any, X: pd.DataFrame, judged: Any) -> float:
+    """The quickest of the last epochs of a fit, when all is compiled; the first ones merge clusters too."""
+    from consilience.deep import running
+
+    times, advance = [], running.advance
+
+    def timed(*arguments: Any) -> Any:
         start = time.perf_counter()
-        make(n_epochs=n_epochs, warm_epochs=1, random_state=0).fit(X, judged)
-        times[turn, row, column] = time.perf_counter() - start
-    few, many = times.min(0)
-    return [float(value) for value in np.maximum(many - few, 0) / EPOCHS]
+        course = advance(*arguments)
+        times.append(time.perf_counter() - start)
+        return course
+
+    with patch.object(running, "advance", timed):
+        make(n_epochs=running.FIRST_MERGES + EPOCHS, warm_epochs=1, random_state=0).fit(X, judged)
+    return min(times[running.FIRST_MERGES :])
 
 
 def models(n_items: int) -> dict[str, float]:
@@ -102,7 +108,7 @@ def models(n_items: int) -> dict[str, float]:
 
     X, judged = study(n_items, 784, 5000)
     makes = [partial(model, 50, likelihood="bernoulli", batch_size=128) for model in (BayesSCDC, SCDC)]
-    found = dict(zip(("BayesSCDC", "SCDC"), seconds_an_epoch(makes, X, judged), strict=True))
+    found = {name: seconds_an_epoch(make, X, judged) for name, make in zip(("BayesSCDC", "SCDC"), makes, strict=True)}
     for name, seconds in found.items():
         print(f"{name:10s} {seconds:8.2f} s an epoch of {n_items} items, 50 clusters", flush=True)
     print(f"SCDC takes {found['SCDC'] / found['BayesSCDC']:.1f} times as long")
@@ -125,7 +131,7 @@ def seconds_of_case(clusters: int, items: int, restarts: int, pairs: int) -> flo
 
     X, judged = study(items, 64, pairs)
     make = partial(BayesSCDC, clusters, n_init=restarts, hidden=(100, 100), likelihood="bernoulli")
-    return seconds_an_epoch([make], X, judged)[0]
+    return seconds_an_epoch(make, X, judged)
 
 
 def draw(found: dict[str, list[list[float]]], path: Path) -> None:
