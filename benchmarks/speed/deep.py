@@ -3,10 +3,10 @@
     python benchmarks/speed/deep.py [--items 12000] [--parts models growth start] [--out FILE.json]
         [--figure docs/models/bayes_scdc_speed.svg]
 
-models  BayesSCDC and SCDC at 50 clusters, the sizes of the networks as for handwritten digits (784-500-500-8).
+models  BayesSCDC and SCDC at 50 clusters, the sizes of the networks as for handwritten digits (784-500-500-10).
 growth  an epoch of BayesSCDC against clusters, items, restarts and judged pairs, all else at the first value.
-start   seconds from the import to the first epoch in a new process: first with an empty folder of compiled code, then
-        with what the first one left there.
+start   seconds of the import, and from there to the end of a fit of one epoch, in a new process: first with an empty
+        folder of compiled code, then with what the first one left there.
 
 Runs on whatever JAX runs on.
 """
@@ -52,9 +52,7 @@ def main() -> None:
     """Time the parts asked for, print and write what comes out."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--items", type=int, default=12_000)
-    parser.add_argument(
-        "--parts", nargs="+", choices=("models", "growth", "start"), default=("models", "growth", "start")
-    )
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--figure", type=Path, help="where to draw the growth; needs Matplotlib")
     arguments = parser.parse_args()
