@@ -5,8 +5,8 @@
 
 models  BayesSCDC and SCDC at 50 clusters, the sizes of the networks as for handwritten digits (784-500-500-10).
 growth  an epoch of BayesSCDC against clusters, items, restarts and judged pairs, all else at the first value.
-start   seconds of the import, and from there to the end of a fit of one epoch, in a new process: first with an empty
-        folder of compiled code, then with what the first one left there.
+start   seconds of the import, from there to the end of the first epoch of the warm start, and to that of a fit of one
+        epoch, in a new process: first with an empty folder of compiled code, then with what the first one left there.
 
 Runs on whatever JAX runs on.
 """
@@ -40,11 +40,17 @@ START = """
 import time
 begin = time.perf_counter()
 import numpy as np
-from consilience.deep import BayesSCDC
+from consilience.deep import BayesSCDC, running
 X = np.random.default_rng(0).random((2000, 64))
-imported = time.perf_counter()
+begin_fit = running.begin
+def noted(*arguments):
+    *others, tick = arguments
+    return begin_fit(*others, lambda: (times.append(time.perf_counter()), tick()))
+running.begin = noted
+times = [begin, time.perf_counter()]
 BayesSCDC(20, hidden=(100, 100), n_epochs=1, warm_epochs=1, random_state=0).fit(X)
-print(imported - begin, time.perf_counter() - imported)
+times.append(time.perf_counter())
+print(*(later - times[0 if place == 0 else 1] for place, later in enumerate(times[1:])))
 """
 
 
@@ -72,15 +78,14 @@ def main() -> None:
         arguments.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
 
 
-def study(n_items: int, n_features: int, n_pairs: int) -> tuple[pd.DataFrame, Any]:
-    """Noise with ten bumps, and pairs of a tenth of the items, judged by ten people."""
+def study(n_items: int, n_features: int, n_pairs: int, n_judged: int) -> tuple[pd.DataFrame, Any]:
+    """Noise with ten bumps, and pairs of some of the items, judged by ten people."""
     from consilience.simulation import simulate_pairs
 
     rng = np.random.default_rng(0)
     z = rng.integers(10, size=n_items)
     pixels = (rng.random((n_items, n_features)) < rng.random((10, n_features))[z]).astype(float)
-    some = pd.Series(z[: max(n_items // 10, 200)])
-    judged = simulate_pairs(some, 10, n_pairs // 10, 0.9, random_state=0)
+    judged = simulate_pairs(pd.Series(z[:n_judged]), 10, n_pairs // 10, 0.9, random_state=0)
     return pd.DataFrame(pixels), judged.reindex(pd.RangeIndex(n_items))
 
 
@@ -104,7 +109,7 @@ def seconds_an_epoch(make: Any, X: pd.DataFrame, judged: Any) -> float:
 def models(n_items: int) -> dict[str, float]:
     from consilience.deep import SCDC, BayesSCDC
 
-    X, judged = study(n_items, 784, 5000)
+    X, judged = study(n_items, 784, n_pairs=5000, n_judged=n_items // 10)
     makes = [partial(model, 50, likelihood="bernoulli", batch_size=128) for model in (BayesSCDC, SCDC)]
     found = {name: seconds_an_epoch(make, X, judged) for name, make in zip(("BayesSCDC", "SCDC"), makes, strict=True)}
     for name, seconds in found.items():
@@ -127,7 +132,7 @@ def growth() -> dict[str, list[list[float]]]:
 def seconds_of_case(clusters: int, items: int, restarts: int, pairs: int) -> float:
     from consilience.deep import BayesSCDC
 
-    X, judged = study(items, 64, pairs)
+    X, judged = study(items, 64, pairs, n_judged=items // 2)
     make = partial(BayesSCDC, clusters, n_init=restarts, hidden=(100, 100), likelihood="bernoulli")
     return seconds_an_epoch(make, X, judged)
 
@@ -161,7 +166,8 @@ def starts() -> list[list[float]]:
             environment = os.environ | {"JAX_COMPILATION_CACHE_DIR": folder}
             output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
             found.append([float(part) for part in output.split()])
-            print(f"{which} process: import {found[-1][0]:.1f} s, then {found[-1][1]:.1f} s to the end of an epoch")
+            imported, begun, ended = found[-1]
+            print(f"{which} process: import {imported:.1f} s, then {begun:.1f} s to training, {ended:.1f} s to the end")
     return found
 
 

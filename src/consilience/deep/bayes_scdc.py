@@ -61,11 +61,11 @@ from jaxtyping import Float, PRNGKeyArray
 from consilience.deep import exponential_family as families
 from consilience.deep.exponential_family import ExpectedGaussian, Gaussian, NormalWishart
 from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
+from consilience.deep.linear_algebra import cholesky
 from consilience.deep.networks import Encoder, Likelihood, Potential, apply
 from consilience.deep.training import Method
 
 MAX_SWEEPS = 20  # of (12) and (14), and of the derivative of their fixed point
-FIRST_RELIABILITY = (10.0, 1.0)  # of the Betas, before anything is known
 SPREAD = 3.0  # variance of the places of a random start
 UNSETTLED = 0.1  # change of the derivative, of its size, from which on an item has none of the fixed point
 SWEEP_TOL = 1e-4  # change of an item's responsibilities at which they have settled
@@ -222,7 +222,7 @@ def local(
     start = jax.nn.softmax(log_densities(_alone(potential), expected) + offsets, axis=1)
     latent = positions(settled(jax.lax.stop_gradient(start), (potential, expected, offsets)), potential, expected)
     logits = log_densities(latent, expected) + offsets
-    root = jnp.linalg.cholesky(latent.covariance)
+    root = cholesky(latent.covariance)
     drawn = latent.mean + jnp.einsum("nij,nj->ni", root, jax.random.normal(key, latent.mean.shape))
     bound = parameters.likelihood.log_probability(observed, drawn) + latent.entropy + logsumexp(logits, axis=1)
     components = jax.nn.softmax(logits, axis=1)
@@ -297,16 +297,20 @@ def pair_weights(posterior: Posterior) -> tuple[Float[Array, " annotators"], Flo
 METHOD = Method(local, mixture_step, reliability_step, pair_weights)
 
 
-def start(prior: Prior, first: Responsibilities, latent: Gaussian, n_annotators: int) -> Posterior:
-    """q of what all items share, from their first components, each a cluster; annotators are mostly right."""
+def start(
+    prior: Prior, first: Responsibilities, joined: Float[Array, "components clusters"], latent: Gaussian, right: Array
+) -> Posterior:
+    """q of what all items share, from their first components and the clusters of these.
+
+    right : first sensitivities and specificities alike, (annotators, 2).
+    """
     n = first.shape[1]
-    right = jnp.tile(jnp.array(FIRST_RELIABILITY), (n_annotators, 1))
     components = jax.tree.map(lambda part: jnp.broadcast_to(part, (n, *part.shape)), prior.component)
-    empty = Posterior(jnp.broadcast_to(prior.concentration, n), components, right, right, jnp.eye(n))
+    empty = Posterior(jnp.broadcast_to(prior.concentration, n), components, right, right, joined)
     return towards_statistics(prior, empty, statistics(first, latent, jnp.ones(len(first))), 1.0)
 
 
-def random_start(prior: Prior, n_components: int, n_annotators: int, key: PRNGKeyArray) -> Posterior:
+def random_start(prior: Prior, n_components: int, right: Array, key: PRNGKeyArray) -> Posterior:
     """The paper's start: components at random places around 0, each of one item and of shares almost equal."""
     of_shares, of_means = jax.random.split(key)
     n_latent = prior.component.linear.shape[-1]
@@ -314,7 +318,6 @@ def random_start(prior: Prior, n_components: int, n_annotators: int, key: PRNGKe
     ones = jnp.ones(n_components)
     scale = jnp.broadcast_to((n_latent + 1) * jnp.eye(n_latent), (n_components, n_latent, n_latent))
     components = families.normal_wishart(means, ones, scale, (n_latent + 1) * ones)
-    right = jnp.tile(jnp.array(FIRST_RELIABILITY), (n_annotators, 1))
     shares = jax.random.uniform(of_shares, (n_components,), minval=1.0, maxval=2.0)
     return Posterior(shares, components, right, right, jnp.eye(n_components))
 

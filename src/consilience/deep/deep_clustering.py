@@ -21,41 +21,20 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations.names import order_of_names
 from consilience.base import CrowdEstimator
 from consilience.deep import checkpoints, running
+from consilience.deep.components import Components, moments_of_clusters, owned_components
 from consilience.deep.judgements import Judgements, annotated_items, judgements
-from consilience.deep.networks import BernoulliLikelihood, Encoder, GaussianLikelihood, Given, Likelihood, Perceptron
+from consilience.deep.networks import LIKELIHOODS, Shape
 from consilience.deep.running import Course, Model
 from consilience.deep.training import CHUNK_SIZE, DESCENTS, Data, Fit, Plan
 from consilience.errors import InputError
 from consilience.parameters import is_number, is_whole, require
 from consilience.progress import progress_bar
 
-LIKELIHOODS: dict[str, type[Likelihood]] = {"gaussian": GaussianLikelihood, "bernoulli": BernoulliLikelihood}
 LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
 LEAST_EPOCHS = 25  # and the least number of them
 WARM_STEPS, LEAST_WARM_EPOCHS = 500, 12  # the same of the warm start
+INITS = ("mixture", "judgements", "random")
 INTERVAL = (0.025, 0.975)
-LEAST_PART = 1e-3  # of a cluster; a smaller component is no part of it
-
-
-class Shape(NamedTuple):
-    """Sizes of the networks. Hashable: compiled code depends on them."""
-
-    n_features: int
-    n_latent: int
-    n_clusters: int
-    hidden: tuple[int, ...]
-    likelihood: str
-
-    def likelihood_of(self, key: Array, decoder: Any) -> Likelihood:
-        """Likelihood with a decoder, untrained, or with the module given for one."""
-        kind = LIKELIHOODS[self.likelihood]
-        sizes = [self.n_latent, *reversed(self.hidden), kind.n_outputs(self.n_features)]
-        return kind(Perceptron(sizes, key=key) if decoder is None else Given(decoder))
-
-    def encoder_of(self, key: Array, encoder: Any) -> Encoder:
-        """Encoder, untrained, or with the module given for one."""
-        sizes = [self.n_features, *self.hidden, 2 * self.n_latent]
-        return Encoder(Perceptron(sizes, key=key) if encoder is None else Given(encoder))
 
 
 class Study(NamedTuple):
@@ -68,15 +47,6 @@ class Study(NamedTuple):
     items: pd.Index
     order: Int[np.ndarray, " items"]
     annotators: pd.Index
-
-
-class Components(NamedTuple):
-    """Gaussians of the latent space: the cluster of each, its share of the items, its mean and covariance."""
-
-    cluster: Any
-    weight: Any
-    mean: Any
-    covariance: Any
 
 
 class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEstimator):
@@ -353,6 +323,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
     def _study(self, X: Any, annotations: Any, *, reset: bool = True) -> Study:
         values = self._observed(X, reset=reset)
         if annotations is None:
+            if self.init == "judgements":
+                raise InputError("init='judgements' needs annotations. Give some, or leave 'init' at 'mixture'.")
             rows = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(values))
             items, annotators, said, order = rows, pd.Index([], name="annotator"), None, order_of_names(rows)
             annotated = np.empty(0, int)
@@ -404,27 +376,11 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self.responsibilities_ = owned / owned.sum(1, keepdims=True)
         self.labels_, self.n_clusters_ = self.responsibilities_.argmax(1), len(self._owned)
         components, *right = self._describe(prior, fit)
-        self._read_components(Components(*(np.asarray(part) for part in components)))
+        kept = owned_components(Components(*map(np.asarray, components)), self._owned)
+        self.components_ = pd.DataFrame({"cluster": kept.cluster, "weight": kept.weight})
+        self.component_means_, self.component_covariances_ = kept.mean, kept.covariance
+        self.weights_, self.means_, self.covariances_ = moments_of_clusters(kept)
         self.annotators_ = _annotators(study.annotators, study.data.judgements, *map(np.asarray, right))
-
-    def _read_components(self, found: Components) -> None:
-        """Gaussians of the clusters that own items, and what they come to together."""
-        place = np.full(len(found.weight), -1)
-        place[self._owned] = np.arange(self.n_clusters_)
-        cluster = place[found.cluster]
-        total = np.bincount(cluster + 1, found.weight, self.n_clusters_ + 1)[cluster + 1]
-        kept = np.flatnonzero((cluster >= 0) & (found.weight > LEAST_PART * total))
-        kept = kept[np.lexsort((-found.weight[kept], cluster[kept]))]
-        cluster, weight = cluster[kept], found.weight[kept] / found.weight[kept].sum()
-        means, covariances = found.mean[kept].astype(float), found.covariance[kept].astype(float)
-        self.components_ = pd.DataFrame({"cluster": cluster, "weight": weight})
-        self.component_means_, self.component_covariances_ = means, covariances
-        self.weights_ = np.bincount(cluster, weight, self.n_clusters_)
-        of_cluster = (cluster == np.arange(self.n_clusters_)[:, None]) * weight / self.weights_[:, None]
-        self.means_ = of_cluster @ means
-        second = covariances + means[:, :, None] * means[:, None, :]
-        self.covariances_ = np.einsum("ck,kij->cij", of_cluster, second)
-        self.covariances_ -= self.means_[:, :, None] * self.means_[:, None, :]
 
     def _located(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Probability of every cluster, and latent mean, of new items."""
@@ -484,7 +440,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         require(self, "hidden", "a tuple of positive ints", widths)
         require(self, "likelihood", "'gaussian' or 'bernoulli'", self.likelihood in LIKELIHOODS)
         require(self, "trust_epochs", "an int of at least 0", is_whole(self.trust_epochs, 0))
-        require(self, "init", "'mixture' or 'random'", self.init in ("mixture", "random"))
+        require(self, "init", f"one of {', '.join(map(repr, INITS))}", self.init in INITS)
         require(self, "optimiser", "'adam' or 'momentum'", self.optimiser in DESCENTS)
         require(self, "implied_pairs", "'all' or 'independent'", self.implied_pairs in ("all", "independent"))
         for name in ("learning_rate", "rate_delay", "annotated_weight"):

@@ -18,14 +18,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.scipy.linalg import cho_solve
 from jax.scipy.special import digamma, gammaln, multigammaln
 from jaxtyping import Float
 
-JITTER = 1e-6
+from consilience.deep.linear_algebra import inverse_and_log_determinant
 
 
 class NormalWishart(NamedTuple):
@@ -131,28 +129,6 @@ def gaussian(linear: Float[Array, "*batch dims"], precision: Float[Array, "*batc
     mean = jnp.einsum("...ij,...j->...i", covariance, linear)
     entropy = (linear.shape[-1] * (1 + jnp.log(2 * jnp.pi)) - log_determinant) / 2
     return Gaussian(mean, covariance, entropy)
-
-
-@jax.custom_vjp
-def inverse_and_log_determinant(matrix: Float[Array, "*batch dims dims"]) -> tuple[Array, Array]:
-    """Inverse and log-determinant of positive definite matrices."""
-    identity = jnp.eye(matrix.shape[-1], dtype=matrix.dtype)
-    lower = jnp.linalg.cholesky(matrix + JITTER * identity)
-    inverse = cho_solve((lower, True), jnp.broadcast_to(identity, matrix.shape))
-    return inverse, 2 * jnp.log(jnp.diagonal(lower, axis1=-2, axis2=-1)).sum(-1)
-
-
-def _inverse_forward(matrix: Array) -> tuple[tuple[Array, Array], Array]:
-    found = inverse_and_log_determinant(matrix)
-    return found, found[0]
-
-
-def _inverse_backward(inverse: Array, pull: tuple[Array, Array]) -> tuple[Array]:
-    """d A⁻¹ = −A⁻¹ dA A⁻¹,  d ln|A| = tr(A⁻¹ dA)."""
-    return (pull[1][..., None, None] * inverse - inverse @ pull[0] @ inverse,)
-
-
-inverse_and_log_determinant.defvjp(_inverse_forward, _inverse_backward)
 
 
 def _multidigamma(value: Array, dims: int) -> Array:

@@ -19,6 +19,8 @@ from jaxtyping import Float, Int
 from consilience.annotations import Groupings, Pairs
 from consilience.inference.memberships import Memberships
 
+FIRST_RELIABILITY = (10.0, 1.0)  # judgements right and wrong of every annotator, before anything is known
+
 
 class Agreement(NamedTuple):
     """Expected number of judged pairs within clusters: all, and those judged the same."""
@@ -156,6 +158,11 @@ def judgements(annotations: Pairs | Groupings, items: Int[np.ndarray, " annotate
         annotator_of_grouping=jnp.asarray(by),
         weight=_floats(weight),
     )
+
+
+def first_reliability(n_annotators: int) -> Float[Array, "annotators 2"]:
+    """Judgements right and wrong of each annotator, before anything is known: mostly right."""
+    return jnp.tile(jnp.array(FIRST_RELIABILITY), (n_annotators, 1))
 
 
 def right_and_wrong(judged: Judgements, agreement: Agreement) -> tuple[Array, Array]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,9 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jaxtyping import Float, Int, PyTree
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
 
+from consilience.deep import first_clusters
 from consilience.deep.exponential_family import Gaussian
 from consilience.deep.training import (
     Data,
@@ -29,9 +27,6 @@ from consilience.deep.training import (
     warm_up,
 )
 
-FIRST_ITEMS = 20_000  # on which the first clusters are found,
-FIRST_STARTS = 4  # the most probable of so many mixtures
-FIRST_BREADTH = 1e-3  # of the variance of the positions, added to that of every first cluster
 FIRST_MERGES = 4  # epochs after each of which clusters are merged,
 LATER_MERGES = 20  # and about how often in a fit
 FIRST_SURE = 0.9  # responsibility of an annotated item's first cluster
@@ -40,9 +35,10 @@ FIRST_SURE = 0.9  # responsibility of an annotated item's first cluster
 class Model(NamedTuple):
     """A model with its settings, all that `begin` and `advance` need. Hashable but for the prior.
 
+    init : where first clusters come from, "mixture" or "judgements"; or "random", if they are left to `start`.
+    mixes : whether a cluster may have several components.
     parameters : key → networks, untrained.
-    start : (prior, parameters, first responsibilities, positions, annotators, key) → parameters, posterior.
-    places_first : whether first clusters are found from positions; else they are left to `start`.
+    start : (prior, parameters, first components, their clusters, positions, annotators, key) → parameters, posterior.
     classifies : whether the parameters have a classifier of items, to be taught the first clusters.
     merge : (prior, plan, data, fit) → fit, with clusters merged; or None.
     bound : (prior, data, fit, survey) → lower bound, nats.
@@ -53,9 +49,10 @@ class Model(NamedTuple):
     plan: Plan
     n_clusters: int
     n_latent: int
+    init: str
+    mixes: bool
     parameters: Callable[..., Any]
     start: Callable[..., Any]
-    places_first: bool
     classifies: bool
     merge: Callable[..., Any] | None
     bound: Callable[..., Any]
@@ -86,14 +83,11 @@ def begin(model: Model, prior: PyTree, data: Data, keys: Array, n_epochs: int, t
         parameters, optimiser = _warm_up(model.plan, data, parameters, optimiser, split[:, 1], epoch)
         tick()
     latent = _positions(data, parameters)
-    if model.places_first:
-        clusters = [
-            _first_clusters(one, model.n_clusters, key) for one, key in zip(latent.mean, split[:, 2], strict=True)
-        ]
-        first = jax.nn.one_hot(np.stack(clusters), model.n_clusters)
-    else:
-        first = jnp.full((len(keys), data.n_items, model.n_clusters), 1 / model.n_clusters)
-    fits = _start(model, prior, data, parameters, latent, first, split[:, 3])
+    found = [
+        _first(model, data, np.asarray(one, float), key) for one, key in zip(latent.mean, split[:, 2], strict=True)
+    ]
+    first, joined = (jnp.stack(part) for part in zip(*found, strict=True))
+    fits = _start(model, prior, data, parameters, latent, first, joined, split[:, 3])
     return Course(fits, np.empty((0, len(keys))), np.empty((0, len(keys)), int))
 
 
@@ -112,7 +106,8 @@ def blank(model: Model, prior: PyTree, n_annotators: int) -> Fit:
     key, dims = jax.random.key(0), model.n_latent
     latent = Gaussian(jnp.zeros((1, dims)), jnp.zeros((1, dims, dims)), jnp.zeros(1))
     nothing = jnp.zeros((1, model.n_clusters))
-    return _start_one(model, prior, model.parameters(key), latent, nothing, n_annotators, key)
+    apart = jnp.eye(model.n_clusters)
+    return _start_one(model, prior, model.parameters(key), latent, nothing, apart, n_annotators, key)
 
 
 def finish(model: Model, prior: PyTree, data: Data, course: Course) -> tuple[Fit, Any, Float[np.ndarray, " restarts"]]:
@@ -188,41 +183,54 @@ def _positions(data: Data, parameters: PyTree) -> Gaussian:
     return jax.lax.map(of_restart, parameters)
 
 
+def _first(model: Model, data: Data, positions: Float[np.ndarray, "items dims"], key: Array) -> tuple[Array, Array]:
+    """First components of all items, those that nobody judged first, and the clusters of the components, as ones."""
+    n = model.n_clusters
+    if model.init == "random":
+        return jnp.full((data.n_items, n), 1 / n), jnp.eye(n)
+    if model.init == "mixture":
+        component, cluster = first_clusters.of_positions(positions, n, key), np.arange(n)
+    else:
+        component, cluster = first_clusters.of_judgements(data, n, key), np.arange(n)
+        if model.mixes:
+            component, cluster = first_clusters.divided(component, positions, n, key)
+    return jax.nn.one_hot(component, n), jax.nn.one_hot(cluster, n)
+
+
 @partial(jax.jit, static_argnames="model")
 def _start(
-    model: Model, prior: PyTree, data: Data, parameters: PyTree, latent: Gaussian, first: Array, keys: Array
+    model: Model,
+    prior: PyTree,
+    data: Data,
+    parameters: PyTree,
+    latent: Gaussian,
+    first: Array,
+    joined: Array,
+    keys: Array,
 ) -> Fit:
     n_annotators = 0 if data.judgements is None else len(data.judgements.n_pairs)
 
-    def of_restart(parameters: PyTree, latent: Gaussian, first: Array, key: Array) -> Fit:
-        if model.classifies:
+    def of_restart(parameters: PyTree, latent: Gaussian, first: Array, joined: Array, key: Array) -> Fit:
+        if model.classifies and model.init != "random":
             parameters = teach(model.plan, data, parameters, first.argmax(1), key)
-        fit = _start_one(model, prior, parameters, latent, first, n_annotators, key)
+        fit = _start_one(model, prior, parameters, latent, first, joined, n_annotators, key)
         return fit._replace(remembered=fit.remembered[len(data.plain) :])
 
-    return jax.vmap(of_restart)(parameters, latent, first, keys)
+    return jax.vmap(of_restart)(parameters, latent, first, joined, keys)
 
 
 def _start_one(
-    model: Model, prior: PyTree, parameters: PyTree, latent: Gaussian, first: Array, n_annotators: int, key: Array
+    model: Model,
+    prior: PyTree,
+    parameters: PyTree,
+    latent: Gaussian,
+    first: Array,
+    joined: Array,
+    n_annotators: int,
+    key: Array,
 ) -> Fit:
-    """Fit from first responsibilities of all items, all of which it remembers."""
-    parameters, posterior = model.start(prior, parameters, first, latent, n_annotators, jax.random.fold_in(key, 0))
-    remembered = FIRST_SURE * first + (1 - FIRST_SURE) / model.n_clusters
+    """Fit from first components of all items, all of which it remembers."""
+    key_start = jax.random.fold_in(key, 0)
+    parameters, posterior = model.start(prior, parameters, first, joined, latent, n_annotators, key_start)
+    remembered = FIRST_SURE * first @ joined + (1 - FIRST_SURE) / model.n_clusters
     return Fit(parameters, model.plan.optimiser.init(parameters), posterior, remembered, key, jnp.int32(0))
-
-
-def _first_clusters(mean: Float[Array, "items dims"], n_clusters: int, key: Array) -> Int[np.ndarray, " items"]:
-    """Clusters of the positions by a mixture of Gaussians."""
-    seed = int(np.asarray(jax.random.key_data(key)).ravel()[-1])
-    points = np.nan_to_num(np.asarray(mean, float))  # of a restart that has failed, and will have no bound
-    some = points[np.random.default_rng(seed).permutation(len(points))[:FIRST_ITEMS]]
-    mixture = GaussianMixture(
-        min(n_clusters, len(np.unique(some, axis=0))),
-        n_init=FIRST_STARTS,
-        reg_covar=FIRST_BREADTH * some.var() + 1e-9,
-        random_state=seed,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return np.asarray(mixture.fit(some).predict(points))

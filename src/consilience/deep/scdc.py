@@ -46,11 +46,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.scipy.linalg import solve_triangular
 from jaxtyping import Float, PRNGKeyArray
 
 from consilience.deep.exponential_family import Gaussian
 from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
+from consilience.deep.linear_algebra import cholesky, inverse_of_lower
 from consilience.deep.networks import Likelihood, Perceptron, Potential, apply, potential
 
 Responsibilities = Float[Array, "items clusters"]
@@ -155,7 +155,7 @@ def divergences(
 ) -> Float[Array, "items candidates"]:
     """KL(N(mean, diag variance) ‖ N(μ_k, Σ_k)) for each item and each of its clusters, nats."""
     roots = lower_roots(parameters.roots)
-    inverse = jax.vmap(lambda root: solve_triangular(root, jnp.eye(len(root)), lower=True))(roots)[clusters]
+    inverse = inverse_of_lower(roots)[clusters]
     log_root = jnp.diagonal(parameters.roots, axis1=1, axis2=2).sum(1)[clusters]
     apart = jnp.einsum("nkij,nkj->nki", inverse, mean - parameters.means[clusters])
     trace = (inverse**2 * variance[:, :, None, :]).sum((-2, -1))
@@ -179,7 +179,7 @@ def start(parameters: Parameters, responsibilities: Responsibilities, latent: Ga
     outer = (responsibilities.T @ second.reshape(-1, dims * dims)).reshape(-1, dims, dims)
     within = outer - sizes[:, None, None] * means[:, :, None] * means[:, None, :]
     covariances = (within + shrinkage * whole) / (sizes + shrinkage)[:, None, None]
-    roots = jnp.linalg.cholesky(covariances + 1e-4 * jnp.eye(dims))
+    roots = cholesky(covariances + 1e-4 * jnp.eye(dims))
     diagonal = jnp.log(jnp.diagonal(roots, axis1=1, axis2=2))
     return eqx.tree_at(
         lambda one: (one.log_shares, one.means, one.roots),

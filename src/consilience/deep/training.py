@@ -26,7 +26,7 @@ from consilience.deep.networks import apply
 
 MESSAGES_AT_ONCE = 1 << 21  # memberships × clusters whose messages are made anew in every step; of more, more rarely
 DAMPING = 0.5  # share of the remembered responsibilities that a visit leaves
-TEACHING_EPOCHS = 3
+TEACHING_STEPS, TEACHING_EPOCHS = 500, 3  # at least, of a classifier
 CHUNK_SIZE = 1024  # items passed at a time outside of training
 DESCENTS: dict[str, Callable[[float], optax.GradientTransformation]] = {
     "adam": optax.adam,
@@ -222,7 +222,7 @@ def warm_up(plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, key: 
 def teach(plan: Plan, data: Data, parameters: PyTree, clusters: Int[Array, " items"], key: PRNGKeyArray) -> PyTree:
     """Epochs in which a model's classifier learns the first clusters of the items, those that nobody judged first."""
     batch = min(plan.batch_size, data.n_items)
-    n_steps = TEACHING_EPOCHS * -(-data.n_items // batch)
+    n_steps = max(TEACHING_EPOCHS * -(-data.n_items // batch), TEACHING_STEPS)
     rows = jnp.concatenate([data.plain, data.annotated])
     optimiser = plan.optimiser
 

@@ -1,8 +1,8 @@
-"""The estimators of `bayes_scdc` and `scdc`: Luo et al. (2018), BayesSCDC and SCDC."""
+"""The estimator of `bayes_scdc`: Luo et al. (2018), BayesSCDC."""
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import jax
@@ -11,12 +11,14 @@ import numpy as np
 from jax import Array
 from jaxtyping import PyTree
 
-from consilience.deep import bayes_scdc, exponential_family, merging, scdc
-from consilience.deep.deep_clustering import Components, DeepClustering, Shape
-from consilience.deep.networks import Perceptron
+from consilience.deep import bayes_scdc, exponential_family, merging
+from consilience.deep.components import Components
+from consilience.deep.deep_clustering import DeepClustering
+from consilience.deep.judgements import first_reliability
+from consilience.deep.networks import Shape
 from consilience.deep.running import Model
-from consilience.deep.training import Data, Fit, Method, Plan
-from consilience.parameters import is_number, is_whole, require
+from consilience.deep.training import Data, Fit, Plan
+from consilience.parameters import is_number, require
 
 AS_IN_PAPER: dict[str, Any] = {
     "optimiser": "momentum",
@@ -212,7 +214,7 @@ class BayesSCDC(DeepClustering):
     }
 
     def _model(self, data: Data) -> Model:
-        settings = self._shape(data.observed.shape[1]), self._plan(), bool(self.merge_clusters), self.init == "random"
+        settings = self._shape(data.observed.shape[1]), self._plan(), bool(self.merge_clusters), str(self.init)
         if self.encoder is None and self.decoder is None:
             return _bayes_model(*settings)
         return _bayes_model.__wrapped__(*settings, self.encoder, self.decoder)
@@ -243,26 +245,28 @@ class BayesSCDC(DeepClustering):
 
 
 @lru_cache(maxsize=64)
-def _bayes_model(
-    shape: Shape, plan: Plan, merge: bool, at_random: bool, encoder: Any = None, decoder: Any = None
-) -> Model:
+def _bayes_model(shape: Shape, plan: Plan, merge: bool, init: str, encoder: Any = None, decoder: Any = None) -> Model:
     def parameters(key: Array) -> bayes_scdc.Parameters:
         of_encoder, of_decoder = jax.random.split(key)
         return bayes_scdc.Parameters(shape.encoder_of(of_encoder, encoder), shape.likelihood_of(of_decoder, decoder))
 
-    def start(prior: PyTree, parameters: PyTree, first: Array, latent: Any, n_annotators: int, key: Array) -> tuple:
-        if at_random:
-            return parameters, bayes_scdc.random_start(prior, shape.n_clusters, n_annotators, key)
-        return parameters, bayes_scdc.start(prior, first, latent, n_annotators)
+    def start(
+        prior: PyTree, parameters: PyTree, first: Array, joined: Array, latent: Any, n_annotators: int, key: Array
+    ) -> tuple:
+        right = first_reliability(n_annotators)
+        if init == "random":
+            return parameters, bayes_scdc.random_start(prior, shape.n_clusters, right, key)
+        return parameters, bayes_scdc.start(prior, first, joined, latent, right)
 
     return Model(
         method=bayes_scdc.METHOD,
         plan=plan,
         n_clusters=shape.n_clusters,
         n_latent=shape.n_latent,
+        init=init,
+        mixes=True,
         parameters=parameters,
         start=start,
-        places_first=not at_random,
         classifies=False,
         merge=merging.merge if merge else None,
         bound=_bayes_bound,
@@ -278,243 +282,3 @@ def _bayes_bound(prior: PyTree, data: Data, fit: Fit, found: bayes_scdc.Local) -
 def _bayes_owners(prior: PyTree, fit: Fit) -> Array:
     sizes = (fit.posterior.concentration - prior.concentration) @ fit.posterior.joined
     return (sizes > merging.LEAST_SIZE).sum()
-
-
-class SCDC(DeepClustering):
-    """Clusters of a latent space that a network decodes, told by judged pairs of some items; by point estimates.
-
-    The forerunner of `BayesSCDC`, which is faster, finds the number of clusters and makes more of the judgements.
-
-    Parameters
-    ----------
-    n_clusters : int, default=10
-        K.
-    n_latent : int, default=10
-        d: dimensions of the latent space.
-    hidden : tuple of int, default=(500, 500)
-        Widths of the hidden layers of the networks; (40, 40) does for a few dozen features.
-    likelihood : {"gaussian", "bernoulli"}, default="gaussian"
-        What is observed: standardised features, or features from 0 to 1 that are probabilities of ones, such as grey
-        values.
-    n_candidates : int or None, default=None
-        Sum over this many of the most probable clusters of each item, so that the cost does not grow with K. None: over
-        all, as in the paper.
-    n_init : int, default=1
-        Restarts, side by side; the one with the highest bound is kept.
-    n_epochs : "auto" or int, default="auto"
-        Passes over the items. "auto": 25, or as many as make 3000 steps.
-    warm_epochs : "auto" or int, default="auto"
-        Passes before those, of a plain autoencoder whose positions a mixture of Gaussians then divides. "auto": 12, or
-        as many as make 500 steps. Where it is too short, all items may end in one cluster.
-    batch_size, annotated_batch_size : int
-        Items in a step that nobody judged, and annotated ones.
-    annotated_weight : float, default=1.0
-        How often its share an annotated item counts. 1 is the bound; where only a few in a hundred are annotated, 10
-        lets them have their say sooner.
-    trust_epochs : int, default=0
-        Epochs before anything is learned of the annotators' reliabilities. Where the features alone divide the items
-        otherwise than people do, the first clusters make people look unreliable, and then nobody listens to them any
-        more: half of the epochs keeps that from happening.
-    implied_pairs : {"all", "independent"}, default="all"
-        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
-        are "independent": m - 1 for m items.
-    init : {"mixture", "random"}, default="mixture"
-        What the classifier is taught first: a mixture of Gaussians of the positions that the warm start gives, or, as
-        in the paper, nothing.
-    reliability_prior : (float, float), default=(1.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
-    optimiser : {"adam", "momentum"}, default="adam"
-        Of the networks.
-    learning_rate : float, default=0.001
-        Of the networks.
-    rate, rate_delay, rate_decay : float
-        Size of the steps of what all items share, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole update.
-    warm_weight : float, default=0.1
-        How far the warm start holds positions to N(0, I): 0 not at all, 1 as a variational autoencoder does.
-    decoder : Equinox module, optional
-        In place of the perceptron; see `BayesSCDC`.
-    checkpoint : path, optional
-        A file that is written after every epoch. A fit that finds it there goes on where it ended, to the same last bit
-        as if it had not been interrupted.
-    verbose : bool, default=False
-        Show epochs, the bound and the number of clusters on standard error.
-    random_state : int, RandomState instance or None, default=None
-
-    Attributes
-    ----------
-    labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size. Annotated items are where judgements and features say.
-    responsibilities_ : ndarray, shape (n_items, n_clusters_)
-    n_clusters_ : int
-        Clusters that own items.
-    annotators_ : DataFrame, one row an annotator
-        n_pairs (judged), sensitivity and specificity (posterior means) with the ends of their 95 % credible intervals
-        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
-    weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
-        Share, mean and covariance of each cluster in the latent space.
-    components_, component_means_, component_covariances_ : as in `BayesSCDC`; a Gaussian is a cluster
-    lower_bound_ : float
-        Bound on ln p(features, judgements), nats, at one draw of each latent position.
-    restart_bounds_ : ndarray, shape (n_init,)
-    losses_, clusters_left_ : ndarrays, shape (n_iter_,)
-        Loss of each epoch, nats an item, and clusters that own items after it.
-    items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
-    state_ : dict of ndarrays
-        All that training came to, by name.
-
-    References
-    ----------
-    Luo, Tian, Shi, Zhu & Zhang (2018). Semi-crowdsourced Clustering with Deep Generative Models. NeurIPS.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from consilience.deep import SCDC
-    >>> from consilience.metrics import nmi
-    >>> from consilience.simulation import simulate_pairs
-    >>> X, species = load_iris(return_X_y=True)
-    >>> X = (X - X.mean(0)) / X.std(0)
-    >>> judged = simulate_pairs(species, n_annotators=3, pairs_each=200, accuracy=0.9, random_state=0)
-    >>> small = {"n_latent": 2, "hidden": (20,), "batch_size": 32, "annotated_batch_size": 32, "n_epochs": 200}
-    >>> model = SCDC(3, n_init=4, random_state=0, **small).fit(X, judged)
-    >>> bool(nmi(species, model.labels_) > 0.7)
-    True
-    """
-
-    def __init__(
-        self,
-        n_clusters: Any = 10,
-        *,
-        n_latent: Any = 10,
-        hidden: Any = (500, 500),
-        likelihood: Any = "gaussian",
-        n_candidates: Any = None,
-        n_init: Any = 1,
-        n_epochs: Any = "auto",
-        warm_epochs: Any = "auto",
-        batch_size: Any = 128,
-        annotated_batch_size: Any = 128,
-        annotated_weight: Any = 1.0,
-        trust_epochs: Any = 0,
-        implied_pairs: Any = "all",
-        init: Any = "mixture",
-        reliability_prior: Any = (1.0, 1.0),
-        optimiser: Any = "adam",
-        learning_rate: Any = 1e-3,
-        rate: Any = 0.1,
-        rate_delay: Any = 2000.0,
-        rate_decay: Any = 0.0,
-        warm_weight: Any = 0.1,
-        decoder: Any = None,
-        checkpoint: Any = None,
-        verbose: Any = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_latent = n_latent
-        self.hidden = hidden
-        self.likelihood = likelihood
-        self.n_candidates = n_candidates
-        self.n_init = n_init
-        self.n_epochs = n_epochs
-        self.warm_epochs = warm_epochs
-        self.batch_size = batch_size
-        self.annotated_batch_size = annotated_batch_size
-        self.annotated_weight = annotated_weight
-        self.trust_epochs = trust_epochs
-        self.implied_pairs = implied_pairs
-        self.init = init
-        self.reliability_prior = reliability_prior
-        self.optimiser = optimiser
-        self.learning_rate = learning_rate
-        self.rate = rate
-        self.rate_delay = rate_delay
-        self.rate_decay = rate_decay
-        self.warm_weight = warm_weight
-        self.decoder = decoder
-        self.checkpoint = checkpoint
-        self.verbose = verbose
-        self.random_state = random_state
-
-    PUBLISHED: ClassVar = {
-        "faces": {
-            "n_clusters": 4,
-            "n_latent": 8,
-            "hidden": (40, 40),
-            "batch_size": 10,
-            "n_epochs": 20,
-            "warm_epochs": 0,
-            "init": "random",
-        },
-        "mnist": {"n_clusters": 50, "n_latent": 8, "likelihood": "bernoulli", "batch_size": 128, "n_epochs": 200}
-        | {"warm_epochs": 0, "init": "random"},
-    }
-
-    def _model(self, data: Data) -> Model:
-        shape = self._shape(data.observed.shape[1])
-        make = _scdc_model if self.decoder is None else _scdc_model.__wrapped__
-        return make(shape, self._plan(), self.n_candidates, self.init == "random", self.decoder)
-
-    def _prior(self) -> scdc.Prior:
-        return scdc.Prior(jnp.array(self.reliability_prior, jnp.float32))
-
-    def _describe(self, prior: Any, fit: Fit) -> tuple[Components, Array, Array]:
-        parameters, right = fit.parameters, fit.posterior
-        roots = scdc.lower_roots(parameters.roots)
-        shares, covariances = jax.nn.softmax(parameters.log_shares), roots @ roots.swapaxes(1, 2)
-        components = Components(jnp.arange(len(shares)), shares, parameters.means, covariances)
-        return components, right.sensitivity, right.specificity
-
-    def _check(self) -> None:
-        super()._check()
-        none = self.n_candidates is None
-        require(self, "n_candidates", "None or a positive int", none or is_whole(self.n_candidates, 1))
-
-
-@lru_cache(maxsize=64)
-def _scdc_model(shape: Shape, plan: Plan, n_candidates: int | None, at_random: bool, decoder: Any = None) -> Model:
-    def parameters(key: Array) -> scdc.Parameters:
-        of_classifier, of_encoder, of_decoder = jax.random.split(key, 3)
-        n_clusters, n_latent, hidden = shape.n_clusters, shape.n_latent, shape.hidden
-        return scdc.Parameters(
-            classifier=Perceptron([shape.n_features, *hidden, n_clusters], key=of_classifier),
-            encoder=scdc.ConditionalEncoder(shape.n_features, hidden, n_latent, n_clusters, key=of_encoder),
-            likelihood=shape.likelihood_of(of_decoder, decoder),
-            log_shares=jnp.zeros(n_clusters),
-            means=jnp.zeros((n_clusters, n_latent)),
-            roots=jnp.zeros((n_clusters, n_latent, n_latent)),
-        )
-
-    def start(prior: PyTree, parameters: PyTree, first: Array, latent: Any, n_annotators: int, key: Array) -> tuple:
-        right = jnp.tile(jnp.array(bayes_scdc.FIRST_RELIABILITY), (n_annotators, 1))
-        return scdc.start(parameters, first, latent, shape.n_latent + 1.0), scdc.Reliability(right, right)
-
-    return Model(
-        method=Method(
-            partial(scdc.local, n_candidates=n_candidates), _nothing, scdc.reliability_step, scdc.pair_weights
-        ),
-        plan=plan,
-        n_clusters=shape.n_clusters,
-        n_latent=shape.n_latent,
-        parameters=parameters,
-        start=start,
-        places_first=not at_random,
-        classifies=not at_random,
-        merge=None,
-        bound=_scdc_bound,
-        owners=_scdc_owners,
-    )
-
-
-def _nothing(prior: PyTree, posterior: PyTree, found: Any, weight: Array, rate: Any) -> PyTree:
-    """No natural steps: gradients move all that the items share."""
-    return posterior
-
-
-def _scdc_bound(prior: PyTree, data: Data, fit: Fit, found: scdc.Local) -> Array:
-    messages = data.all_messages(fit.remembered, scdc.pair_weights(fit.posterior))
-    return scdc.lower_bound(fit.posterior, found, messages, data.judgements)
-
-
-def _scdc_owners(prior: PyTree, fit: Fit) -> Array:
-    return (jax.nn.softmax(fit.parameters.log_shares) > 1e-4).sum()

@@ -1,0 +1,308 @@
+"""The estimator of `deep_mcvc`: Luo et al. (2018), appendix C."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations.names import order_of_names
+from consilience.base import CrowdEstimator
+from consilience.deep import checkpoints
+from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
+from consilience.deep.judgements import Judgements, annotated_items, judgements
+from consilience.errors import InputError
+from consilience.parameters import is_number, is_whole, require
+
+MOST_VIEWS = 10  # that "auto" allows
+
+
+class DeepMCVC(CrowdEstimator):
+    """Several clusterings of the same items, each told from the features by a network and held by some annotators.
+
+    What `MCVC` does, where straight lines do not part the clusters. It learns from the annotated items alone; where few
+    are, `BayesSCDC` makes use of the others.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters of each view, at most; those that own no item are left out.
+    max_views : "auto" or int, default="auto"
+        Views to begin with, of which those that nobody holds are left out. "auto": half the annotators, at most 10.
+    hidden : tuple of int, default=(40, 40)
+        Widths of the hidden layers.
+    weight_deviation : float, default=1.0
+        σ: standard deviation of the networks' weights beforehand; the smaller, the smoother.
+    reliability_prior : (float, float), default=(10.0, 1.0)
+        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+    stick_concentration : float, default=1.0
+        γ: the larger, the more views.
+    implied_pairs : {"all", "independent"}, default="all"
+        What the pairs of a grouping count; see `MCVC`.
+    n_init : int, default=10
+        Restarts, side by side; the one with the highest bound is kept.
+    n_sweeps : int, default=200
+    learning_rate : float, default=0.01
+        Of Adam, of whose steps a sweep makes five.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    views_, view_labels_, view_responsibilities_, view_probabilities_ : as in `MCVC`
+    labels_, responsibilities_, n_clusters_ :
+        Of the first view, the one most annotators hold.
+    annotators_ : DataFrame, one row an annotator
+        n_pairs, view, sensitivity, specificity, weight, as in `MCVC`.
+    items_ : Index, shape (n_items,)
+    lower_bound_ : float
+        Bound on ln p(judgements, weights of the networks | features), nats, of the kept restart.
+    lower_bounds_ : ndarray, shape (n_sweeps,)
+    restart_bounds_ : ndarray, shape (n_init,)
+    n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Luo, Tian, Shi, Zhu & Zhang (2018). Semi-crowdsourced Clustering with Deep Generative Models. NeurIPS, appendix C.
+
+    Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017). Multiple Clustering Views from Multiple Uncertain Experts. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from consilience.deep import DeepMCVC
+    >>> from consilience.metrics import nmi
+    >>> from consilience.simulation import simulate_pairs
+    >>> X, species = load_iris(return_X_y=True)
+    >>> judged = simulate_pairs(species, n_annotators=3, pairs_each=200, accuracy=0.9, random_state=0)
+    >>> model = DeepMCVC(3, n_init=3, n_sweeps=50, random_state=0).fit((X - X.mean(0)) / X.std(0), judged)
+    >>> nmi(species, model.labels_) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: Any = 8,
+        *,
+        max_views: Any = "auto",
+        hidden: Any = (40, 40),
+        weight_deviation: Any = 1.0,
+        reliability_prior: Any = (10.0, 1.0),
+        stick_concentration: Any = 1.0,
+        implied_pairs: Any = "all",
+        n_init: Any = 10,
+        n_sweeps: Any = 200,
+        learning_rate: Any = 0.01,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.max_views = max_views
+        self.hidden = hidden
+        self.weight_deviation = weight_deviation
+        self.reliability_prior = reliability_prior
+        self.stick_concentration = stick_concentration
+        self.implied_pairs = implied_pairs
+        self.n_init = n_init
+        self.n_sweeps = n_sweeps
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+
+    def fit(self, X: Any, annotations: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+            Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
+            its index, an array by position.
+        annotations : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+            Judgements of pairs. A grouping judges every two of its items; they are never listed.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Features and annotations that do not fit each other, annotations without judgements, or a wrong parameter.
+        FloatingPointError
+            Training failed in every restart.
+        """
+        self._check()
+        values = self._features(X, reset=True)
+        said = self._judgements(X, annotations)
+        order, by = order_of_names(said.items), order_of_names(said.annotators)
+        ordered = said[order].restrict(annotators=said.annotators[by])
+        annotated = annotated_items(ordered)
+        if not len(annotated):
+            raise InputError(f"DeepMCVC needs judgements of pairs; the annotations hold none (n_samples={len(said)}).")
+        judged = judgements(ordered, annotated, implied=self.implied_pairs)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        features = jnp.asarray(values[order], jnp.float32)
+        settings = self._settings(len(said.annotators))
+        keys = jax.random.split(jax.random.key(seed), self.n_init)
+        states, bounds = run(settings, features[annotated], judged, keys)
+        last = np.asarray(bounds[:, -1], float)
+        if not np.isfinite(last).any():
+            raise FloatingPointError("DeepMCVC: training failed in every restart. Standardise the features.")
+        best = int(np.nanargmax(last))
+        self.restart_bounds_, self.lower_bound_ = last, float(last[best])
+        self.lower_bounds_, self.n_iter_ = np.asarray(bounds[best], float), self.n_sweeps
+        self.items_ = said.items
+        state = jax.tree.map(lambda part: part[best], states)
+        everywhere = np.exp(np.asarray(scores(state.networks, features), float))
+        everywhere[:, annotated] = state.eta
+        responsibilities = np.empty(everywhere.shape)
+        responsibilities[:, order] = everywhere
+        self._read_off(state, responsibilities, judged, said.annotators[by].rename("annotator"))
+        return self
+
+    def predict(self, X: Any, view: Any = 0) -> Int[np.ndarray, " items"]:
+        """Most probable cluster of new items by their features.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        view : int, default=0
+            A row of `views_`.
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite, or an unknown view.
+        """
+        return self.predict_proba(X, view).argmax(1)
+
+    def predict_proba(self, X: Any, view: Any = 0) -> Float[np.ndarray, "items clusters"]:
+        """Probability of each cluster for new items by their features.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        view : int, default=0
+            A row of `views_`.
+
+        Returns
+        -------
+        ndarray, shape (n_items, n clusters of the view)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite, or an unknown view.
+        """
+        check_is_fitted(self)
+        if not (is_whole(view, 0) and view < len(self.views_)):
+            raise InputError(f"'view' must be an int from 0 to {len(self.views_) - 1}. Got {view!r} instead.")
+        features = jnp.asarray(self._features(X, reset=False), jnp.float32)
+        settings = self._settings(len(self.annotators_))
+        blank = jax.eval_shape(lambda: init(settings, features[:1], 1, jax.random.key(0)).networks)
+        networks = checkpoints.from_arrays(blank, self.state_)
+        owned = np.exp(np.asarray(scores(networks, features)[self._kept[view]], float))[:, self._owned[view]]
+        return np.asarray(owned / owned.sum(1, keepdims=True))
+
+    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items belong together.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict. Default: that both items are in the same cluster of the first view.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        within = np.stack([(eta[a] * eta[b]).sum(1) for eta in self.view_responsibilities_], axis=1)
+        same = within[:, 0]
+        if annotator is not None:
+            place = self._place_of_annotator(annotator)
+            own = self.annotators_.iloc[place]
+            same = within @ self.view_probabilities_.to_numpy()[place]
+            same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
+        return float(same[0]) if one else same
+
+    def _read_off(self, state: State, responsibilities: np.ndarray, judged: Judgements, annotators: pd.Index) -> None:
+        """Views with annotators, the most held first."""
+        phi = np.asarray(state.phi, float)
+        held = np.bincount(phi[np.asarray(judged.n_pairs) > 0].argmax(1), minlength=phi.shape[1])
+        self._kept = np.argsort(-held, kind="stable")[: np.count_nonzero(held)]
+        self._owned, self.view_responsibilities_ = [], []
+        for eta in responsibilities[self._kept]:
+            sizes = np.bincount(eta.argmax(1), minlength=eta.shape[1])
+            owned = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+            self._owned.append(owned)
+            self.view_responsibilities_.append(eta[:, owned] / eta[:, owned].sum(1, keepdims=True))
+        names = pd.RangeIndex(len(self._kept), name="view")
+        labels = np.column_stack([eta.argmax(1) for eta in self.view_responsibilities_])
+        self.view_labels_ = pd.DataFrame(labels, index=self.items_, columns=names)
+        self.labels_, self.responsibilities_ = labels[:, 0], self.view_responsibilities_[0]
+        self.n_clusters_ = self.responsibilities_.shape[1]
+        share = np.exp(np.asarray(expected_log_sticks(state.sticks), float))[self._kept]
+        table = {
+            "n_annotators": held[self._kept],
+            "weight": share / share.sum(),
+            "n_clusters": [len(owned) for owned in self._owned],
+        }
+        self.views_ = pd.DataFrame(table, index=names)
+        own = phi[:, self._kept] / phi[:, self._kept].sum(1, keepdims=True)
+        self.view_probabilities_ = pd.DataFrame(own, index=annotators, columns=names)
+        same, apart = pair_weights(state)
+        sensitivity, specificity = np.asarray(state.right[..., 0] / state.right.sum(-1), float)
+        self.annotators_ = pd.DataFrame(
+            {
+                "n_pairs": np.rint(np.asarray(judged.n_pairs)).astype(int),
+                "view": own.argmax(1),
+                "sensitivity": sensitivity,
+                "specificity": specificity,
+                "weight": np.asarray(same - apart, float),
+            },
+            index=annotators,
+        )
+        self.state_ = checkpoints.to_arrays(state.networks)
+
+    def _settings(self, n_annotators: int) -> Settings:
+        auto = isinstance(self.max_views, str)
+        right, wrong = map(float, self.reliability_prior)
+        return Settings(
+            sizes=(self.n_features_in_, *map(int, self.hidden), self.n_clusters),
+            n_views=min(math.ceil(n_annotators / 2), MOST_VIEWS) if auto else self.max_views,
+            n_sweeps=self.n_sweeps,
+            learning_rate=float(self.learning_rate),
+            deviation=float(self.weight_deviation),
+            stick=float(self.stick_concentration),
+            reliability=(right, wrong),
+        )
+
+    def _check(self) -> None:
+        for name in ("n_clusters", "n_init", "n_sweeps"):
+            require(self, name, "a positive int", is_whole(getattr(self, name), 1))
+        auto = isinstance(self.max_views, str) and self.max_views == "auto"
+        require(self, "max_views", "'auto' or a positive int", auto or is_whole(self.max_views, 1))
+        widths = isinstance(self.hidden, tuple | list) and len(self.hidden) > 0
+        widths = widths and all(is_whole(width, 1) for width in self.hidden)
+        require(self, "hidden", "a tuple of positive ints", widths)
+        require(self, "implied_pairs", "'all' or 'independent'", self.implied_pairs in ("all", "independent"))
+        for name in ("weight_deviation", "stick_concentration", "learning_rate"):
+            require(self, name, "a positive number", is_number(getattr(self, name)))
+        prior = self.reliability_prior
+        two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
+        require(self, "reliability_prior", "two positive numbers", two)

@@ -1,0 +1,85 @@
+"""Clusters to start from: of the positions that the warm start gives, or of the judgements."""
+
+from __future__ import annotations
+
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float, Int
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+
+from consilience.deep import deep_mcvc
+from consilience.deep.training import Data
+
+STARTS = 4  # the best of so many
+MOST_ITEMS = 20_000  # on which a mixture is fitted
+BREADTH = 1e-3  # of the variance of the positions, added to that of every component
+HIDDEN, N_SWEEPS = (40, 40), 200  # of the network that the judgements teach
+
+Positions = Float[np.ndarray, "items dims"]
+
+
+def of_positions(positions: Positions, n_clusters: int, key: Array) -> Int[np.ndarray, " items"]:
+    """Clusters by a mixture of Gaussians."""
+    return _mixture(positions, n_clusters, _seed(key))
+
+
+def of_judgements(data: Data, n_clusters: int, key: Array) -> Int[np.ndarray, " items"]:
+    """What a network learns from the judged pairs alone, of all items, those that nobody judged first.
+
+    See `deep_mcvc`, here of one view.
+    """
+    sizes = (data.observed.shape[1], *HIDDEN, n_clusters)
+    settings = deep_mcvc.Settings(
+        sizes, n_views=1, n_sweeps=N_SWEEPS, learning_rate=0.01, deviation=1.0, stick=1.0, reliability=(10.0, 1.0)
+    )
+    states, bounds = deep_mcvc.run(
+        settings, data.observed[data.annotated], data.judgements, jax.random.split(key, STARTS)
+    )
+    best = int(np.nanargmax(np.nan_to_num(np.asarray(bounds[:, -1]), nan=-np.inf)))
+    networks, judged = jax.tree.map(lambda part: part[best], (states.networks, states.eta))
+    plain = deep_mcvc.scores(networks, data.observed[data.plain])[0]
+    return np.asarray(jnp.concatenate([plain, judged[0]]).argmax(1))
+
+
+def divided(
+    clusters: Int[np.ndarray, " items"], positions: Positions, n_components: int, key: Array
+) -> tuple[Int[np.ndarray, " items"], Int[np.ndarray, " components"]]:
+    """Divide each cluster into its share of the components, at least one, by a mixture of Gaussians.
+
+    Returns
+    -------
+    component of each item
+    cluster of each component, by the first component in it
+    """
+    _, own, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
+    counts = 1 + np.floor((n_components - len(sizes)) * sizes / sizes.sum()).astype(int)
+    first = np.cumsum(counts) - counts
+    component, cluster = np.empty(len(own), int), np.arange(n_components)
+    for number, (start, count) in enumerate(zip(first, counts, strict=True)):
+        component[own == number] = start + _mixture(positions[own == number], count, _seed(key))
+        cluster[start : start + count] = start
+    return component, cluster
+
+
+def _mixture(positions: Positions, n_components: int, seed: int) -> Int[np.ndarray, " items"]:
+    """Component of each position."""
+    points = np.nan_to_num(positions)  # of a restart that has failed, and will have no bound
+    some = points[np.random.default_rng(seed).permutation(len(points))[:MOST_ITEMS]]
+    mixture = GaussianMixture(
+        min(n_components, len(np.unique(some, axis=0))),
+        n_init=STARTS,
+        reg_covar=BREADTH * some.var() + 1e-9,
+        random_state=seed,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return np.asarray(mixture.fit(some).predict(points))
+
+
+def _seed(key: Array) -> int:
+    return int(np.asarray(jax.random.key_data(key)).ravel()[-1])

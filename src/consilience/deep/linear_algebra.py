@@ -1,0 +1,92 @@
+"""Positive definite matrices, many and small, by elimination in JAX's own operations.
+
+Not by LAPACK: JAX calls it from the threads of a pool, and has it divide a batch among the threads of the same pool and
+wait for them. Where two such calls meet on a machine of two cores, both wait for ever (jaxlib 0.10). For matrices of
+ten rows or so this is as fast.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jaxtyping import Float
+
+Matrices = Float[Array, "*batch dims dims"]
+
+
+@jax.custom_vjp
+def inverse_and_log_determinant(matrix: Matrices) -> tuple[Array, Array]:
+    """Inverse and log-determinant of positive definite matrices."""
+    pivots, inverse = _eliminated(matrix, above=True)
+    pivots = _diagonal(pivots)
+    return inverse / pivots[..., None], jnp.log(pivots).sum(-1)
+
+
+def _inverse_forward(matrix: Array) -> tuple[tuple[Array, Array], Array]:
+    found = inverse_and_log_determinant(matrix)
+    return found, found[0]
+
+
+def _inverse_backward(inverse: Array, pull: tuple[Array, Array]) -> tuple[Array]:
+    """d A⁻¹ = −A⁻¹ dA A⁻¹,  d ln|A| = tr(A⁻¹ dA)."""
+    return (pull[1][..., None, None] * inverse - inverse @ pull[0] @ inverse,)
+
+
+inverse_and_log_determinant.defvjp(_inverse_forward, _inverse_backward)
+
+
+@jax.custom_vjp
+def cholesky(matrix: Matrices) -> Matrices:
+    """Lower L of A = L Lᵀ."""
+    return _root_and_inverse(matrix)[0]
+
+
+def _cholesky_forward(matrix: Array) -> tuple[Array, tuple[Array, Array]]:
+    found = _root_and_inverse(matrix)
+    return found[0], found
+
+
+def _cholesky_backward(found: tuple[Array, Array], pull: Array) -> tuple[Array]:
+    """d L = L Φ(L⁻¹ dA L⁻ᵀ), with Φ the lower triangle, its diagonal halved."""
+    root, inverse = found
+    inner = jnp.tril(jnp.swapaxes(root, -1, -2) @ pull)
+    inner -= _diagonal(inner)[..., None] * jnp.eye(root.shape[-1], dtype=root.dtype) / 2
+    half = jnp.swapaxes(inverse, -1, -2) @ inner @ inverse / 2
+    return (half + jnp.swapaxes(half, -1, -2),)
+
+
+cholesky.defvjp(_cholesky_forward, _cholesky_backward)
+
+
+def inverse_of_lower(lower: Matrices) -> Matrices:
+    """Inverse of lower triangular matrices."""
+    pivots, inverse = _eliminated(lower, above=False)
+    return inverse / _diagonal(pivots)[..., None]
+
+
+def _root_and_inverse(matrix: Array) -> tuple[Array, Array]:
+    """L of A = L Lᵀ, and L⁻¹."""
+    upper, inverse = _eliminated(matrix, above=False)
+    scale = jnp.sqrt(_diagonal(upper))[..., None]
+    return jnp.swapaxes(jnp.triu(upper / scale), -1, -2), inverse / scale
+
+
+def _eliminated(matrix: Array, *, above: bool) -> tuple[Array, Array]:
+    """A and I after the elimination of what is below the diagonal of A, and of what is above it."""
+    dims = matrix.shape[-1]
+    places = jnp.arange(dims)[:, None]
+
+    def step(k: Array, both: Array) -> Array:
+        row = jax.lax.dynamic_index_in_dim(both, k, -2)
+        column = jax.lax.dynamic_index_in_dim(both, k, -1)
+        touched = places != k if above else places > k
+        return both - jnp.where(touched, column / jax.lax.dynamic_index_in_dim(row, k, -1), 0) * row
+
+    identity = jnp.broadcast_to(jnp.eye(dims, dtype=matrix.dtype), matrix.shape)
+    both = jax.lax.fori_loop(0, dims, step, jnp.concatenate([matrix, identity], -1))
+    return both[..., :dims], both[..., dims:]
+
+
+def _diagonal(matrix: Array) -> Array:
+    return jnp.diagonal(matrix, axis1=-2, axis2=-1)
