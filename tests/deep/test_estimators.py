@@ -257,6 +257,22 @@ def test_judgements_find_what_features_hide():
     np.testing.assert_allclose(told.annotators_["weight"], weight, atol=1.5)
 
 
+@pytest.mark.parametrize("model", [BayesSCDC, SCDC])
+def test_start_from_judgements_finds_what_features_vary_little_by(model):
+    """Three heaps that nobody asked for, far apart, and within each the two classes by which people go."""
+    rng = np.random.default_rng(0)
+    heap, z = np.divmod(np.arange(180) % 6, 2)
+    X = rng.normal(size=(180, 4))
+    X[:, :2] += 12 * np.array([[0, 0], [1, 0], [0, 1]])[heap]
+    X[:, 2] += 4 * z
+    X = pd.DataFrame((X - X.mean(0)) / X.std(0))
+    said = simulate_pairs(pd.Series(z[:60]), 3, 200, 0.9, random_state=0)
+    settings = SMALL | {"n_latent": 4, "n_epochs": 20, "init": "judgements", "annotated_weight": 10.0}
+    fitted = model(4, **settings).fit(X, said)
+    assert nmi(z, fitted.labels_) > 0.7
+    assert nmi(heap, fitted.labels_) < 0.1
+
+
 def test_heaps_that_people_put_together_are_one_cluster():
     """Heaps at the corners of a square, those of a diagonal a cluster."""
     rng = np.random.default_rng(0)
@@ -349,6 +365,10 @@ class TestHardCases:
         X, said, _ = study
         with pytest.raises(InputError, match="A Bernoulli likelihood needs features from 0 to 1"):
             model(4, **self.settings(likelihood="bernoulli")).fit(X, said)
+
+    def test_start_from_judgements_that_nobody_gave(self, model, study):
+        with pytest.raises(InputError, match="init='judgements' needs annotations"):
+            model(3, **SMALL, init="judgements").fit(study[0])
 
     def test_annotations_without_a_pair(self, model, study):
         X, _, _ = study

@@ -17,6 +17,7 @@ from consilience.deep.deep_clustering import DeepClustering
 from consilience.deep.judgements import first_reliability
 from consilience.deep.networks import Shape
 from consilience.deep.running import Model
+from consilience.deep.teaching import teach_positions
 from consilience.deep.training import Data, Fit, Plan
 from consilience.parameters import is_number, require
 
@@ -69,8 +70,10 @@ class BayesSCDC(DeepClustering):
     implied_pairs : {"all", "independent"}, default="all"
         What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
-    init : {"mixture", "random"}, default="mixture"
-        First components: a mixture of Gaussians of the positions that the warm start gives, or, as in the paper, any.
+    init : {"mixture", "judgements", "random"}, default="mixture"
+        First components: a mixture of Gaussians of the positions that the warm start gives; what a network learns from
+        the judged pairs alone, which is the one to take where people go by something that the features vary little by;
+        or, as in the paper, any.
     merge_clusters : bool, default=True
         Whether two clusters become one where that raises the bound, as one Gaussian or as a mixture of those they were.
         The paper has no such step.
@@ -267,7 +270,7 @@ def _bayes_model(shape: Shape, plan: Plan, merge: bool, init: str, encoder: Any 
         mixes=True,
         parameters=parameters,
         start=start,
-        classifies=False,
+        teach=teach_positions if init == "judgements" else None,
         merge=merging.merge if merge else None,
         bound=_bayes_bound,
         owners=_bayes_owners,

@@ -15,10 +15,10 @@ from sklearn.mixture import GaussianMixture
 from consilience.deep import deep_mcvc
 from consilience.deep.training import Data
 
-STARTS = 4  # the best of so many
+STARTS = 4  # of a mixture, of which the best is kept
 MOST_ITEMS = 20_000  # on which a mixture is fitted
 BREADTH = 1e-3  # of the variance of the positions, added to that of every component
-HIDDEN, N_SWEEPS = (40, 40), 200  # of the network that the judgements teach
+HIDDEN, N_SWEEPS, NETWORKS = (40, 40), 200, 10  # that the judgements teach, of which the best is kept
 
 Positions = Float[np.ndarray, "items dims"]
 
@@ -38,7 +38,7 @@ def of_judgements(data: Data, n_clusters: int, key: Array) -> Int[np.ndarray, " 
         sizes, n_views=1, n_sweeps=N_SWEEPS, learning_rate=0.01, deviation=1.0, stick=1.0, reliability=(10.0, 1.0)
     )
     states, bounds = deep_mcvc.run(
-        settings, data.observed[data.annotated], data.judgements, jax.random.split(key, STARTS)
+        settings, data.observed[data.annotated], data.judgements, jax.random.split(key, NETWORKS)
     )
     best = int(np.nanargmax(np.nan_to_num(np.asarray(bounds[:, -1]), nan=-np.inf)))
     networks, judged = jax.tree.map(lambda part: part[best], (states.networks, states.eta))
@@ -61,7 +61,7 @@ def divided(
     first = np.cumsum(counts) - counts
     component, cluster = np.empty(len(own), int), np.arange(n_components)
     for number, (start, count) in enumerate(zip(first, counts, strict=True)):
-        component[own == number] = start + _mixture(positions[own == number], count, _seed(key))
+        component[own == number] = start + _mixture(positions[own == number], int(count), _seed(key))
         cluster[start : start + count] = start
     return component, cluster
 
@@ -70,12 +70,10 @@ def _mixture(positions: Positions, n_components: int, seed: int) -> Int[np.ndarr
     """Component of each position."""
     points = np.nan_to_num(positions)  # of a restart that has failed, and will have no bound
     some = points[np.random.default_rng(seed).permutation(len(points))[:MOST_ITEMS]]
-    mixture = GaussianMixture(
-        min(n_components, len(np.unique(some, axis=0))),
-        n_init=STARTS,
-        reg_covar=BREADTH * some.var() + 1e-9,
-        random_state=seed,
-    )
+    n = min(n_components, len(np.unique(some, axis=0)))
+    if n == 1:
+        return np.zeros(len(points), int)
+    mixture = GaussianMixture(n, n_init=STARTS, reg_covar=BREADTH * some.var() + 1e-9, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return np.asarray(mixture.fit(some).predict(points))

@@ -22,7 +22,6 @@ from consilience.deep.training import (
     by_chunks,
     standard_position,
     survey,
-    teach,
     train,
     warm_up,
 )
@@ -39,7 +38,7 @@ class Model(NamedTuple):
     mixes : whether a cluster may have several components.
     parameters : key → networks, untrained.
     start : (prior, parameters, first components, their clusters, positions, annotators, key) → parameters, posterior.
-    classifies : whether the parameters have a classifier of items, to be taught the first clusters.
+    teach : (plan, prior, data, fit, first clusters, key) → fit that tells these from what is observed; or None.
     merge : (prior, plan, data, fit) → fit, with clusters merged; or None.
     bound : (prior, data, fit, survey) → lower bound, nats.
     owners : (prior, fit) → how many clusters own items.
@@ -53,7 +52,7 @@ class Model(NamedTuple):
     mixes: bool
     parameters: Callable[..., Any]
     start: Callable[..., Any]
-    classifies: bool
+    teach: Callable[..., Any] | None
     merge: Callable[..., Any] | None
     bound: Callable[..., Any]
     owners: Callable[..., Any]
@@ -211,9 +210,9 @@ def _start(
     n_annotators = 0 if data.judgements is None else len(data.judgements.n_pairs)
 
     def of_restart(parameters: PyTree, latent: Gaussian, first: Array, joined: Array, key: Array) -> Fit:
-        if model.classifies and model.init != "random":
-            parameters = teach(model.plan, data, parameters, first.argmax(1), key)
         fit = _start_one(model, prior, parameters, latent, first, joined, n_annotators, key)
+        if model.teach is not None:
+            fit = model.teach(model.plan, prior, data, fit, (first @ joined).argmax(1), key)
         return fit._replace(remembered=fit.remembered[len(data.plain) :])
 
     return jax.vmap(of_restart)(parameters, latent, first, joined, keys)

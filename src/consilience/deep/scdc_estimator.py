@@ -16,6 +16,7 @@ from consilience.deep.deep_clustering import DeepClustering
 from consilience.deep.judgements import first_reliability
 from consilience.deep.networks import Perceptron, Shape
 from consilience.deep.running import Model
+from consilience.deep.teaching import teach_classifier
 from consilience.deep.training import Data, Fit, Method, Plan
 from consilience.parameters import is_whole, require
 
@@ -58,9 +59,10 @@ class SCDC(DeepClustering):
     implied_pairs : {"all", "independent"}, default="all"
         What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
-    init : {"mixture", "random"}, default="mixture"
-        What the classifier is taught first: a mixture of Gaussians of the positions that the warm start gives, or, as
-        in the paper, nothing.
+    init : {"mixture", "judgements", "random"}, default="mixture"
+        What the classifier is taught first: a mixture of Gaussians of the positions that the warm start gives; what a
+        network learns from the judged pairs alone, which is the one to take where people go by something that the
+        features vary little by; or, as in the paper, nothing.
     reliability_prior : (float, float), default=(1.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
     optimiser : {"adam", "momentum"}, default="adam"
@@ -242,7 +244,7 @@ def _scdc_model(shape: Shape, plan: Plan, n_candidates: int | None, init: str, d
         mixes=False,
         parameters=parameters,
         start=start,
-        classifies=True,
+        teach=None if init == "random" else teach_classifier,
         merge=None,
         bound=_scdc_bound,
         owners=_scdc_owners,

@@ -26,7 +26,6 @@ from consilience.deep.networks import apply
 
 MESSAGES_AT_ONCE = 1 << 21  # memberships × clusters whose messages are made anew in every step; of more, more rarely
 DAMPING = 0.5  # share of the remembered responsibilities that a visit leaves
-TEACHING_STEPS, TEACHING_EPOCHS = 500, 3  # at least, of a classifier
 CHUNK_SIZE = 1024  # items passed at a time outside of training
 DESCENTS: dict[str, Callable[[float], optax.GradientTransformation]] = {
     "adam": optax.adam,
@@ -138,9 +137,9 @@ def train(method: Method, plan: Plan, prior: PyTree, data: Data, fit: Fit) -> tu
     """One epoch; the fit after it, and the mean loss of its steps, nats an item."""
     sizes, n_steps = _sizes(plan, data)
     key_plain, key_annotated, key_steps, key_after = jax.random.split(fit.key, 4)
-    batches = (
-        _batches(key_plain, len(data.plain), sizes[0], n_steps),
-        _batches(key_annotated, len(data.annotated), sizes[1], n_steps),
+    drawn = (
+        batches(key_plain, len(data.plain), sizes[0], n_steps),
+        batches(key_annotated, len(data.annotated), sizes[1], n_steps),
         jax.random.split(key_steps, n_steps),
         jnp.arange(n_steps),
     )
@@ -186,7 +185,7 @@ def train(method: Method, plan: Plan, prior: PyTree, data: Data, fit: Fit) -> tu
         return (parameters, optimiser, posterior, remembered, messages), value
 
     start = (*fit[:4], jnp.zeros_like(fit.remembered))
-    carry, losses = cast(tuple[tuple, Array], jax.lax.scan(step, start, batches))
+    carry, losses = cast(tuple[tuple, Array], jax.lax.scan(step, start, drawn))
     parameters, optimiser, posterior, remembered, _ = carry
     return Fit(parameters, optimiser, posterior, remembered, key_after, fit.epoch + 1), jnp.mean(losses)
 
@@ -196,7 +195,7 @@ def warm_up(plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, key: 
     batch = min(plan.batch_size, data.n_items)
     n_steps = -(-data.n_items // batch)
     key_rows, key_steps = jax.random.split(key)
-    rows = _batches(key_rows, data.n_items, batch, n_steps)
+    rows = batches(key_rows, data.n_items, batch, n_steps)
 
     def loss(parameters: PyTree, observed: Array, key: Array) -> Array:
         mean, variance = standard_position(parameters.encoder, observed)
@@ -214,34 +213,9 @@ def warm_up(plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, key: 
         change, optimiser = plan.optimiser.update(gradient, optimiser)
         return (optax.apply_updates(parameters, change), optimiser), value
 
-    batches = rows, jax.random.split(key_steps, n_steps)
-    after, losses = cast(tuple[tuple, Array], jax.lax.scan(step, (parameters, optimiser), batches))
+    drawn = rows, jax.random.split(key_steps, n_steps)
+    after, losses = cast(tuple[tuple, Array], jax.lax.scan(step, (parameters, optimiser), drawn))
     return (*after, jnp.mean(losses))
-
-
-def teach(plan: Plan, data: Data, parameters: PyTree, clusters: Int[Array, " items"], key: PRNGKeyArray) -> PyTree:
-    """Epochs in which a model's classifier learns the first clusters of the items, those that nobody judged first."""
-    batch = min(plan.batch_size, data.n_items)
-    n_steps = max(TEACHING_EPOCHS * -(-data.n_items // batch), TEACHING_STEPS)
-    rows = jnp.concatenate([data.plain, data.annotated])
-    optimiser = plan.optimiser
-
-    def loss(classifier: PyTree, observed: Array, known: Array) -> Array:
-        log_q = jax.nn.log_softmax(apply(classifier, observed), axis=1)
-        return -jnp.take_along_axis(log_q, known[:, None], axis=1).mean()
-
-    def step(carry: tuple, batch: tuple) -> tuple:
-        classifier, state = carry
-        places, key_observed = batch
-        observed = parameters.likelihood.draw_observed(data.observed[rows[places]], key_observed)
-        change, state = optimiser.update(jax.grad(loss)(classifier, observed, clusters[places]), state)
-        return (optax.apply_updates(classifier, change), state), None
-
-    key_rows, key_steps = jax.random.split(key)
-    batches = _batches(key_rows, data.n_items, batch, n_steps), jax.random.split(key_steps, n_steps)
-    start = parameters.classifier, optimiser.init(parameters.classifier)
-    classifier = jax.lax.scan(step, start, batches)[0][0]
-    return eqx.tree_at(lambda one: one.classifier, parameters, classifier)
 
 
 @partial(jax.jit, static_argnames="method")
@@ -288,7 +262,7 @@ def _stands_for(n_items: int, size: int) -> Array:
     return jnp.full(size, n_items / max(size, 1), jnp.float32)
 
 
-def _batches(key: PRNGKeyArray, n_items: int, size: int, n_steps: int) -> Int[Array, "steps size"]:
+def batches(key: PRNGKeyArray, n_items: int, size: int, n_steps: int) -> Int[Array, "steps size"]:
     """Places among n items for every step; all come once before one comes again."""
     if not size:
         return jnp.zeros((n_steps, 0), int)

@@ -1,0 +1,85 @@
+"""How networks learn the first clusters, so that training begins from these."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+from jaxtyping import Int, PRNGKeyArray, PyTree
+
+from consilience.deep import bayes_scdc
+from consilience.deep.networks import apply
+from consilience.deep.training import Data, Fit, Plan, batches
+
+LEAST_STEPS, LEAST_EPOCHS = 500, 3
+WEIGHT = 10.0  # of ln q(first cluster), beside the bound
+LEAST_PROBABILITY = 1e-6
+
+
+def teach_classifier(
+    plan: Plan, prior: PyTree, data: Data, fit: Fit, clusters: Int[Array, " items"], key: PRNGKeyArray
+) -> Fit:
+    """Epochs in which a model's classifier learns the first clusters of the items, those that nobody judged first."""
+    optimiser, parameters = plan.optimiser, fit.parameters
+
+    def loss(classifier: PyTree, observed: Array, known: Array) -> Array:
+        log_q = jax.nn.log_softmax(apply(classifier, observed), axis=1)
+        return -jnp.take_along_axis(log_q, known[:, None], axis=1).mean()
+
+    def step(carry: tuple, batch: tuple) -> tuple:
+        classifier, state = carry
+        rows, known, key = batch
+        observed = parameters.likelihood.draw_observed(data.observed[rows], key)
+        change, state = optimiser.update(jax.grad(loss)(classifier, observed, known), state)
+        return (optax.apply_updates(classifier, change), state), None
+
+    start = parameters.classifier, optimiser.init(parameters.classifier)
+    classifier = jax.lax.scan(step, start, _lessons(plan, data, clusters, key))[0][0]
+    return fit._replace(parameters=eqx.tree_at(lambda one: one.classifier, parameters, classifier))
+
+
+def teach_positions(
+    plan: Plan, prior: bayes_scdc.Prior, data: Data, fit: Fit, clusters: Int[Array, " items"], key: PRNGKeyArray
+) -> Fit:
+    """Epochs in which all that a model has learns to find the first clusters of the items by what is observed of them.
+
+    Without, the positions of an autoencoder need not tell the clusters apart, however sure these are.
+    """
+
+    def loss(parameters: PyTree, posterior: PyTree, observed: Array, known: Array, key: Array) -> tuple:
+        found = bayes_scdc.local(parameters, posterior, observed, jnp.zeros((len(known), fit.remembered.shape[1])), key)
+        q = jnp.take_along_axis(found.responsibilities, known[:, None], axis=1)[:, 0]
+        return -(found.bound + WEIGHT * jnp.log(q + LEAST_PROBABILITY)).mean(), found
+
+    def step(carry: tuple, batch: tuple) -> tuple:
+        parameters, optimiser, posterior = carry
+        rows, known, key = batch
+        key_observed, key_local = jax.random.split(key)
+        observed = parameters.likelihood.draw_observed(data.observed[rows], key_observed)
+        gradient, found = jax.grad(loss, has_aux=True)(parameters, posterior, observed, known, key_local)
+        change, optimiser = plan.optimiser.update(gradient, optimiser)
+        weight = jnp.full(len(rows), data.n_items / len(rows))
+        posterior = bayes_scdc.mixture_step(prior, posterior, _told(posterior, found, known), weight, plan.rate)
+        return (optax.apply_updates(parameters, change), optimiser, posterior), None
+
+    start = fit.parameters, fit.optimiser, fit.posterior
+    parameters, optimiser, posterior = jax.lax.scan(step, start, _lessons(plan, data, clusters, key))[0]
+    return fit._replace(parameters=parameters, optimiser=optimiser, posterior=posterior)
+
+
+def _told(posterior: bayes_scdc.Posterior, found: bayes_scdc.Local, clusters: Array) -> bayes_scdc.Local:
+    """What was found, with items in the components of these clusters only."""
+    within = (found.components + LEAST_PROBABILITY) * posterior.joined.T[clusters]
+    return found._replace(components=within / within.sum(1, keepdims=True))
+
+
+def _lessons(plan: Plan, data: Data, clusters: Array, key: PRNGKeyArray) -> tuple[Array, Array, Array]:
+    """Rows of the items of each step of teaching, their first clusters, and keys."""
+    batch = min(plan.batch_size, data.n_items)
+    n_steps = max(LEAST_EPOCHS * -(-data.n_items // batch), LEAST_STEPS)
+    key_rows, key_steps = jax.random.split(key)
+    places = batches(key_rows, data.n_items, batch, n_steps)
+    rows = jnp.concatenate([data.plain, data.annotated])
+    return rows[places], clusters[places], jax.random.split(key_steps, n_steps)
