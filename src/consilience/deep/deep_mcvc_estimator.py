@@ -9,22 +9,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.names import order_of_names
-from consilience.base import CrowdEstimator
 from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.errors import InputError
 from consilience.parameters import is_number, is_whole, require
+from consilience.view_estimator import ViewEstimator
 
 MOST_VIEWS = 10  # that "auto" allows
 
 
-class DeepMCVC(CrowdEstimator):
+class DeepMCVC(ViewEstimator):
     """Several clusterings of the same items, each told from the features by a network and held by some annotators.
 
     What `MCVC` does, where straight lines do not part the clusters. It learns from the annotated items alone; where few
@@ -157,127 +156,35 @@ class DeepMCVC(CrowdEstimator):
         self.lower_bounds_, self.n_iter_ = np.asarray(bounds[best], float), self.n_sweeps
         self.items_ = said.items
         state = jax.tree.map(lambda part: part[best], states)
-        everywhere = np.exp(np.asarray(scores(state.networks, features), float))
-        everywhere[:, annotated] = state.eta
-        responsibilities = np.empty(everywhere.shape)
-        responsibilities[:, order] = everywhere
-        self._read_off(state, responsibilities, judged, said.annotators[by].rename("annotator"))
+        eta = np.exp(np.asarray(scores(state.networks, features), float))
+        eta[:, annotated] = state.eta
+        phi, share = np.asarray(state.phi, float), np.exp(np.asarray(expected_log_sticks(state.sticks), float))
+        said_any = np.asarray(judged.n_pairs) > 0
+        self._kept = self._read_views(eta, order, phi, said_any, share, said.annotators[by])
+        self._read_annotators(state, judged)
+        self.state_ = checkpoints.to_arrays(state.networks)
         return self
 
-    def predict(self, X: Any, view: Any = 0) -> Int[np.ndarray, " items"]:
-        """Most probable cluster of new items by their features.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-        view : int, default=0
-            A row of `views_`.
-
-        Returns
-        -------
-        ndarray of int, shape (n_items,)
-
-        Raises
-        ------
-        InputError
-            Features that are not finite, or an unknown view.
-        """
-        return self.predict_proba(X, view).argmax(1)
-
-    def predict_proba(self, X: Any, view: Any = 0) -> Float[np.ndarray, "items clusters"]:
-        """Probability of each cluster for new items by their features.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-        view : int, default=0
-            A row of `views_`.
-
-        Returns
-        -------
-        ndarray, shape (n_items, n clusters of the view)
-
-        Raises
-        ------
-        InputError
-            Features that are not finite, or an unknown view.
-        """
-        check_is_fitted(self)
-        if not (is_whole(view, 0) and view < len(self.views_)):
-            raise InputError(f"'view' must be an int from 0 to {len(self.views_) - 1}. Got {view!r} instead.")
-        features = jnp.asarray(self._features(X, reset=False), jnp.float32)
+    def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
+        observed = jnp.asarray(features, jnp.float32)
         settings = self._settings(len(self.annotators_))
-        blank = jax.eval_shape(lambda: init(settings, features[:1], 1, jax.random.key(0)).networks)
+        blank = jax.eval_shape(lambda: init(settings, observed[:1], 1, jax.random.key(0)).networks)
         networks = checkpoints.from_arrays(blank, self.state_)
-        owned = np.exp(np.asarray(scores(networks, features)[self._kept[view]], float))[:, self._owned[view]]
-        return np.asarray(owned / owned.sum(1, keepdims=True))
+        return np.exp(np.asarray(scores(networks, observed)[self._kept[view]], float))
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict. Default: that both items are in the same cluster of the first view.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        within = np.stack([(eta[a] * eta[b]).sum(1) for eta in self.view_responsibilities_], axis=1)
-        same = within[:, 0]
-        if annotator is not None:
-            place = self._place_of_annotator(annotator)
-            own = self.annotators_.iloc[place]
-            same = within @ self.view_probabilities_.to_numpy()[place]
-            same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
-        return float(same[0]) if one else same
-
-    def _read_off(self, state: State, responsibilities: np.ndarray, judged: Judgements, annotators: pd.Index) -> None:
-        """Views with annotators, the most held first."""
-        phi = np.asarray(state.phi, float)
-        held = np.bincount(phi[np.asarray(judged.n_pairs) > 0].argmax(1), minlength=phi.shape[1])
-        self._kept = np.argsort(-held, kind="stable")[: np.count_nonzero(held)]
-        self._owned, self.view_responsibilities_ = [], []
-        for eta in responsibilities[self._kept]:
-            sizes = np.bincount(eta.argmax(1), minlength=eta.shape[1])
-            owned = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
-            self._owned.append(owned)
-            self.view_responsibilities_.append(eta[:, owned] / eta[:, owned].sum(1, keepdims=True))
-        names = pd.RangeIndex(len(self._kept), name="view")
-        labels = np.column_stack([eta.argmax(1) for eta in self.view_responsibilities_])
-        self.view_labels_ = pd.DataFrame(labels, index=self.items_, columns=names)
-        self.labels_, self.responsibilities_ = labels[:, 0], self.view_responsibilities_[0]
-        self.n_clusters_ = self.responsibilities_.shape[1]
-        share = np.exp(np.asarray(expected_log_sticks(state.sticks), float))[self._kept]
-        table = {
-            "n_annotators": held[self._kept],
-            "weight": share / share.sum(),
-            "n_clusters": [len(owned) for owned in self._owned],
-        }
-        self.views_ = pd.DataFrame(table, index=names)
-        own = phi[:, self._kept] / phi[:, self._kept].sum(1, keepdims=True)
-        self.view_probabilities_ = pd.DataFrame(own, index=annotators, columns=names)
+    def _read_annotators(self, state: State, judged: Judgements) -> None:
         same, apart = pair_weights(state)
         sensitivity, specificity = np.asarray(state.right[..., 0] / state.right.sum(-1), float)
         self.annotators_ = pd.DataFrame(
             {
                 "n_pairs": np.rint(np.asarray(judged.n_pairs)).astype(int),
-                "view": own.argmax(1),
+                "view": self.view_probabilities_.to_numpy().argmax(1),
                 "sensitivity": sensitivity,
                 "specificity": specificity,
                 "weight": np.asarray(same - apart, float),
             },
-            index=annotators,
+            index=self.view_probabilities_.index,
         )
-        self.state_ = checkpoints.to_arrays(state.networks)
 
     def _settings(self, n_annotators: int) -> Settings:
         auto = isinstance(self.max_views, str)

@@ -8,26 +8,25 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.names import order_of_names
-from consilience.base import CrowdEstimator
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.parameters import is_number, is_whole, require
 from consilience.semisupervised import multiple_views
 from consilience.semisupervised.multiple_views import Prior, Problem, State
+from consilience.view_estimator import ViewEstimator
 
 MOST_VIEWS = 10  # that "auto" allows
 N_DRAWS = 100  # of the weights, over which predictions are averaged
 
 
-class _UncertainExperts(CrowdEstimator):
+class _UncertainExperts(ViewEstimator):
     """What MCVC and MECC share: all but the number of views."""
 
     def fit(self, X: Any, annotations: Any = None) -> Any:
@@ -88,87 +87,15 @@ class _UncertainExperts(CrowdEstimator):
         self._read_off(trace.state, evidence, order, said.annotators, by)
         return self
 
-    def predict(self, X: Any, view: Any = 0) -> Int[np.ndarray, " items"]:
-        """Most probable cluster of new items by their features.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-        view : int, default=0
-            A row of `views_`.
-
-        Returns
-        -------
-        ndarray of int, shape (n_items,)
-
-        Raises
-        ------
-        InputError
-            Features that are not finite, a model fitted without any, or an unknown view.
-        """
-        return self.predict_proba(X, view).argmax(1)
-
-    def predict_proba(self, X: Any, view: Any = 0) -> Float[np.ndarray, "items clusters"]:
-        """Probability of each cluster for new items by their features: the mean over 100 draws from q(W).
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-        view : int, default=0
-            A row of `views_`.
-
-        Returns
-        -------
-        ndarray, shape (n_items, n clusters of the view)
-
-        Raises
-        ------
-        InputError
-            Features that are not finite, a model fitted without any, or an unknown view.
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "n_features_in_"):
-            raise InputError(f"{type(self).__name__} was fitted without features. It cannot predict new items.")
-        if not (is_whole(view, 0) and view < len(self.views_)):
-            raise InputError(f"'view' must be an int from 0 to {len(self.views_) - 1}. Got {view!r} instead.")
-        features = self._features(X, reset=False)
+    def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
+        """Mean over draws from q(W)."""
         mean, deviation = self._weights[view]
         draws = np.random.default_rng(0).normal(size=(N_DRAWS, *mean.shape))
         total = np.zeros((len(features), mean.shape[1]))
         for draw in draws:
             weights = mean + deviation * draw
             total += softmax(features @ weights[:-1] + weights[-1], axis=1)
-        owned = total[:, self._owned[view]]
-        return np.asarray(owned / owned.sum(1, keepdims=True))
-
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator says "same". Default: that both items are in the same
-            cluster of the first view.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        within = np.stack([(eta[a] * eta[b]).sum(1) for eta in self.view_responsibilities_], axis=1)
-        same = within[:, 0]
-        if annotator is not None:
-            place = self._place_of_annotator(annotator)
-            own = self.annotators_.iloc[place]
-            same = within @ self.view_probabilities_.to_numpy()[place]
-            same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
-        return float(same[0]) if one else same
+        return total
 
     def _n_views(self, n_annotators: int) -> int:
         """Views to begin with."""
@@ -191,43 +118,18 @@ class _UncertainExperts(CrowdEstimator):
     def _read_off(
         self, state: State, evidence: PairEvidence, order: np.ndarray, annotators: pd.Index, by: np.ndarray
     ) -> None:
-        """Views with annotators, the most followed first.
+        """Views and annotators.
 
         order, by : places of the items and annotators of the state among `items_` and `annotators`.
         """
-        phi = state.phi[:, 0]
-        kept, followers = _by_falling_size(phi[evidence.n_pairs > 0].argmax(1))
-        self._owned: list[np.ndarray] = []
-        self._weights: list[tuple[np.ndarray, np.ndarray]] = []
-        self.view_responsibilities_: list[np.ndarray] = []
-        for column in kept.tolist():
-            self._read_off_view(state, column, order)
-        names = pd.RangeIndex(len(kept), name="view")
-        labels = np.column_stack([eta.argmax(1) for eta in self.view_responsibilities_])
-        self.view_labels_ = pd.DataFrame(labels, index=self.items_, columns=names)
-        self.labels_, self.responsibilities_ = labels[:, 0], self.view_responsibilities_[0]
-        self.n_clusters_ = self.responsibilities_.shape[1]
-        share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0, kept]
-        table = {
-            "n_annotators": followers,
-            "weight": share / share.sum(),
-            "n_clusters": [len(owned) for owned in self._owned],
-        }
-        self.views_ = pd.DataFrame(table, index=names)
-        back, index = np.argsort(by), annotators.rename("annotator")
-        own = phi[:, kept] / phi[:, kept].sum(1, keepdims=True)
-        self.view_probabilities_ = pd.DataFrame(own[back], index=index, columns=names)
-        self.annotators_ = _annotators(state, evidence, own).iloc[back].set_axis(index)
-
-    def _read_off_view(self, state: State, column: int, order: np.ndarray) -> None:
-        """Clusters that own items, by falling size."""
-        eta, weights = state.eta[:, :, column], state.weights
-        owned, _ = _by_falling_size(eta.argmax(1))
-        responsibilities = np.empty((len(eta), len(owned)))
-        responsibilities[order] = eta[:, owned] / eta[:, owned].sum(1, keepdims=True)
-        self._owned.append(owned)
-        self._weights.append((weights.mean[:, :, column], np.exp(weights.log_variance[:, :, column] / 2)))
-        self.view_responsibilities_.append(responsibilities)
+        phi, judged = state.phi[:, 0], evidence.n_pairs > 0
+        share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
+        kept = self._read_views(state.eta.transpose(2, 0, 1), order, phi, judged, share, annotators[by])
+        mean, deviation = state.weights.mean, np.exp(state.weights.log_variance / 2)
+        self._weights = [(mean[:, :, view], deviation[:, :, view]) for view in kept]
+        own, index = self.view_probabilities_, annotators.rename("annotator")
+        self.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index).reindex(index)
+        self.view_probabilities_ = own.reindex(index)
 
 
 class MCVC(_UncertainExperts):
@@ -401,13 +303,6 @@ class MECC(_UncertainExperts):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-
-
-def _by_falling_size(codes: Int[np.ndarray, " codes"]) -> tuple[np.ndarray, np.ndarray]:
-    """The codes that occur and how often, the commonest first; of equally common ones, the one that occurs first."""
-    found, first, counts = np.unique(codes, return_index=True, return_counts=True)
-    order = np.lexsort((first, -counts))
-    return found[order], counts[order]
 
 
 def _annotators(state: State, evidence: PairEvidence, view_probability: np.ndarray) -> pd.DataFrame:
