@@ -90,7 +90,7 @@ def study(n_items: int, n_features: int, n_pairs: int, n_judged: int) -> tuple[p
 
 
 def seconds_an_epoch(make: Any, X: pd.DataFrame, judged: Any) -> float:
-    """The quickest of the last epochs of a fit, when all is compiled; the first ones merge clusters too."""
+    """The quickest of the last epochs of a fit, when all is compiled, merges of clusters included."""
     from consilience.deep import running
 
     times, advance = [], running.advance

@@ -95,6 +95,12 @@ class TestFitted:
             spread = fitted.component_covariances_[cluster == k] + off[:, :, None] * off[:, None, :]
             np.testing.assert_allclose(fitted.covariances_[k], np.average(spread, axis=0, weights=share), atol=1e-9)
 
+    def test_items_unlike_any_have_probabilities_too(self, fitted, study):
+        far = 100 * study[0].iloc[:3]
+        proba = fitted.predict_proba(far)
+        np.testing.assert_allclose(proba.sum(1), 1, rtol=1e-6)
+        assert (proba >= 0).all()
+
     def test_samples(self, fitted):
         features, clusters = fitted.sample(20, random_state=0)
         assert features.shape == (20, 4)
@@ -154,6 +160,14 @@ class TestCheckpoint:
         for name, array in whole.state_.items():
             np.testing.assert_array_equal(resumed.state_[name], array, err_msg=name)
         np.testing.assert_array_equal(resumed.losses_, whole.losses_)
+
+    def test_goes_on_without_a_seed(self, study, tmp_path, monkeypatch):
+        X, said, _ = study
+        settings = SMALL | {"random_state": None, "checkpoint": tmp_path / "fit.npz"}
+        whole = BayesSCDC(4, **settings).fit(X, said)
+        monkeypatch.setattr(running, "begin", None)  # it must not begin anew
+        resumed = BayesSCDC(4, **settings).fit(X, said)
+        np.testing.assert_array_equal(resumed.responsibilities_, whole.responsibilities_)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
@@ -401,7 +415,7 @@ def test_bernoulli_pictures():
 
 
 @pytest.mark.slow
-def test_networks_of_ones_own(study):
+def test_networks_of_ones_own(study, tmp_path):
     X, said, _ = study
     encoder = eqx.nn.MLP(4, 4, 8, 1, key=jax.random.key(0))
     decoder = eqx.nn.MLP(2, 8, 8, 1, key=jax.random.key(1))
@@ -409,6 +423,11 @@ def test_networks_of_ones_own(study):
     assert model.transform(X).shape == (60, 2)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
+    assert model._model_of(X.to_numpy()) is model._model_of(X.to_numpy())  # or every call would be compiled anew
+    file, others = tmp_path / "fit.npz", eqx.nn.MLP(2, 8, 8, 1, key=jax.random.key(2))
+    BayesSCDC(4, **SMALL, encoder=encoder, decoder=decoder, checkpoint=file).fit(X, said)
+    with pytest.raises(InputError, match="is the checkpoint of a fit with other data or parameters"):
+        BayesSCDC(4, **SMALL, encoder=encoder, decoder=others, checkpoint=file).fit(X, said)
 
 
 @pytest.mark.slow

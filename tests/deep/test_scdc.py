@@ -85,6 +85,14 @@ def test_start_takes_the_moments_of_first_clusters(parameters):
     np.testing.assert_allclose(jax.nn.softmax(started.log_shares), 0.25, atol=0.01)
 
 
+def test_start_of_a_few_items_far_from_the_origin(parameters):
+    points = 30 + np.random.default_rng(0).normal(size=(8, 2)) * 0.1
+    latent = Gaussian(jnp.asarray(points), jnp.zeros((8, 2, 2)), jnp.zeros(8))
+    started = scdc.start(parameters, jnp.asarray(np.eye(4)[np.arange(8) % 4]), latent, 3.0)
+    assert jnp.isfinite(started.roots).all()
+    np.testing.assert_allclose(started.means, points.mean(0) * np.ones((4, 1)), atol=0.3)
+
+
 def test_weights_of_judgements():
     right = scdc.Reliability(jnp.array([[9.0, 1.0]]), jnp.array([[8.0, 2.0]]))
     same, apart = scdc.pair_weights(right)

@@ -68,7 +68,7 @@ from consilience.deep.training import Method
 MAX_SWEEPS = 20  # of (12) and (14), and of the derivative of their fixed point
 SPREAD = 3.0  # variance of the places of a random start
 UNSETTLED = 0.1  # change of the derivative, of its size, from which on an item has none of the fixed point
-SWEEP_TOL = 1e-4  # change of an item's responsibilities at which they have settled
+SWEEP_TOL = 1e-4  # mean change of the items' responsibilities, of the largest, at which they have settled
 
 Responsibilities = Float[Array, "items components"]
 
@@ -181,8 +181,8 @@ def _settled_backward(kept: tuple, pull: Responsibilities) -> tuple:
         return pull + transposed(u)[0]
 
     u = _repeat(step, pull)
-    unsettled = jnp.abs(step(u) - u).max(1) > UNSETTLED * jnp.abs(pull).max(1)
-    return jnp.zeros_like(found), transposed(jnp.where(unsettled[:, None], pull, u))[1]
+    calm = jnp.abs(step(u) - u).max(1) <= UNSETTLED * jnp.abs(pull).max(1)  # not where it is no number
+    return jnp.zeros_like(found), transposed(jnp.where(calm[:, None], u, pull))[1]
 
 
 settled.defvjp(_settled_forward, _settled_backward)

@@ -15,7 +15,7 @@ from consilience.deep import bayes_scdc, exponential_family, merging
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
 from consilience.deep.judgements import first_reliability
-from consilience.deep.networks import Shape
+from consilience.deep.networks import Same, Shape
 from consilience.deep.running import Model
 from consilience.deep.teaching import teach_positions
 from consilience.deep.training import Data, Fit, Plan
@@ -100,7 +100,7 @@ class BayesSCDC(DeepClustering):
         A file that is written after every epoch. A fit that finds it there goes on where it ended, to the same last bit
         as if it had not been interrupted.
     verbose : bool, default=False
-        Show epochs, the bound and the number of clusters on standard error.
+        Show epochs, the loss and the number of clusters on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -218,9 +218,7 @@ class BayesSCDC(DeepClustering):
 
     def _model(self, data: Data) -> Model:
         settings = self._shape(data.observed.shape[1]), self._plan(), bool(self.merge_clusters), str(self.init)
-        if self.encoder is None and self.decoder is None:
-            return _bayes_model(*settings)
-        return _bayes_model.__wrapped__(*settings, self.encoder, self.decoder)
+        return _bayes_model(*settings, Same(self.encoder), Same(self.decoder))
 
     def _prior(self) -> bayes_scdc.Prior:
         return bayes_scdc.prior_of(
@@ -248,10 +246,12 @@ class BayesSCDC(DeepClustering):
 
 
 @lru_cache(maxsize=64)
-def _bayes_model(shape: Shape, plan: Plan, merge: bool, init: str, encoder: Any = None, decoder: Any = None) -> Model:
+def _bayes_model(shape: Shape, plan: Plan, merge: bool, init: str, encoder: Same, decoder: Same) -> Model:
     def parameters(key: Array) -> bayes_scdc.Parameters:
         of_encoder, of_decoder = jax.random.split(key)
-        return bayes_scdc.Parameters(shape.encoder_of(of_encoder, encoder), shape.likelihood_of(of_decoder, decoder))
+        return bayes_scdc.Parameters(
+            shape.encoder_of(of_encoder, encoder.module), shape.likelihood_of(of_decoder, decoder.module)
+        )
 
     def start(
         prior: PyTree, parameters: PyTree, first: Array, joined: Array, latent: Any, n_annotators: int, key: Array

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -65,6 +66,12 @@ def read(path: Path, fingerprint: str) -> Arrays | None:
             f"{path} is the checkpoint of a fit with other data or parameters. Name another file, or remove it."
         )
     return arrays
+
+
+def digest(module: PyTree) -> str:
+    """What tells one module from another: its structure and its arrays."""
+    arrays, rest = eqx.partition(module, eqx.is_array)
+    return fingerprint({"rest": str(rest)}, arrays)
 
 
 def fingerprint(parameters: dict[str, Any], arrays: PyTree) -> str:

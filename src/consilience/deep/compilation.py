@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -12,8 +13,9 @@ import jax
 def keep_compiled() -> None:
     """Keep compiled code in the user's cache folder, unless JAX was told of another place."""
     if getattr(jax.config, "jax_compilation_cache_dir", None) is None:
-        jax.config.update("jax_compilation_cache_dir", str(_cache_folder() / "consilience" / "jax"))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+        with contextlib.suppress(RuntimeError):  # a user without a home has none
+            jax.config.update("jax_compilation_cache_dir", str(_cache_folder() / "consilience" / "jax"))
+            jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
 def _cache_folder() -> Path:

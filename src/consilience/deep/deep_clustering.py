@@ -34,6 +34,7 @@ LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
 LEAST_EPOCHS = 25  # and the least number of them
 WARM_STEPS, LEAST_WARM_EPOCHS = 500, 12  # the same of the warm start
 INITS = ("mixture", "judgements", "random")
+NEVER = -1e9  # nats: of a cluster that no new item is to have
 INTERVAL = (0.025, 0.975)
 
 
@@ -137,7 +138,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Parameters
         ----------
         X, annotations : as for `fit`
-            What is learned of annotators goes on where they are the ones fitted before.
+            What is learned of annotators goes on where they are the ones fitted before. What was remembered of the
+            annotated items begins anew from the features, so that calls one after the other are not one long `fit`.
+            There is one restart, and no checkpoint.
 
         Returns
         -------
@@ -147,6 +150,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         ------
         InputError
             As in `fit`; or other annotators than before.
+        FloatingPointError
+            Training failed.
         """
         self._check()
         begun = hasattr(self, "state_")
@@ -197,6 +202,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             Features that are not finite, or outside of what the likelihood allows.
         """
         owned = self._located(X)[0][:, self._owned]
+        owned[owned.sum(1) == 0] = self.weights_  # of SCDC, where none of the candidates owns items
         return owned / owned.sum(1, keepdims=True)
 
     def transform(self, X: Any) -> Float[np.ndarray, "items dims"]:
@@ -314,8 +320,10 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     def _lengths(self, data: Data) -> tuple[int, int]:
         """Epochs, and epochs of the warm start."""
-        n_steps = self._plan().n_steps(data)
-        auto = max(LEAST_EPOCHS, -(-LEAST_STEPS // n_steps)), max(LEAST_WARM_EPOCHS, -(-WARM_STEPS // n_steps))
+        auto = (
+            max(LEAST_EPOCHS, -(-LEAST_STEPS // self._plan().n_steps(data))),
+            max(LEAST_WARM_EPOCHS, -(-WARM_STEPS // self._plan().n_warm_steps(data))),
+        )
         given = self.n_epochs, self.warm_epochs
         n_epochs, n_warm = (own if value == "auto" else int(value) for own, value in zip(auto, given, strict=True))
         return n_epochs, n_warm
@@ -387,12 +395,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         check_is_fitted(self)
         values = jnp.asarray(self._observed(X, reset=False), jnp.float32)
         model, fit = self._model_of(values), self._fit()
-        parts = [
-            _locate(
-                model, fit, jnp.pad(values[at : at + CHUNK_SIZE], ((0, max(at + CHUNK_SIZE - len(values), 0)), (0, 0)))
-            )
-            for at in range(0, len(values), CHUNK_SIZE)
-        ]
+        unowned = ~np.isin(np.arange(model.n_clusters), self._owned)
+        places = np.arange(-(-len(values) // CHUNK_SIZE) * CHUNK_SIZE).reshape(-1, CHUNK_SIZE) % len(values)
+        parts = [_locate(model, fit, values[some], jnp.asarray(unowned)) for some in places]
         eta, mean = (np.concatenate([np.asarray(part[k], float) for part in parts])[: len(values)] for k in (0, 1))
         return eta, mean
 
@@ -417,7 +422,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """What makes two fits of the same data the same."""
         left_out = {"checkpoint", "verbose", "random_state", "encoder", "decoder"}
         held = {name: value for name, value in self.get_params(deep=False).items() if name not in left_out}
-        return held | {"seed": seed, "model": type(self).__name__}
+        own = {name: checkpoints.digest(getattr(self, name, None)) for name in ("encoder", "decoder")}
+        return held | own | {"seed": None if self.random_state is None else seed, "model": type(self).__name__}
 
     def _resumed(self, file: Path, mark: str, model: Model, prior: PyTree, data: Data, keys: Array) -> Course | None:
         arrays = checkpoints.read(file, mark)
@@ -458,9 +464,9 @@ def _packed(course: Course) -> checkpoints.Arrays:
 
 
 @partial(jax.jit, static_argnames="model")
-def _locate(model: Model, fit: Fit, observed: Array) -> tuple[Array, Array]:
-    nothing = jnp.zeros((len(observed), model.n_clusters))
-    found = model.method.local(fit.parameters, fit.posterior, observed, nothing, jax.random.key(0))
+def _locate(model: Model, fit: Fit, observed: Array, unowned: Array) -> tuple[Array, Array]:
+    messages = jnp.broadcast_to(jnp.where(unowned, NEVER, 0.0), (len(observed), model.n_clusters))
+    found = model.method.local(fit.parameters, fit.posterior, observed, messages, jax.random.key(0))
     return found.responsibilities, found.latent.mean
 
 

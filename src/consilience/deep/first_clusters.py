@@ -40,7 +40,10 @@ def of_judgements(data: Data, n_clusters: int, key: Array) -> Int[np.ndarray, " 
     states, bounds = deep_mcvc.run(
         settings, data.observed[data.annotated], data.judgements, jax.random.split(key, NETWORKS)
     )
-    best = int(np.nan_to_num(np.asarray(bounds[:, -1]), nan=-np.inf).argmax())
+    last = np.asarray(bounds[:, -1])
+    if not np.isfinite(last).any():
+        raise FloatingPointError("init='judgements': no network could be taught. Standardise the features.")
+    best = int(np.where(np.isfinite(last), last, -np.inf).argmax())
     networks, judged = jax.tree.map(lambda part: part[best], (states.networks, states.eta))
     plain = deep_mcvc.scores(networks, data.observed[data.plain])[0]
     return np.asarray(jnp.concatenate([plain, judged[0]]).argmax(1))

@@ -7,6 +7,8 @@ ten rows or so this is as fast.
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -72,6 +74,7 @@ def _root_and_inverse(matrix: Array) -> tuple[Array, Array]:
     return jnp.swapaxes(jnp.triu(upper / scale), -1, -2), inverse / scale
 
 
+@partial(jax.jit, static_argnames="above")
 def _eliminated(matrix: Array, *, above: bool) -> tuple[Array, Array]:
     """A and I after the elimination of what is below the diagonal of A, and of what is above it."""
     dims = matrix.shape[-1]

@@ -60,6 +60,19 @@ class Given(eqx.Module):
         return result
 
 
+class Same:
+    """A module, or none, that equals itself alone: for what is made once for each module."""
+
+    def __init__(self, module: Any):
+        self.module = module
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.module is self.module
+
+    def __hash__(self) -> int:
+        return id(self.module)
+
+
 class Encoder(eqx.Module):
     """Recognition network: an observation to a potential over its latent position.
 
@@ -179,7 +192,7 @@ def apply(network: Any, rows: Array) -> Any:
 
 
 def _linear(n_in: int, n_out: int, key: PRNGKeyArray) -> eqx.nn.Linear:
-    """Linear layer started after Glorot, without offsets."""
+    """Linear layer started after Glorot, its offsets at 0."""
     layer = eqx.nn.Linear(n_in, n_out, key=key)
     limit = jnp.sqrt(6 / (n_in + n_out))
     weight = jax.random.uniform(key, (n_out, n_in), minval=-limit, maxval=limit)

@@ -27,12 +27,13 @@ from consilience.deep.training import (
 )
 
 FIRST_MERGES = 4  # epochs after each of which clusters are merged,
-LATER_MERGES = 20  # and about how often in a fit
+LATER_MERGES = 20  # and how often in a fit at most
+OF_START, OF_TEACHING = 1 << 20, (1 << 20) + 1  # keys that no epoch has
 FIRST_SURE = 0.9  # responsibility of an annotated item's first cluster
 
 
 class Model(NamedTuple):
-    """A model with its settings, all that `begin` and `advance` need. Hashable but for the prior.
+    """A model with its settings, all that `begin` and `advance` need. Hashable: compiled code depends on it.
 
     init : where first clusters come from, "mixture" or "judgements"; or "random", if they are left to `start`.
     mixes : whether a cluster may have several components.
@@ -79,7 +80,9 @@ def begin(model: Model, prior: PyTree, data: Data, keys: Array, n_epochs: int, t
     split = _split(keys)
     parameters, optimiser = _untrained(model, split[:, 0])
     for epoch in range(n_epochs):
-        parameters, optimiser = _warm_up(model.plan, data, parameters, optimiser, split[:, 1], epoch)
+        parameters, optimiser = jax.block_until_ready(
+            _warm_up(model.plan, data, parameters, optimiser, split[:, 1], epoch)
+        )
         tick()
     latent = _positions(data, parameters)
     found = [
@@ -94,7 +97,7 @@ def advance(model: Model, prior: PyTree, data: Data, course: Course, n_epochs: i
     """One epoch of every restart, of `n_epochs` in all."""
     fits, losses = _train(model.method, model.plan, prior, data, course.fits)
     done = course.n_epochs + 1
-    if model.merge is not None and (done <= FIRST_MERGES or done % max(n_epochs // LATER_MERGES, 1) == 0):
+    if model.merge is not None and (done <= FIRST_MERGES or done % -(-n_epochs // LATER_MERGES) == 0):
         fits = _merge(model, prior, data, fits)
     left = _owners(model, prior, fits)
     return Course(fits, np.vstack([course.losses, losses]), np.vstack([course.left, left]))
@@ -147,7 +150,7 @@ def _warm_up(
     plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, keys: Array, epoch: Any
 ) -> tuple[PyTree, PyTree]:
     def of_restart(parameters: PyTree, optimiser: PyTree, key: Array) -> tuple[PyTree, PyTree]:
-        return warm_up(plan, data, parameters, optimiser, jax.random.fold_in(key, epoch))[:2]
+        return warm_up(plan, data, parameters, optimiser, jax.random.fold_in(key, epoch))
 
     return jax.vmap(of_restart)(parameters, optimiser, keys)
 
@@ -212,7 +215,8 @@ def _start(
     def of_restart(parameters: PyTree, latent: Gaussian, first: Array, joined: Array, key: Array) -> Fit:
         fit = _start_one(model, prior, parameters, latent, first, joined, n_annotators, key)
         if model.teach is not None:
-            fit = model.teach(model.plan, prior, data, fit, (first @ joined).argmax(1), key)
+            own = jax.random.fold_in(key, OF_TEACHING)
+            fit = model.teach(model.plan, prior, data, fit, (first @ joined).argmax(1), own)
         return fit._replace(remembered=fit.remembered[len(data.plain) :])
 
     return jax.vmap(of_restart)(parameters, latent, first, joined, keys)
@@ -229,7 +233,7 @@ def _start_one(
     key: Array,
 ) -> Fit:
     """Fit from first components of all items, all of which it remembers."""
-    key_start = jax.random.fold_in(key, 0)
+    key_start = jax.random.fold_in(key, OF_START)
     parameters, posterior = model.start(prior, parameters, first, joined, latent, n_annotators, key_start)
     remembered = FIRST_SURE * first @ joined + (1 - FIRST_SURE) / model.n_clusters
     return Fit(parameters, model.plan.optimiser.init(parameters), posterior, remembered, key, jnp.int32(0))

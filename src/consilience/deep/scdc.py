@@ -177,7 +177,8 @@ def start(parameters: Parameters, responsibilities: Responsibilities, latent: Ga
     whole = second.mean(0) - centre[:, None] * centre
     means = (responsibilities.T @ latent.mean + centre) / (sizes[:, None] + 1)
     outer = (responsibilities.T @ second.reshape(-1, dims * dims)).reshape(-1, dims, dims)
-    within = outer - sizes[:, None, None] * means[:, :, None] * means[:, None, :]
+    counts = sizes[:, None, None] + 1
+    within = outer + centre[:, None] * centre - counts * means[:, :, None] * means[:, None, :]
     covariances = (within + shrinkage * whole) / (sizes + shrinkage)[:, None, None]
     roots = cholesky(covariances + 1e-4 * jnp.eye(dims))
     diagonal = jnp.log(jnp.diagonal(roots, axis1=1, axis2=2))

@@ -14,7 +14,7 @@ from consilience.deep import scdc
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
 from consilience.deep.judgements import first_reliability
-from consilience.deep.networks import Perceptron, Shape
+from consilience.deep.networks import Perceptron, Same, Shape
 from consilience.deep.running import Model
 from consilience.deep.teaching import teach_classifier
 from consilience.deep.training import Data, Fit, Method, Plan
@@ -70,7 +70,8 @@ class SCDC(DeepClustering):
     learning_rate : float, default=0.001
         Of the networks.
     rate, rate_delay, rate_decay : float
-        Size of the steps of what all items share, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole update.
+        Size of the steps of the annotators' reliabilities, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole
+        update.
     warm_weight : float, default=0.1
         How far the warm start holds positions to N(0, I): 0 not at all, 1 as a variational autoencoder does.
     decoder : Equinox module, optional
@@ -79,13 +80,13 @@ class SCDC(DeepClustering):
         A file that is written after every epoch. A fit that finds it there goes on where it ended, to the same last bit
         as if it had not been interrupted.
     verbose : bool, default=False
-        Show epochs, the bound and the number of clusters on standard error.
+        Show epochs, the loss and the number of clusters on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size. Annotated items are where judgements and features say.
+        Cluster of each item, numbered by falling size: that of the classifier, which the judgements have taught.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
     n_clusters_ : int
         Clusters that own items.
@@ -96,7 +97,7 @@ class SCDC(DeepClustering):
         Share, mean and covariance of each cluster in the latent space.
     components_, component_means_, component_covariances_ : as in `BayesSCDC`; a Gaussian is a cluster
     lower_bound_ : float
-        Bound on ln p(features, judgements), nats, at one draw of each latent position.
+        Bound on ln p(features, judgements), nats, at the point estimates and one draw of each latent position.
     restart_bounds_ : ndarray, shape (n_init,)
     losses_, clusters_left_ : ndarrays, shape (n_iter_,)
         Loss of each epoch, nats an item, and clusters that own items after it.
@@ -194,8 +195,7 @@ class SCDC(DeepClustering):
 
     def _model(self, data: Data) -> Model:
         shape = self._shape(data.observed.shape[1])
-        make = _scdc_model if self.decoder is None else _scdc_model.__wrapped__
-        return make(shape, self._plan(), self.n_candidates, str(self.init), self.decoder)
+        return _scdc_model(shape, self._plan(), self.n_candidates, str(self.init), Same(self.decoder))
 
     def _prior(self) -> scdc.Prior:
         return scdc.Prior(jnp.array(self.reliability_prior, jnp.float32))
@@ -214,14 +214,14 @@ class SCDC(DeepClustering):
 
 
 @lru_cache(maxsize=64)
-def _scdc_model(shape: Shape, plan: Plan, n_candidates: int | None, init: str, decoder: Any = None) -> Model:
+def _scdc_model(shape: Shape, plan: Plan, n_candidates: int | None, init: str, decoder: Same) -> Model:
     def parameters(key: Array) -> scdc.Parameters:
         of_classifier, of_encoder, of_decoder = jax.random.split(key, 3)
         n_clusters, n_latent, hidden = shape.n_clusters, shape.n_latent, shape.hidden
         return scdc.Parameters(
             classifier=Perceptron([shape.n_features, *hidden, n_clusters], key=of_classifier),
             encoder=scdc.ConditionalEncoder(shape.n_features, hidden, n_latent, n_clusters, key=of_encoder),
-            likelihood=shape.likelihood_of(of_decoder, decoder),
+            likelihood=shape.likelihood_of(of_decoder, decoder.module),
             log_shares=jnp.zeros(n_clusters),
             means=jnp.zeros((n_clusters, n_latent)),
             roots=jnp.zeros((n_clusters, n_latent, n_latent)),

@@ -77,8 +77,7 @@ def _told(posterior: bayes_scdc.Posterior, found: bayes_scdc.Local, clusters: Ar
 
 def _lessons(plan: Plan, data: Data, clusters: Array, key: PRNGKeyArray) -> tuple[Array, Array, Array]:
     """Rows of the items of each step of teaching, their first clusters, and keys."""
-    batch = min(plan.batch_size, data.n_items)
-    n_steps = max(LEAST_EPOCHS * -(-data.n_items // batch), LEAST_STEPS)
+    batch, n_steps = min(plan.batch_size, data.n_items), max(LEAST_EPOCHS * plan.n_warm_steps(data), LEAST_STEPS)
     key_rows, key_steps = jax.random.split(key)
     places = batches(key_rows, data.n_items, batch, n_steps)
     rows = jnp.concatenate([data.plain, data.annotated])

@@ -58,6 +58,10 @@ class Plan(NamedTuple):
         """Steps of an epoch."""
         return _sizes(self, data)[1]
 
+    def n_warm_steps(self, data: Data) -> int:
+        """Steps of an epoch of the warm start, which passes all items alike."""
+        return -(-data.n_items // min(self.batch_size, data.n_items))
+
     @property
     def optimiser(self) -> optax.GradientTransformation:
         """Of the parameters."""
@@ -191,9 +195,8 @@ def train(method: Method, plan: Plan, prior: PyTree, data: Data, fit: Fit) -> tu
 
 
 def warm_up(plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, key: PRNGKeyArray) -> tuple:
-    """One epoch of the plain autoencoder, q(x) held to N(0, I) loosely; parameters, optimiser, mean loss."""
-    batch = min(plan.batch_size, data.n_items)
-    n_steps = -(-data.n_items // batch)
+    """One epoch of the plain autoencoder, q(x) held to N(0, I) loosely; parameters, optimiser."""
+    batch, n_steps = min(plan.batch_size, data.n_items), plan.n_warm_steps(data)
     key_rows, key_steps = jax.random.split(key)
     rows = batches(key_rows, data.n_items, batch, n_steps)
 
@@ -209,13 +212,12 @@ def warm_up(plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, key: 
         places, key = batch
         key_observed, key_drawn = jax.random.split(key)
         observed = parameters.likelihood.draw_observed(data.observed[places], key_observed)
-        value, gradient = jax.value_and_grad(loss)(parameters, observed, key_drawn)
-        change, optimiser = plan.optimiser.update(gradient, optimiser)
-        return (optax.apply_updates(parameters, change), optimiser), value
+        change, optimiser = plan.optimiser.update(jax.grad(loss)(parameters, observed, key_drawn), optimiser)
+        return (optax.apply_updates(parameters, change), optimiser), None
 
     drawn = rows, jax.random.split(key_steps, n_steps)
-    after, losses = cast(tuple[tuple, Array], jax.lax.scan(step, (parameters, optimiser), drawn))
-    return (*after, jnp.mean(losses))
+    after: tuple = jax.lax.scan(step, (parameters, optimiser), drawn)[0]
+    return after
 
 
 @partial(jax.jit, static_argnames="method")
