@@ -1,5 +1,8 @@
 """Elimination against NumPy, its derivatives against numerical ones, and no LAPACK in what is compiled."""
 
+import re
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -45,6 +48,13 @@ def test_derivatives_are_numerical_ones(matrices):
 
 def test_a_matrix_that_is_not_positive_definite_has_no_root():
     assert jnp.isnan(cholesky(jnp.array([[1.0, 2.0], [2.0, 1.0]]))).any()
+
+
+def test_nothing_asks_jax_for_lapack():
+    for path in Path(running.__file__).parent.glob("*.py"):
+        assert not {"jnp.linalg", "jax.numpy.linalg", "jax.scipy.linalg"} & set(
+            re.findall(r"[a-z.]+linalg", path.read_text())
+        )
 
 
 @pytest.mark.parametrize("model", [BayesSCDC, SCDC])
