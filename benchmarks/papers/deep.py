@@ -24,6 +24,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -197,7 +198,9 @@ def show_faces(arguments: argparse.Namespace) -> list[str]:
 def faces_of(arguments: argparse.Namespace, name: str, where: str, n_pairs: int) -> list[dict[str, Any]]:
     """Scores of all draws."""
     draws = range(arguments.seeds or DRAWS["faces"][name])
-    return [kept(arguments, fit_faces, name, where, n_pairs, seed) for seed in draws]
+    found = [kept(arguments, fit_faces, name, where, n_pairs, seed) for seed in draws]
+    jax.clear_caches()  # code compiled for other numbers of pairs, of which a process cannot hold any number
+    return found
 
 
 def draw_faces(arguments: argparse.Namespace) -> None:

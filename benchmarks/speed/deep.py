@@ -145,6 +145,7 @@ def draw(found: dict[str, list[list[float]]], path: Path) -> None:
 
     with plain_text():
         figure = Figure(figsize=(8.2, 2.5), layout="constrained")
+        figure.get_layout_engine().set(wspace=0.12)
         axes = figure.subplots(1, len(found), sharey=True)
         for axis, (name, rows) in zip(axes, found.items(), strict=True):
             sizes, seconds = np.array(rows).T
