@@ -243,6 +243,7 @@ def test_restarts_keep_the_highest_bound(study):
     assert model.lower_bound_ == model.restart_bounds_.max()
 
 
+@pytest.mark.slow
 def test_names_of_groups_change_nothing(study):
     X, _, z = study
     names = np.array(["a", "b", "c"])
@@ -271,7 +272,7 @@ def test_judgements_find_what_features_hide():
     np.testing.assert_allclose(told.annotators_["weight"], weight, atol=1.5)
 
 
-@pytest.mark.parametrize("model", [BayesSCDC, SCDC])
+@pytest.mark.parametrize("model", [BayesSCDC, pytest.param(SCDC, marks=pytest.mark.slow)])
 def test_start_from_judgements_finds_what_features_vary_little_by(model):
     """Three heaps that nobody asked for, far apart, and within each the two classes by which people go."""
     rng = np.random.default_rng(0)
@@ -287,6 +288,7 @@ def test_start_from_judgements_finds_what_features_vary_little_by(model):
     assert nmi(heap, fitted.labels_) < 0.1
 
 
+@pytest.mark.slow
 def test_heaps_that_people_put_together_are_one_cluster():
     """Heaps at the corners of a square, those of a diagonal a cluster."""
     rng = np.random.default_rng(0)
@@ -439,6 +441,7 @@ def test_a_sum_over_few_candidates_is_the_sum_over_all_where_they_are_all(study)
     assert ((fewer.responsibilities_ > 0).sum(1) <= 2).all()
 
 
+@pytest.mark.slow
 def test_reliabilities_stay_as_they_are_held_to_be_while_annotators_are_trusted(study):
     X, said, _ = study
     trusted = BayesSCDC(4, **SMALL, trust_epochs=3).fit(X, said).annotators_

@@ -57,6 +57,7 @@ def test_nothing_asks_jax_for_lapack():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [BayesSCDC, SCDC])
 def test_training_makes_no_call_of_lapack(model, monkeypatch):
     """It may hang there; see the module."""
