@@ -95,7 +95,7 @@ class BayesSCDC(DeepClustering):
         In place of the perceptrons. The encoder maps an array of features to 2 `n_latent` numbers, where the potential
         peaks and how sharp it is (before a softplus). The decoder maps `n_latent` numbers to the logits of a Bernoulli
         likelihood, or to the means and deviations (before a softplus) of a Gaussian one. A model with modules of yours
-        can be pickled, but not saved by `consilience.save`.
+        can be pickled where they can, but not saved by `consilience.save`.
     checkpoint : path, optional
         A file that is written after every epoch. A fit that finds it there goes on where it ended, to the same last bit
         as if it had not been interrupted.
