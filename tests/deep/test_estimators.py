@@ -30,6 +30,10 @@ def tanh(values):
     return jnp.tanh(values)
 
 
+def straight(values):
+    return values
+
+
 def blobs(n_items=60, seed=0):
     """Three blobs in four dimensions, standardised."""
     rng = np.random.default_rng(seed)
@@ -425,14 +429,14 @@ def test_bernoulli_pictures():
 @pytest.mark.slow
 def test_networks_of_ones_own(study, tmp_path):
     X, said, _ = study
-    encoder = eqx.nn.MLP(4, 4, 8, 1, tanh, key=jax.random.key(0))
-    decoder = eqx.nn.MLP(2, 8, 8, 1, tanh, key=jax.random.key(1))
+    encoder = eqx.nn.MLP(4, 4, 8, 1, tanh, straight, key=jax.random.key(0))
+    decoder = eqx.nn.MLP(2, 8, 8, 1, tanh, straight, key=jax.random.key(1))
     model = BayesSCDC(4, **SMALL, encoder=encoder, decoder=decoder).fit(X, said)
     assert model.transform(X).shape == (60, 2)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
-    assert model._model_of(X.to_numpy()) is model._model_of(X.to_numpy())  # or every call would be compiled anew
-    file, others = tmp_path / "fit.npz", eqx.nn.MLP(2, 8, 8, 1, tanh, key=jax.random.key(2))
+    assert model._model_of(jnp.asarray(X)) is model._model_of(jnp.asarray(X))  # or every call would be compiled anew
+    file, others = tmp_path / "fit.npz", eqx.nn.MLP(2, 8, 8, 1, tanh, straight, key=jax.random.key(2))
     BayesSCDC(4, **SMALL, encoder=encoder, decoder=decoder, checkpoint=file).fit(X, said)
     with pytest.raises(InputError, match="is the checkpoint of a fit with other data or parameters"):
         BayesSCDC(4, **SMALL, encoder=encoder, decoder=others, checkpoint=file).fit(X, said)
