@@ -39,8 +39,14 @@ def concat(parts: Iterable[Kind]) -> Kind:
     Raises
     ------
     AnnotationError
-        No parts, parts of different kinds, a grouping with different groups in two parts, or the same statement in
-        two parts: an item twice in a grouping, or labelled twice by an annotator, or a pair judged twice.
+        No parts, parts of different kinds, a grouping with different groups in two parts, or an item in two groups of
+        one grouping.
+
+    Warns
+    -----
+    AnnotationWarning
+        A membership or a label stands in several parts, and counts once. Judgements of pairs count as often as they
+        stand.
 
     Examples
     --------
@@ -102,7 +108,7 @@ def _join_pairs(parts: list[Pairs]) -> Pairs:
         same=np.concatenate([part.same for part in parts]),
         grouping=np.concatenate([groupings.get_indexer(part.groupings)[part.grouping] for part in parts]),
         groupings=groupings,
-    ).in_order(_row_of_part(parts))
+    ).in_order()
 
 
 def _join_labels(parts: list[Labels]) -> Labels:

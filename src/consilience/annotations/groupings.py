@@ -92,8 +92,13 @@ class Groupings(Annotations):
         Raises
         ------
         AnnotationError
-            A column is missing or unknown, a name is missing, an item is twice in one grouping or not in `items`, or
-            the table has no rows and `items` is not given.
+            A column is missing or unknown, a name is missing, an item is in two groups of one grouping or not in
+            `items`, or the table has no rows and `items` is not given.
+
+        Warns
+        -----
+        AnnotationWarning
+            Rows repeat a membership, and are left out.
 
         Examples
         --------
@@ -206,7 +211,13 @@ class Groupings(Annotations):
         Raises
         ------
         AnnotationError
-            A name is missing, an item is twice in one grouping or not in `items`, or `annotators` has another length.
+            A name is missing, an item is in two groups of one grouping or not in `items`, or `annotators` has another
+            length.
+
+        Warns
+        -----
+        AnnotationWarning
+            An item is twice in one group, and counts once.
 
         Examples
         --------

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from scipy.sparse import csr_array
 
 from consilience.annotations.base import Annotations, distinct_cells
@@ -18,12 +18,14 @@ from consilience.annotations.names import (
     MISSING,
     Coded,
     Where,
-    first_repeat,
+    duplicated,
     frame_row,
     inverse,
+    name_index,
     plain,
     sort_rows,
     unique_names,
+    warn_of_duplicates,
 )
 from consilience.annotations.pairs import Pairs
 from consilience.annotations.tables import coded_columns, place_items, recode, wide_cells, wide_rows
@@ -40,6 +42,9 @@ class Labels(Annotations):
     Make them with `from_frame`, `from_matrix` or `consilience.read_annotations`; the constructor takes codes that are
     already consistent.
 
+    An annotator may give an item several labels: each is a row, and counts. The same label by the same annotator counts
+    once.
+
     Attributes
     ----------
     items : Index, shape (n_items,)
@@ -49,7 +54,7 @@ class Labels(Annotations):
     classes : Index, shape (n_classes,)
         Unique names of the classes; sorted where they can be compared and were not given.
     item, annotator, label : int arrays, shape (n_rows,)
-        Sorted by item, then by annotator; at most one label for each item and annotator.
+        Sorted by item, then by annotator, then by label; each (item, annotator, label) stands once.
 
     Examples
     --------
@@ -92,8 +97,13 @@ class Labels(Annotations):
         Raises
         ------
         AnnotationError
-            A column is missing or unknown, a name is missing, an annotator labels an item twice, or a name is not
-            among `items` or `classes`.
+            A column is missing or unknown, a name is missing, or a name is not among `items` or `classes`.
+
+        Warns
+        -----
+        AnnotationWarning
+            Rows repeat an item, annotator and label, and are left out. A second, different label of an item by the same
+            annotator is kept, as a row of its own.
 
         Examples
         --------
@@ -214,6 +224,11 @@ class Labels(Annotations):
         DataFrame, shape (n_items, n_annotators)
             Indexed by item, a column an annotator; None where the annotator did not label the item.
 
+        Raises
+        ------
+        AnnotationError
+            An annotator gives an item several labels.
+
         Examples
         --------
         >>> import pandas as pd
@@ -224,6 +239,7 @@ class Labels(Annotations):
         ant  small   None
         bee   None  large
         """
+        self._require_single_labels()
         names = np.full((self.n_items, self.n_annotators), None, dtype=object)
         names[self.item, self.annotator] = self.classes.to_numpy(object)[self.label]
         return pd.DataFrame(names, index=self.items, columns=self.annotators, dtype=object)
@@ -234,20 +250,33 @@ class Labels(Annotations):
         Returns
         -------
         Groupings
-            One grouping an annotator, with a group for each class that the annotator used.
+            One grouping an annotator, which bears the annotator's name, with a group for each class that the annotator
+            used. Where an annotator gives items several labels, their first labels, in the order of `classes`, are in
+            that grouping, their second labels in a further one, called "… (2)", and so on. Every label is a membership.
 
         Examples
         --------
         >>> from consilience import Labels
         >>> Labels.from_matrix([["p", "p"], ["q", "p"]]).to_groupings()
         Groupings(2 items, 2 annotators, 2 groupings, 3 groups, 4 memberships)
+
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"item": ["ant", "bee", "ant"], "annotator": "Ann", "label": ["p", "q", "q"]})
+        >>> Labels.from_frame(frame).to_groupings().to_frame()
+          item annotator grouping group
+        0  ant       Ann      Ann     p
+        1  ant       Ann  Ann (2)     q
+        2  bee       Ann      Ann     q
         """
         annotator = Coded(self.annotator, self.annotators)
-        vocabulary, group = vocabulary_of(annotator, annotator, Coded(self.label, self.classes))
+        vocabulary, group = vocabulary_of(annotator, self._occasions(annotator), Coded(self.label, self.classes))
         return Groupings._of(Coded(self.item, self.items), group, vocabulary, self.positional, frame_row)
 
     def to_pairs(self, *, max_pairs: int = 10_000_000) -> Pairs:
         """Return a same/different judgement for every two items that an annotator labelled.
+
+        Of an annotator who gives items several labels, first labels are compared with first ones, second ones with
+        second ones, and so on: see `to_groupings`.
 
         Parameters
         ----------
@@ -279,20 +308,63 @@ class Labels(Annotations):
         return replace(self, **{name: getattr(self, name)[rows] for name in PARALLEL})
 
     def in_order(self, where: Where = frame_row) -> Labels:
-        """Put the rows in order, and demand that nobody labels an item twice."""
+        """Put the rows in order, and leave out exact duplicates, with a warning."""
         sizes = [self.n_items, self.n_annotators, self.n_classes]
         item, annotator, label = sort_rows([self.item, self.annotator, self.label], sizes)
-        if ((item[1:] == item[:-1]) & (annotator[1:] == annotator[:-1])).any():
-            self._raise_labelled_twice(where)
-        return replace(self, item=item, annotator=annotator, label=label)
+        ordered = replace(self, item=item, annotator=annotator, label=label)
+        repeated = ordered._labelled_before
+        if not repeated.any():
+            return ordered
+        repeated[1:] &= label[1:] == label[:-1]
+        if repeated.any():
+            self._warn_of_duplicates(where)
+        return ordered._rows(~repeated)
 
-    def _raise_labelled_twice(self, where: Where) -> None:
-        first, again = first_repeat(self.item * self.n_annotators + self.annotator)
-        raise AnnotationError(
-            f"The annotator {plain(self.annotators[self.annotator[again]])!r} labels the item "
-            f"{plain(self.items[self.item[again]])!r} twice: {where(first)} "
-            f"({plain(self.classes[self.label[first]])!r}) and {where(again)} "
-            f"({plain(self.classes[self.label[again]])!r}); keep one."
+    @property
+    def _labelled_before(self) -> Bool[np.ndarray, " rows"]:
+        """Whether the row before is a label of the same item by the same annotator."""
+        before = np.zeros(self.n_rows, dtype=bool)
+        np.equal(self.item[1:], self.item[:-1], out=before[1:])
+        before[1:] &= self.annotator[1:] == self.annotator[:-1]
+        return before
+
+    def _occasions(self, annotator: Coded) -> Coded:
+        """Tell the labels that an annotator gives an item apart as the annotator's name, name (2), name (3), …
+
+        Where nobody gives an item several labels, `annotator` itself.
+        """
+        before = self._labelled_before
+        if not before.any():
+            return annotator
+        row = np.arange(self.n_rows)
+        number = row - np.maximum.accumulate(np.where(before, 0, row))
+        names = [str(name) for name in self.annotators]  # text throughout: files keep names of one kind in a column
+        names += [f"{name} ({i})" for i in range(2, int(number.max()) + 2) for name in self.annotators]
+        return Coded(number * self.n_annotators + self.annotator, name_index(names))
+
+    def _require_single_labels(self) -> None:
+        before = self._labelled_before
+        if before.any():
+            row = int(np.argmax(before))
+            one = (self.item == self.item[row]) & (self.annotator == self.annotator[row])
+            labels = ", ".join(repr(plain(self.classes[label])) for label in self.label[one])
+            raise AnnotationError(
+                f"The annotator {plain(self.annotators[self.annotator[row]])!r} gives the item "
+                f"{plain(self.items[self.item[row]])!r} several labels ({labels}), and a cell of a matrix holds one; "
+                "use to_frame."
+            )
+
+    def _warn_of_duplicates(self, where: Where) -> None:
+        columns = [self.item, self.annotator, self.label]
+        repeated = duplicated(columns)
+        again = int(np.argmax(repeated))
+        first = int(np.argmax(np.logical_and.reduce([column == column[again] for column in columns])))
+        warn_of_duplicates(
+            int(repeated.sum()),
+            self._row[:-1],
+            f"the annotator {plain(self.annotators[self.annotator[again]])!r} gives the item "
+            f"{plain(self.items[self.item[again]])!r} the label {plain(self.classes[self.label[again]])!r} in "
+            f"{where(first)} and again in {where(again)}.",
         )
 
     def _renumber_items(self, place: np.ndarray, names: pd.Index, positional: bool) -> Labels:

@@ -17,10 +17,12 @@ from consilience.annotations.names import (
     Where,
     code,
     compress,
+    duplicated,
     first_repeat,
     name_index,
     plain,
     sort_rows,
+    warn_of_duplicates,
 )
 from consilience.annotations.tables import require_names
 from consilience.errors import AnnotationError
@@ -118,25 +120,48 @@ def incidence_of(
 
 
 def checked_incidence(item: Coded, group: Int[np.ndarray, " rows"], vocabulary: Vocabulary, where: Where) -> csr_array:
-    """Return `incidence_of` the memberships.
+    """Return `incidence_of` the memberships, exact duplicates left out.
 
     Raises
     ------
     AnnotationError
-        An item is twice in one grouping.
+        An item is in two groups of one grouping.
+
+    Warns
+    -----
+    AnnotationWarning
+        An item is twice in one group.
     """
     incidence = incidence_of(item.codes, group, len(item.names), len(vocabulary.group_names))
     grouping = vocabulary.grouping_of_group[incidence.indices]
     same_as_next = grouping[1:] == grouping[:-1]
     starts = incidence.indptr[1:-1]
     same_as_next[starts[(starts > 0) & (starts < len(grouping))] - 1] = False  # the next row is another item's
-    if same_as_next.any():
-        _raise_item_twice(item, group, vocabulary, where)
-    return incidence
+    return _without_duplicates(item, group, vocabulary, where) if same_as_next.any() else incidence
 
 
-def _raise_item_twice(item: Coded, group: np.ndarray, vocabulary: Vocabulary, where: Where) -> None:
+def _without_duplicates(item: Coded, group: np.ndarray, vocabulary: Vocabulary, where: Where) -> csr_array:
+    repeated = duplicated([item.codes, group])
+    kept = np.flatnonzero(~repeated)
+    _require_one_group(item.take(kept), group[kept], vocabulary, lambda row: where(int(kept[row])))
+    again = int(np.argmax(repeated))
+    first = int(np.argmax((item.codes == item.codes[again]) & (group == group[again])))
+    grouping = vocabulary.grouping_of_group[group[again]]
+    annotator = plain(vocabulary.annotators[vocabulary.annotator_of_grouping[grouping]])
+    warn_of_duplicates(
+        int(repeated.sum()),
+        "membership",
+        f"the item {item.name(again)!r} is in the group {vocabulary.group_names[group[again]]!r} of the grouping "
+        f"{vocabulary.grouping_names[grouping]!r} of the annotator {annotator!r} in {where(first)} and again in "
+        f"{where(again)}.",
+    )
+    return incidence_of(item.codes[kept], group[kept], len(item.names), len(vocabulary.group_names))
+
+
+def _require_one_group(item: Coded, group: np.ndarray, vocabulary: Vocabulary, where: Where) -> None:
     grouping = vocabulary.grouping_of_group[group]
+    if not duplicated([grouping, item.codes]).any():
+        return
     first, again = first_repeat(grouping * len(item.names) + item.codes)
     annotator = plain(vocabulary.annotators[vocabulary.annotator_of_grouping[grouping[again]]])
     raise AnnotationError(

@@ -7,6 +7,8 @@ them; whole floats become integers, since that is how pandas stores an integer c
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +17,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 
-from consilience.errors import AnnotationError
+from consilience.errors import AnnotationError, AnnotationWarning
 
 MISSING = -1
 
@@ -196,8 +198,22 @@ def compress(keys: Int[np.ndarray, " rows"], n_keys: int) -> tuple[np.ndarray, n
 
 def first_repeat(keys: Int[np.ndarray, " rows"]) -> tuple[int, int]:
     """Return the first row whose key has occurred before, and where it did: (earlier, later)."""
-    later = int(np.argmax(pd.Series(keys).duplicated().to_numpy()))
+    later = int(np.argmax(duplicated([keys])))
     return int(np.argmax(keys == keys[later])), later
+
+
+def duplicated(columns: Sequence[np.ndarray]) -> Bool[np.ndarray, " rows"]:
+    """Rows that an earlier row equals in all columns."""
+    return pd.DataFrame(dict(enumerate(columns))).duplicated().to_numpy()
+
+
+def warn_of_duplicates(n: int, what: str, first: str) -> None:
+    """Say, where the package was called, how many rows are left out because they repeat another, and the first."""
+    count = f"{n} exact duplicates of {what}s are" if n > 1 else f"1 exact duplicate of a {what} is"
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == __name__.partition(".")[0]:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"{count} left out: {first}", AnnotationWarning, stacklevel=level)
 
 
 def order_of_names(names: pd.Index) -> Int[np.ndarray, " names"]:

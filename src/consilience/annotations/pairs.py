@@ -12,7 +12,7 @@ from jaxtyping import Bool, Int
 from scipy.sparse import csr_array
 
 from consilience.annotations.base import Annotations, distinct_cells
-from consilience.annotations.names import MISSING, Coded, Where, first_repeat, frame_row, inverse, plain, sort_rows
+from consilience.annotations.names import MISSING, Coded, Where, frame_row, inverse, sort_rows
 from consilience.annotations.tables import coded_columns, place_items
 from consilience.errors import AnnotationError
 
@@ -27,8 +27,8 @@ class Pairs(Annotations):
     Make them with `from_frame`, `Groupings.to_pairs`, `Labels.to_pairs` or `consilience.read_annotations`; the
     constructor takes codes that are already consistent.
 
-    An annotator judges a pair once in a grouping. Where there is only one grouping an annotator (a long table without
-    a column ``grouping``), it bears the annotator's name.
+    An annotator may judge a pair several times, and differently: each judgement is a row, and counts. Where there is
+    only one grouping an annotator (a long table without a column ``grouping``), it bears the annotator's name.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class Pairs(Annotations):
     positional : bool
         Whether the user gave the order of the items.
     item_a, item_b : int arrays, shape (n_rows,)
-        ``item_a < item_b``; rows are sorted by both, then by annotator and grouping.
+        ``item_a < item_b``; rows are sorted by both, then by annotator and grouping, then "apart" before "same".
     annotator : int array, shape (n_rows,)
     same : bool array, shape (n_rows,)
     grouping : int array, shape (n_rows,)
-        The occasion of the judgement, which tells several judgements of a pair by one annotator apart.
+        The occasion of the judgement.
     groupings : Index
         Names of the groupings. Under the same name, two annotators have two groupings.
 
@@ -74,7 +74,8 @@ class Pairs(Annotations):
         ----------
         frame : DataFrame of pandas, polars or another library that narwhals reads
             Columns ``item_a``, ``item_b``, ``annotator``, ``same`` (booleans, 1/0, or true/false, t/f, yes/no in any
-            case) and optionally ``grouping``. A row with nothing but ``item_a`` adds an item without judgements.
+            case) and optionally ``grouping``. A judgement that stands twice counts twice. A row with nothing but
+            ``item_a`` adds an item without judgements.
         items : iterable of names, optional
             All items in order, also those without judgements. By default in order of first appearance.
 
@@ -86,7 +87,7 @@ class Pairs(Annotations):
         ------
         AnnotationError
             A column is missing or unknown, a name is missing, ``same`` is none of the values above, an item is paired
-            with itself, an annotator judges a pair twice in one grouping, or an item is not in `items`.
+            with itself, or an item is not in `items`.
 
         Examples
         --------
@@ -121,7 +122,7 @@ class Pairs(Annotations):
             same=_judgements(columns["same"], where),
             grouping=grouping.codes,
             groupings=grouping.names,
-        ).in_order(where)
+        ).in_order()
 
     @property
     def n_rows(self) -> int:
@@ -157,28 +158,14 @@ class Pairs(Annotations):
             del columns["grouping"]
         return pd.DataFrame(columns)
 
-    def in_order(self, where: Where = frame_row) -> Pairs:
-        """Put the smaller item first and the rows in order, and demand that no judgement is repeated."""
+    def in_order(self) -> Pairs:
+        """Put the smaller item first and the rows in order."""
         low, high = np.minimum(self.item_a, self.item_b), np.maximum(self.item_a, self.item_b)
         columns = [low, high, self.annotator, self.grouping, self.same.astype(np.int64)]
         sizes = [self.n_items, self.n_items, self.n_annotators, len(self.groupings), 2]
-        *keys, same = sort_rows(columns, sizes)
-        if np.logical_and.reduce([key[1:] == key[:-1] for key in keys]).any():
-            self._raise_judged_twice(where)
-        item_a, item_b, annotator, grouping = keys
+        item_a, item_b, annotator, grouping, same = sort_rows(columns, sizes)
         same = same.astype(bool)
         return replace(self, item_a=item_a, item_b=item_b, annotator=annotator, grouping=grouping, same=same)
-
-    def _raise_judged_twice(self, where: Where) -> None:
-        low, high = np.minimum(self.item_a, self.item_b), np.maximum(self.item_a, self.item_b)
-        rows = pd.DataFrame({"low": low, "high": high, "annotator": self.annotator, "grouping": self.grouping})
-        first, again = first_repeat(rows.groupby(list(rows.columns), sort=False).ngroup().to_numpy())
-        contradict = "repeats" if self.same[first] == self.same[again] else "contradicts"
-        raise AnnotationError(
-            f"The annotator {plain(self.annotators[self.annotator[again]])!r} {contradict} a judgement of the items "
-            f"{plain(self.items[low[again]])!r} and {plain(self.items[high[again]])!r}: {where(first)} and "
-            f"{where(again)}; keep one, or tell the occasions apart in a column 'grouping'."
-        )
 
     def _rows(self, rows: np.ndarray) -> Pairs:
         return replace(self, **{name: getattr(self, name)[rows] for name in PARALLEL})
