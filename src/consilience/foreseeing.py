@@ -90,16 +90,26 @@ def by_clusters(
         same = (a * b).sum(1)
         return np.asarray(same * within[annotator] + (1 - same) * across[annotator])  # the last row is the crowd
     groupings: Any = kept.to_groupings() if isinstance(kept, Labels) else kept
-    share = shares(groupings, of_item)
-    of_group = groupings.annotator_of_group
-    n_groupings = np.bincount(groupings.annotator_of_grouping, minlength=groupings.n_annotators)
+    share, weight = shares(groupings, of_item), np.ones(groupings.n_groupings)
+    if isinstance(kept, Labels):
+        weight = shares_of_labels(groupings)
+    of_group, weight_of_group = groupings.annotator_of_group, weight[groupings.grouping_of_group]
+    total = np.bincount(groupings.annotator_of_grouping, weight, groupings.n_annotators)
     probability = np.empty(len(there))
     for of_one in _by_annotator(annotator):
         code = annotator[of_one[0]]
-        q = share if code == MISSING else share[of_group == code]
-        n = groupings.n_groupings if code == MISSING else n_groupings[code]
-        probability[of_one] = (a[of_one] @ (q.T @ q) * b[of_one]).sum(1) / n
+        mine = slice(None) if code == MISSING else of_group == code
+        q, n = share[mine], weight.sum() if code == MISSING else total[code]
+        probability[of_one] = (a[of_one] @ (q.T @ (q * weight_of_group[mine, None])) * b[of_one]).sum(1) / n
     return probability
+
+
+def shares_of_labels(groupings: Groupings) -> Float[np.ndarray, " groupings"]:
+    """Share of an annotator's labels in each grouping: there are several where an item was given several labels."""
+    labels = np.bincount(groupings.grouping_of_group[groupings.incidence.indices], minlength=groupings.n_groupings)
+    by = groupings.annotator_of_grouping
+    all_of_annotator = np.bincount(by, labels, groupings.n_annotators)
+    return np.asarray(labels / np.maximum(all_of_annotator, 1)[by])
 
 
 def shares(groupings: Groupings, of_item: Float[np.ndarray, "items clusters"]) -> Float[np.ndarray, "groups clusters"]:

@@ -16,6 +16,9 @@ A grouping of m items implies m (m - 1) / 2 judgements, far too many to list. Th
 "apart" each for itself, and numbers are drawn. The two kinds are drawn in the proportion in which they fall, so that
 nothing needs weights, and a share of "same" is what it is in the whole.
 
+What an annotator said again on the same occasion, of a pair or as a label of an item, is in the fold of what they said
+first and hidden with it, so that a model foresees nothing that it was told.
+
 A judgement belongs to one fold and is drawn once. Where its two memberships are in different folds, a coin says whose
 it is. Folds take turns within a grouping (within an annotator, for whole groupings and for pairs), so that no fold has
 much more of anybody than another.
@@ -269,9 +272,9 @@ def _folds(
         block, what = rows.annotator[first], "groupings"
         order, within = np.arange(len(occasions)), ranks(annotations.annotators)[block]
     else:
-        of_row, what = np.arange(len(rows.order)), "rows"
+        first, of_row, what = *_said_again(annotations, rows), "rows"
         within = ranks(annotations.annotators)[rows.annotator] if isinstance(annotations, Pairs) else rows.grouping
-        order = rows.order
+        within, order = within[first], of_row[rows.order[np.isin(rows.order, first)]]
     if len(order) < n_folds:
         raise InputError(f"{n_folds} folds need as many {what} of annotations. Got {len(order)}; lower n_folds.")
     chance = np.empty(len(order))
@@ -279,6 +282,23 @@ def _folds(
     fold = np.empty(len(order), dtype=np.intp)
     fold[np.lexsort([chance, within])] = np.arange(len(order)) % n_folds
     return fold[of_row]
+
+
+def _said_again(annotations: Annotations, rows: Rows) -> tuple[Int[np.ndarray, " first"], Int[np.ndarray, " rows"]]:
+    """Rows that say something for the first time; and for every row, which of them says it first.
+
+    A further label of an item by the same annotator does so, whatever it is, and a further judgement of a pair on the
+    same occasion.
+    """
+    everything = np.arange(len(rows.order))
+    if isinstance(annotations, Labels):
+        keys = [annotations.item, annotations.annotator]
+    elif isinstance(annotations, Pairs):
+        keys = [annotations.item_a, annotations.item_b, annotations.annotator, annotations.grouping]
+    else:
+        return everything, everything
+    new = np.append(True, np.logical_or.reduce([key[1:] != key[:-1] for key in keys]))[: len(everything)]
+    return np.flatnonzero(new), np.cumsum(new) - 1  # rows are sorted by the keys
 
 
 def _blocks(

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from consilience.annotations import Groupings, concat
-from consilience.errors import AnnotationError
+from consilience.errors import AnnotationError, AnnotationWarning
 
 # Ann sorts all, Bo leaves the cow out; "small" means something else to each
 FRAME = pd.DataFrame(
@@ -288,8 +288,9 @@ def test_concat_joins_other_items_and_annotators():
 def test_concat_refuses_what_does_not_fit(groupings):
     with pytest.raises(AnnotationError, match="'Ann' of the annotator 'Ann' has other groups"):
         concat([groupings, Groupings.from_frame(pd.DataFrame({"item": ["dog"], "annotator": "Ann", "group": "pet"}))])
-    with pytest.raises(AnnotationError, match=r"'bee' is twice .* row 2 of part 0 .* and row 0 of part 1"):
-        concat([groupings[:2], groupings[1:]])
+    moved = Groupings.from_frame(FRAME.iloc[:3].assign(group=["large", "small", "small"]))
+    with pytest.raises(AnnotationError, match=r"'ant' is twice .* row 0 of part 0 \(.*\) and row 0 of part 1 \("):
+        concat([groupings, moved])
     with pytest.raises(AnnotationError, match="Got Groupings, Pairs instead"):
         concat([groupings, groupings.to_pairs()])
     with pytest.raises(AnnotationError, match="Got nothing instead"):
@@ -309,8 +310,11 @@ def test_concat_refuses_what_does_not_fit(groupings):
         (FRAME.assign(annotator=["Ann", "Ann", "Ann", "Bo", ""]), "annotator in row 4 is missing or blank"),
         (FRAME.assign(group=["g", " ", "g", "h", "i"]), "group in row 1 is missing or blank"),
         (FRAME.iloc[:0], "has no rows"),
-        (pd.concat([FRAME, FRAME.iloc[[1]]]), r"'bee' is twice in .*'Ann'.*'Ann'.*row 1 \(group 'small'\) and row 5"),
-        (FRAME.assign(annotator="Ann"), r"'ant' is twice .*row 0 .* and row 3"),
+        (
+            pd.concat([FRAME, FRAME.iloc[[0, 1]].assign(group=["small", "large"])]),
+            r"'bee' is twice in .*'Ann'.*'Ann'.*row 1 \(group 'small'\) and row 6 \(group 'large'\)",
+        ),
+        (FRAME.assign(annotator="Ann"), r"'bee' is twice .*row 1 .* and row 4"),  # the ant is twice in one group
         (pd.DataFrame([[1, 2]], columns=["item", "item"]), "table with differing columns"),
         ({"item": [1]}, "Got dict instead"),
         (FRAME.assign(group=[[1], [1], [2], [1], [2]]), "hashable"),
@@ -397,3 +401,27 @@ def test_text_that_no_file_can_hold_is_refused():
 def test_joining_names_of_text_and_tuples():
     parts = [Groupings.from_lists([[["p"]]], annotators=annotators) for annotators in ([("Ann", 1)], ["x"])]
     assert concat(parts).annotators.tolist() == [("Ann", 1), "x"]
+
+
+def test_exact_duplicates_are_counted_and_left_out(groupings):
+    message = (
+        r"^2 exact duplicates of memberships are left out: the item 'bee' is in the group 'small' of the grouping "
+        r"'Ann' of the annotator 'Ann' in row 1 and again in row 5\.$"
+    )
+    with pytest.warns(AnnotationWarning, match=message) as caught:
+        found = Groupings.from_frame(pd.concat([FRAME, FRAME.iloc[[1, 3]]]))
+    assert [warning.filename for warning in caught] == [__file__]
+    assert found == Groupings.from_frame(FRAME)
+    assert found.incidence.data.tolist() == [1.0] * len(FRAME)
+    with pytest.warns(
+        AnnotationWarning, match="'a' is in the group 0 .* in group 0 of grouping 0 and again in group 0"
+    ):
+        assert Groupings.from_lists([[["a", "a", "b"]]]) == Groupings.from_lists([[["a", "b"]]])
+
+
+def test_concat_leaves_out_memberships_that_stand_in_several_parts(groupings):
+    n = (groupings.to_frame()["item"] == groupings.items[1]).sum()
+    with pytest.warns(
+        AnnotationWarning, match=rf"^{n} exact duplicates .*row \d of part 0 and again in row 0 of part 1"
+    ):
+        assert concat([groupings[:2], groupings[1:]]) == groupings

@@ -1,4 +1,4 @@
-"""Labels: classes, order, and what an annotator may not do twice."""
+"""Labels: classes, order, and labels that an annotator gives again."""
 
 import copy
 import pickle
@@ -8,8 +8,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from consilience.annotations import Groupings, Labels, Pairs, concat
-from consilience.errors import AnnotationError
+from consilience.annotations import Groupings, Labels, Pairs, concat, read_annotations, write_annotations
+from consilience.errors import AnnotationError, AnnotationWarning
 
 FRAME = pd.DataFrame(
     {
@@ -75,7 +75,6 @@ def test_matrix_and_back():
         (FRAME.assign(group="g"), "does not know the column 'group'"),
         (FRAME.assign(task="t", worker="w"), "Two columns are called 'item', or mean it"),
         (FRAME.assign(label=["small", None, "small", "large"]), "label in row 1 is missing"),
-        (FRAME.assign(item="ant"), r"'Ann' labels the item 'ant' twice: row 0 \('small'\) and row 1 \('large'\)"),
         (FRAME.iloc[:0], "has no rows"),
     ],
 )
@@ -127,10 +126,115 @@ def test_concat_joins_classes(labels):
     joined = concat([labels, Labels.from_frame(more)])
     assert list(joined.classes) == ["large", "medium", "small"]
     assert joined == Labels.from_frame(pd.concat([FRAME, more]))
-    with pytest.raises(AnnotationError, match=r"'Bo' labels the item 'ant' twice: row 1 of part 0 .* row 0 of part 1"):
-        concat([labels, Labels.from_frame(FRAME.iloc[[3]])])
 
 
 def test_concat_of_folds_keeps_classes_in_the_order_given():
     whole = Labels.from_frame(FRAME, classes=["small", "medium", "large"])
     assert list(concat([whole[:1], whole[1:]]).classes) == ["small", "medium", "large"]
+
+
+AGAIN = pd.DataFrame({"item": ["ant", "cow"], "annotator": "Ann", "label": ["large", "small"]})
+
+
+@pytest.fixture
+def repeats():
+    """Ann gives two items a second, different label."""
+    return Labels.from_frame(pd.concat([FRAME, AGAIN], ignore_index=True))
+
+
+class TestRepeats:
+    def test_a_second_and_different_label_is_a_row(self, repeats):
+        np.testing.assert_array_equal(repeats.item, [0, 0, 0, 1, 1, 2])
+        np.testing.assert_array_equal(repeats.annotator, [0, 0, 1, 0, 0, 1])
+        np.testing.assert_array_equal(repeats.label, [0, 1, 0, 0, 1, 1])
+        np.testing.assert_array_equal(repeats.indptr, [0, 3, 5, 6])
+        assert repr(repeats) == "Labels(3 items, 2 annotators, 2 classes, 6 labels)"
+
+    def test_exact_duplicates_are_counted_and_left_out(self, repeats):
+        frame = pd.concat([FRAME, AGAIN, FRAME.iloc[[3, 0, 3]]], ignore_index=True)
+        message = (
+            r"^3 exact duplicates of labels are left out: the annotator 'Bo' gives the item 'ant' the label 'large' in "
+            r"row 3 and again in row 6\.$"
+        )
+        with pytest.warns(AnnotationWarning, match=message) as caught:
+            found = Labels.from_frame(frame)
+        assert [warning.filename for warning in caught] == [__file__]
+        assert found == repeats
+        with pytest.warns(AnnotationWarning, match=r"^1 exact duplicate of a label is left out: .* row 1 and .* row 2"):
+            Labels.from_frame(pd.DataFrame({"item": [1, 2, 2], "annotator": "Ann", "label": "p"}))
+
+    def test_duplicates_are_counted_in_files_by_line(self, tmp_path):
+        path = tmp_path / "labels.csv"
+        path.write_text("item,annotator,label\na,Ann,x\nb,Ann,x\na,Ann,y\nb,Ann,x\n")
+        with pytest.warns(
+            AnnotationWarning, match="'Ann' gives the item 'b' the label 'x' in line 3 and again in line 5"
+        ):
+            labels = read_annotations(path)
+        assert labels.to_frame().to_numpy().tolist() == [["a", "Ann", "x"], ["a", "Ann", "y"], ["b", "Ann", "x"]]
+
+    def test_duplicates_among_too_many_codes_to_pack(self):
+        n = 2**21
+        item, annotator = np.repeat(np.arange(n - 4, n), 2), np.repeat([2**20 + 1, 2**20], 4)
+        many = {"items": pd.RangeIndex(n), "annotators": pd.RangeIndex(n), "classes": pd.RangeIndex(n)}
+        labels = Labels(**many, positional=True, item=item, annotator=annotator, label=item % 3)
+        assert n**3 >= 2**63
+        with pytest.warns(AnnotationWarning, match="4 exact duplicates of labels .*row 0 and again in row 1"):
+            np.testing.assert_array_equal(labels.in_order().item, np.arange(n - 4, n))
+
+    def test_summary_counts_labels_and_cells_apart(self, repeats):
+        summary = repeats.summary()
+        assert (summary.n_rows, summary.coverage) == (6, 4 / 6)
+        assert summary.items_per_annotator.to_dict() == {"Ann": 2, "Bo": 2}
+
+    def test_a_matrix_has_no_room_for_two(self, repeats):
+        message = (
+            r"'Ann' gives the item 'ant' several labels \('large', 'small'\), and a cell of a matrix holds one; use"
+        )
+        with pytest.raises(AnnotationError, match=message):
+            repeats.to_matrix()
+        assert repeats.restrict(annotators=["Bo"]).to_matrix().loc["ant", "Bo"] == "large"
+
+    def test_second_labels_are_a_second_grouping(self, repeats):
+        expected = repeats.to_frame().rename(columns={"label": "group"})
+        expected.insert(2, "grouping", ["Ann", "Ann (2)", "Bo", "Ann", "Ann (2)", "Bo"])
+        groupings = repeats.to_groupings()
+        pd.testing.assert_frame_equal(groupings.to_frame(), expected)
+        assert groupings == Groupings.from_frame(expected)
+
+    def test_groupings_of_repeats_by_numbered_annotators_can_be_written(self, tmp_path):
+        frame = pd.DataFrame({"item": [1, 1, 1, 2], "annotator": [7, 7, 8, 7], "label": ["p", "q", "p", "p"]})
+        groupings = Labels.from_frame(frame).to_groupings()
+        assert groupings.vocabulary.grouping_keys() == [(7, "7"), (7, "7 (2)"), (8, "8")]
+        for name in ("said.csv", "said.json", "said.parquet"):
+            write_annotations(groupings, tmp_path / name)
+            assert read_annotations(tmp_path / name) == groupings
+
+    def test_pairs_are_those_within_groupings(self, repeats):
+        expected = pd.DataFrame(
+            {
+                "item_a": "ant",
+                "item_b": ["cow", "cow", "bee"],
+                "annotator": ["Ann", "Ann", "Bo"],
+                "grouping": ["Ann", "Ann (2)", "Bo"],
+                "same": [True, True, False],
+            }
+        )
+        assert repeats.to_pairs() == Pairs.from_frame(expected, items=repeats.items)
+
+    def test_equality_restriction_and_order(self, repeats, labels):
+        assert repeats != labels
+        assert repeats == pickle.loads(pickle.dumps(repeats)) == copy.deepcopy(repeats)
+        assert repeats == Labels.from_frame(repeats.to_frame().iloc[::-1], items=repeats.items)
+        assert repeats == Labels.from_frame(repeats.to_frame(), classes=["small", "medium", "large"])
+        assert repeats.reindex(["bee", "cow", "dog", "ant"]).reindex(repeats.items) == repeats
+        assert repeats[[1]].to_frame()["label"].tolist() == ["large", "small"]
+        assert repeats.restrict(annotators=["Bo", "Ann"]) == repeats
+
+    def test_concat_keeps_repeats_and_counts_duplicates(self, repeats, labels):
+        again = Labels.from_frame(AGAIN)
+        assert concat([labels, again]) == repeats
+        message = (
+            r"2 exact duplicates of labels .* 'Ann' .* 'ant' the label 'large' in row 0 of part 0 and again in row 0"
+        )
+        with pytest.warns(AnnotationWarning, match=message + r" of part 1\.$"):
+            assert concat([repeats, again]) == repeats

@@ -1,4 +1,4 @@
-"""Pairs: orientation, order, judgements, and what contradicts itself."""
+"""Pairs: orientation, order, judgements, and those that are given again."""
 
 import copy
 import pickle
@@ -74,11 +74,6 @@ def test_what_is_neither_same_nor_different(value):
         (FRAME.assign(weight=1), "does not know the column 'weight'"),
         (FRAME.assign(item_b=["ant", "ant", "bee", "cow"]), "item 'ant' is paired with itself in row 1"),
         (FRAME.assign(item_b=["ant", "bee", None, "cow"]), "item_b in row 2 is missing"),
-        (FRAME.assign(annotator="Ann"), "'Ann' repeats a judgement of the items 'ant' and 'bee': row 1 and row 2"),
-        (
-            FRAME.assign(annotator="Ann", same=[False, True, False, False]),
-            "'Ann' contradicts a judgement of the items 'ant' and 'bee': row 1 and row 2",
-        ),
         (FRAME.iloc[:0], "has no rows"),
     ],
 )
@@ -146,8 +141,24 @@ def test_polars(pairs):
 def test_concat(pairs):
     joined = concat([Pairs.from_frame(FRAME.iloc[:2]), Pairs.from_frame(FRAME.iloc[2:])])
     assert joined == pairs
-    with pytest.raises(AnnotationError, match=r"'Ann' repeats .* row 1 of part 0 and row 0 of part 1"):
-        concat([pairs, Pairs.from_frame(FRAME.iloc[[3]])])
+    again = concat([pairs, Pairs.from_frame(FRAME.iloc[[3]])])
+    assert again == Pairs.from_frame(pd.concat([FRAME, FRAME.iloc[[3]]]))
+    assert again.n_rows == 5
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"), [([0, 1, 0], [False, False, True]), ([1, 1, 1], [True, True, True])], ids=["contradict", "agree"]
+)
+def test_judgements_of_a_pair_by_one_annotator_are_all_kept(said, kept):
+    frame = pd.DataFrame({"item_a": list("aba"), "item_b": list("bab"), "annotator": "Ann", "same": said})
+    pairs = Pairs.from_frame(frame)
+    assert pairs.same.tolist() == kept
+    np.testing.assert_array_equal([pairs.item_a, pairs.item_b], [[0, 0, 0], [1, 1, 1]])
+    assert Pairs.from_frame(pairs.to_frame()) == pairs == Pairs.from_frame(frame.iloc[::-1], items=pairs.items)
+    assert pairs != Pairs.from_frame(frame.iloc[:2])
+    assert pairs.reindex(["b", "c", "a"]).reindex(["a", "b"]) == pairs
+    assert pairs.restrict(annotators=["Ann"])[[0, 1]] == pairs
+    assert pairs.summary().coverage == 1
 
 
 def test_pairs_within_blocks_match_a_loop():

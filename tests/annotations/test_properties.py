@@ -4,6 +4,7 @@ import copy
 import csv
 import re
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -34,22 +35,31 @@ def unique(names, minimum, maximum):
     return st.lists(names, min_size=minimum, max_size=maximum, unique=True)
 
 
-def build(kind, matrix, items, people):
-    """Make the annotations that `annotations` draws the parts of: the type checks in them are themselves random."""
-    wide = (Labels if kind == "labels" else Groupings).from_matrix(matrix, items=items, annotators=people)
-    return wide.to_pairs() if kind == "pairs" else wide
+def build(kind, matrix, items, people, again=None):
+    """Make the annotations that `annotations` draws the parts of: the type checks in them are themselves random.
+
+    `again` is a second matrix: labels that were given again, or groupings whose pairs were judged again.
+    """
+    if again is not None and kind == "labels":
+        again = np.where(again == matrix, None, again)  # the same label again would be left out, with a warning
+    rounds = [matrix] if again is None or kind == "groupings" else [matrix, again]
+    make = (Labels if kind == "labels" else Groupings).from_matrix
+    parts = [make(one, items=items, annotators=people) for one in rounds]
+    if kind == "pairs":
+        return concat([part.to_pairs() for part in parts])
+    return parts[0] if len(parts) == 1 else concat(parts)
 
 
 @st.composite
-def annotations(draw, kinds=KINDS, names=tuple(NAMES)):
+def annotations(draw, kinds=KINDS, names=tuple(NAMES), *, repeats=True):
     """Arguments of `build`: any kind, over names of any one kind for each of items, annotators and groups."""
     kind = draw(st.sampled_from(kinds))
     pool = [NAMES[draw(st.sampled_from(names))] for _ in range(3)]
     items, people, groups = draw(unique(pool[0], 2, 6)), draw(unique(pool[1], 1, 4)), draw(unique(pool[2], 1, 4))
     cells = st.lists(st.sampled_from([*range(-1, len(groups))]), min_size=len(items), max_size=len(items))
-    codes = np.array([draw(cells) for _ in people]).T
-    matrix = np.array([*groups, None], dtype=object)[codes]
-    return kind, matrix, items, people
+    rounds = [np.array([draw(cells) for _ in people]).T for _ in range(1 + (repeats and draw(st.booleans())))]
+    matrix, *again = [np.array([*groups, None], dtype=object)[codes] for codes in rounds]
+    return kind, matrix, items, people, *again
 
 
 def refusal_of_text(said):
@@ -80,7 +90,7 @@ def test_files_give_back_what_was_written(said, extension):
 
 
 @settings(deadline=None, max_examples=40)
-@given(annotations(kinds=("groupings", "labels")))
+@given(annotations(kinds=("groupings", "labels"), repeats=False))
 def test_wide_files_give_back_what_was_written(said):
     said = build(*said)
     wide = said.to_matrix()
@@ -144,7 +154,7 @@ def test_restriction_is_that_of_the_long_table(said, data):
 
 
 @settings(deadline=None, max_examples=40)
-@given(annotations(kinds=("groupings", "labels")))
+@given(annotations(kinds=("groupings", "labels"), repeats=False))
 def test_pairs_match_a_loop_over_the_wide_table(said):
     said = build(*said)
     wide = said.to_matrix().to_numpy()
@@ -166,7 +176,7 @@ def test_equality_is_that_of_the_rows(one, other):
     one, other = build(*one), build(*other)
 
     def rows(said):
-        return {frozenset(row.items()) for row in said.to_frame().to_dict("records")}
+        return Counter(frozenset(row.items()) for row in said.to_frame().to_dict("records"))
 
     same = type(one) is type(other) and list(one.items) == list(other.items) and rows(one) == rows(other)
     assert (one == other) == same

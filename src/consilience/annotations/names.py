@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -210,10 +211,14 @@ def duplicated(columns: Sequence[np.ndarray]) -> Bool[np.ndarray, " rows"]:
 def warn_of_duplicates(n: int, what: str, first: str) -> None:
     """Say, where the package was called, how many rows are left out because they repeat another, and the first."""
     count = f"{n} exact duplicates of {what}s are" if n > 1 else f"1 exact duplicate of a {what} is"
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == __name__.partition(".")[0]:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(f"{count} left out: {first}", AnnotationWarning, stacklevel=level)
+    frame: FrameType | None = sys._getframe()
+    level, outside = 0, 1
+    while frame is not None:  # past whatever of other packages stands between ours
+        level += 1
+        if frame.f_globals["__name__"].partition(".")[0] == __name__.partition(".")[0]:
+            outside = level + 1
+        frame = frame.f_back
+    warnings.warn(f"{count} left out: {first}", AnnotationWarning, stacklevel=outside)
 
 
 def order_of_names(names: pd.Index) -> Int[np.ndarray, " names"]:

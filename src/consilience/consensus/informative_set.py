@@ -4,7 +4,7 @@ A mixture fitted to a set S of annotators is refined by turns, until S stays as 
 
     1. EM on the labels of S alone;
     2. for every annotator a test of independence between the labels and the items' classes as the others in S see them:
-       for a member, the posteriors without the member's own labels; S = those for whom it is rejected.
+       for a member, the posteriors without the member's own labels of the item; S = those for whom it is rejected.
 
 The test
 --------
@@ -142,8 +142,20 @@ def dependence(
     n_labels, n_annotators = labels.n_classes, labels.n_annotators
     own = np.zeros((n_annotators, n_labels, scores.shape[1]))
     own[list(members)] = log_table.reshape(len(members), n_labels, -1)
-    q = softmax(scores[labels.item] - own[labels.annotator, labels.label], axis=1)
+    of_others = scores[labels.item] - _sums_of_cells(own[labels.annotator, labels.label], labels)
+    q = softmax(of_others, axis=1)
     return score_statistic(q, labels.annotator, labels.label, (n_annotators, n_labels))
+
+
+def _sums_of_cells(
+    values: Float[np.ndarray, "answers components"], labels: Labels
+) -> Float[np.ndarray, "answers components"]:
+    """Sum over all labels that the annotator gives the item, for each label: several, where one is given again."""
+    starts = np.flatnonzero(np.diff(labels.item * labels.n_annotators + labels.annotator, prepend=-1))
+    if len(starts) == len(values):
+        return values
+    sums: np.ndarray = np.add.reduceat(values, starts, axis=0)
+    return sums.repeat(np.diff(starts, append=len(values)), axis=0)
 
 
 def score_statistic(

@@ -24,8 +24,9 @@ Algorithm
 
 The Hessian
 -----------
-By symmetry the direction is (δ, -δ). With u_n = Σ_c δ_c(x_nc) / μ_kc(x_nc), h_n the product of its two terms, and r
-the posterior of component k before the copy, to second order
+By symmetry the direction is (δ, -δ). With u_n = Σ_c δ_c(x_nc) / μ_kc(x_nc), h_n the product of its two terms (of more,
+where i or j gives the item several labels, the sum of the products of every two), and r the posterior of component k
+before the copy, to second order
 
     q_n± = r_n / 2 (1 ± u_n + (1 - r_n) h_n),    the other posteriors shrink by the factor 1 - r_n h_n,
 
@@ -44,7 +45,7 @@ Decided here
   else fewer components than asked for could come out.
 - The Hessian is that of Σ I over the pairs within S: by Proposition 1 the others add nothing but noise.
 - It ends when q has settled and nothing is left to enter S or to split, or after `max_iter` rounds.
-- Labels have the pseudo-count of `product_mixture`; a missing label has no factor.
+- Labels have the pseudo-count of `product_mixture`; a missing label has no factor, and each of several has one.
 """
 
 from __future__ import annotations
@@ -322,10 +323,9 @@ def split_hessian(
     for other in np.delete(np.arange(state.q.shape[1]), component):
         weights = state.q[:, other]
         slope -= r * weights * _slope(weights, tables)
-    cross = said[0].T @ (slope[:, None] * said[1])
-    hessian[:n_labels, n_labels:] += cross
-    hessian[n_labels:, :n_labels] += cross.T
-    return hessian, np.array(used)
+    products = scaled.T @ (slope[:, None] * scaled)
+    np.fill_diagonal(products, 0.0)  # a label makes no product with itself
+    return hessian + products, np.array(used)
 
 
 def _slope(weights: Float[np.ndarray, " items"], tables: PairTables) -> Float[np.ndarray, " items"]:

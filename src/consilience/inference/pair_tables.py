@@ -1,6 +1,7 @@
 """Joint tables of the labels of every two annotators, weighted by item; their information and its derivatives.
 
-Only items that both label count. The table of a pair is R × R for R labels; all pairs' tables are one array (pairs,
+Only items that both label count; of an annotator who gives an item several labels, each makes a co-label with those of
+the others. The table of a pair is R × R for R labels; all pairs' tables are one array (pairs,
 labels, labels). For any weights w of the items it is a Gram matrix, Xᵀ diag(w) X of the one-hot labels X: one dense
 product where many annotators label the same items, else one count over the co-labels, which are listed once.
 """
@@ -97,7 +98,7 @@ def pair_tables(
 
     Parameters
     ----------
-    item, annotator, label : codes of each answer, sorted by item, then by annotator.
+    item, annotator, label : codes of each answer, sorted by item, then by annotator; no answer stands twice.
     shape : (items, annotators, labels).
     least_common : int
 
@@ -140,9 +141,15 @@ def _listed(
     n_after = ends - np.arange(len(item)) - 1  # later labels of the same item
     one = np.repeat(np.arange(len(item)), n_after)
     other = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(n_after) - n_after, n_after)
+    first = np.diff(item * n_annotators + annotator, prepend=-1) != 0  # the annotator's first label of the item
+    if not first.all():
+        by_two = annotator[one] != annotator[other]
+        one, other = one[by_two], other[by_two]
     pair, number, common = np.unique(
         annotator[one] * n_annotators + annotator[other], return_inverse=True, return_counts=True
     )
+    if not first.all():
+        common = np.bincount(number[first[one] & first[other]], minlength=len(pair))
     kept = _kept(common, least_common, n_labels)
     place = np.cumsum(kept) - 1
     rows = kept[number]

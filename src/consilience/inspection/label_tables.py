@@ -42,10 +42,12 @@ def given_table(labels: Labels, features: pd.DataFrame | None) -> Table:
         ("Labels", f"{summary.n_rows:,}"),
         (counted(labels.n_classes, "class", "classes").capitalize(), names_cell(list(labels.classes), CLASSES)),
         ("Coverage: share of items that an annotator labelled, on average", percent(summary.coverage)),
-        ("Labels of an annotator", spread(summary.items_per_annotator)),
-        ("Labels of an item", spread(summary.annotators_per_item)),
+        ("Labels of an annotator", spread(_counts(labels.annotator, labels.n_annotators))),
+        ("Labels of an item", spread(_counts(labels.item, labels.n_items))),
         ("Items without labels", f"{summary.n_unannotated_items:,}"),
     ]
+    if n_further := summary.n_rows - int(summary.annotators_per_item.sum()):
+        rows.append(("Further labels of an item by the same annotator, each counted", f"{n_further:,}"))
     if features is not None:
         rows.append(("Features of an item, which the model does not use", f"{features.shape[1]:,}"))
     return Table(
@@ -55,6 +57,10 @@ def given_table(labels: Labels, features: pd.DataFrame | None) -> Table:
         [row(*pair) for pair in rows],
         reading="Classes can be trusted as far as annotators overlap: the more labels an item has, the better.",
     )
+
+
+def _counts(codes: np.ndarray, n: int) -> pd.Series:
+    return pd.Series(np.bincount(codes, minlength=n))
 
 
 def said_of(labels: Labels, places: np.ndarray) -> pd.Series:

@@ -165,7 +165,7 @@ def _in_classes(labels: Labels, fitted: pd.Index) -> Labels:
     if absent.any():
         name = plain(labels.classes[labels.label[np.argmax(absent)]])
         raise InputError(f"The label {name!r} was not fitted. Give the annotations of the fit.")
-    return replace(labels, classes=fitted.rename(None), label=place[labels.label])
+    return replace(labels, classes=fitted.rename(None), label=place[labels.label]).in_order()
 
 
 def _require_same(given: pd.Index, fitted: pd.Index) -> None:

@@ -46,6 +46,7 @@ def independent_share(pairs: Pairs) -> Float[np.ndarray, " judgements"]:
     """How much of each judgement does not follow from the others of its occasion.
 
     Who sorts m items into groups says m (m - 1) / 2 pairs, and no more than m - 1 things: each pair counts for 2 / m.
+    A pair that is judged again is judged anew: the repeated judgement counts for as much as the first.
 
     Parameters
     ----------
@@ -54,14 +55,16 @@ def independent_share(pairs: Pairs) -> Float[np.ndarray, " judgements"]:
     Returns
     -------
     ndarray, shape (judgements,)
-        (items - 1) / pairs of the annotator's grouping, at most 1.
+        (items - 1) / different pairs of the annotator's grouping, at most 1.
     """
     occasion, judged = np.unique(
         pairs.annotator.astype(np.int64) * max(len(pairs.groupings), 1) + pairs.grouping, return_inverse=True
     )
     met = np.unique(np.tile(judged, 2) * max(pairs.n_items, 1) + np.concatenate([pairs.item_a, pairs.item_b]))
     n_items = np.bincount(met // max(pairs.n_items, 1), minlength=len(occasion))
-    n_pairs = np.bincount(judged, minlength=len(occasion))
+    rows = [pairs.item_a, pairs.item_b, pairs.annotator, pairs.grouping]
+    repeated = np.logical_and.reduce([row[1:] == row[:-1] for row in rows])  # rows are sorted by these
+    n_pairs = np.bincount(judged[np.append(True, ~repeated)[: len(judged)]], minlength=len(occasion))
     return np.minimum((n_items - 1) / n_pairs, 1.0)[judged]
 
 
