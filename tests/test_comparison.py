@@ -1,6 +1,7 @@
 """Comparing models by held-out judgements: against enumeration, on hand-made models, and on simulated crowds."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from consilience import Groupings, Labels, Pairs
+from consilience.annotations import concat
 from consilience.comparison import compare, share_same, standard_error
 from consilience.consensus import DawidSkene, MajorityVote, SubsetFusion
 from consilience.entrants import as_read, candidates, measured, named, seeded
 from consilience.errors import InputError
+from consilience.foreseeing import by_clusters, shares, shares_of_labels
 from consilience.held_out import Rows, draw, hold_out, level_of, without_rows
 from consilience.inference.iterate import spawn_seeds
 from consilience.metrics import same_log_loss
@@ -545,3 +548,48 @@ def test_annotations_that_hold_no_judgement():
         compare({"m": Knows({})}, Groupings.from_lists([[["a"]], [["b"]]]), n_folds=2)
     with pytest.raises(InputError, match=r"compare needs Groupings, Pairs or Labels\. Got list\."):
         compare({"m": Knows({})}, [[0, 1]])
+
+
+def test_what_is_said_again_on_one_occasion_is_hidden_with_the_first(sheets):
+    """Of labels and of pairs; nobody is asked for what somebody told the model already."""
+    once = sheets.to_pairs().restrict(annotators=["a", "b"])
+    pairs = concat([once, Pairs.from_frame(once.to_frame().iloc[::3])])
+    twice = Labels.from_matrix(np.tile(CLASSES[:, None], (1, 5)), items=NAMES, classes=range(4))
+    labels = concat([twice, replace(twice, label=(twice.label + 1) % 4)[:12]])
+    for said, keys in ((pairs, ["item_a", "item_b", "annotator", "grouping"]), (labels, ["item", "annotator"])):
+        held = hold_out(said, 4, "auto", 10_000, np.random.default_rng(0))
+        fold = said.to_frame().assign(fold=held.fold_of_row).groupby(keys)["fold"]
+        assert (fold.size() == 2).any()
+        assert (fold.min() == fold.max()).all()
+        assert np.ptp(fold.first().value_counts()) <= 2 * said.n_annotators
+        for number in range(4):
+            hidden, kept = said.to_frame()[held.fold_of_row == number], held.kept(number).to_frame()
+            assert not set(map(tuple, hidden[keys].to_numpy())) & set(map(tuple, kept[keys].to_numpy()))
+
+
+def test_by_clusters_a_few_further_labels_weigh_little():
+    """Groupings of one annotator's labels weigh as they hold labels; one of a single label says next to nothing."""
+    frame = pd.DataFrame({"item": NAMES, "annotator": "x", "label": CLASSES})
+    labels = Labels.from_frame(pd.concat([frame, frame.iloc[:1].assign(label=1)]), items=NAMES)
+    groupings = labels.to_groupings()
+    np.testing.assert_allclose(shares_of_labels(groupings), [24 / 25, 1 / 25])
+    of_item = np.eye(3)[CLASSES]
+    held = hold_out(labels, 4, "judgements", 10_000, np.random.default_rng(0))
+    model = Knows()
+    model.items_, model.responsibilities_ = labels.items, of_item
+    there = np.arange(len(held.judgements.same))
+    found = by_clusters(model, held, labels, there)
+    q = shares(groupings, of_item)
+    a, b = of_item[held.judgements.item_a], of_item[held.judgements.item_b]
+    first, second = q[groupings.grouping_of_group == 0], q[groupings.grouping_of_group == 1]
+    expected = 24 / 25 * ((a @ first.T) * (b @ first.T)).sum(1) + 1 / 25 * ((a @ second.T) * (b @ second.T)).sum(1)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_labels_said_again_are_compared():
+    twice = Labels.from_matrix(np.tile(CLASSES[:, None], (1, 5)), items=NAMES)
+    labels = concat([twice, replace(twice, label=(twice.label + 1) % 3)[:4]])
+    models = {"vote": MajorityVote(), "fusion": SubsetFusion(max_clusters=4, random_state=0)}
+    for by in ("clusters", "model"):
+        found = compare(models, labels, by=by, n_folds=2, random_state=0)
+        assert found.table["log_loss"].notna().all()

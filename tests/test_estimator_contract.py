@@ -8,7 +8,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from consilience import Groupings, Labels, registry
+from consilience import Groupings, Labels, Pairs, registry
+from consilience.annotations import concat
 from consilience.consensus import KCC
 from consilience.errors import InputError
 from consilience.persistence import load, save
@@ -139,6 +140,17 @@ def small_study(seed=0, n_items=40):
     return (X - X.mean()) / X.std(), Groupings.from_matrix(said, items=X.index, annotators=list("wxyz")), blob
 
 
+def said_again(annotations):
+    """The groups as labels, with a second and different one of every fifth of them; and judgements given again."""
+    frame = annotations.to_frame()[["item", "annotator", "group"]].rename(columns={"group": "label"})
+    again = frame.iloc[::5].assign(label=1 - frame["label"].iloc[::5])
+    labels = Labels.from_frame(pd.concat([frame, again]), items=annotations.items)
+    pairs = annotations.to_pairs()
+    repeated, contradicted = pairs.to_frame().iloc[::7], pairs.to_frame().iloc[3::11]
+    contradicted = contradicted.assign(same=~contradicted["same"])
+    return labels, concat([pairs, *(Pairs.from_frame(part) for part in (repeated, contradicted))])
+
+
 def fit(name, X, annotations, **parameters):
     """Fit to groupings, or to the labels that the same names are."""
     model = registry.estimator(name)(**(QUICK.get(name, {}) | parameters))
@@ -199,6 +211,23 @@ class TestContract:
         there, here = fit(name, X, annotations), fit(name, X, Groupings.from_matrix(table))
         swapped = [1, 0] if answers_in_classes(name) else slice(None)  # classes are in the order of their names
         np.testing.assert_allclose(here.responsibilities_[:, swapped], there.responsibilities_, atol=1e-8)
+
+    def test_what_annotators_say_again_is_evidence(self, name):
+        X, annotations, _ = small_study()
+        model = registry.estimator(name)(**QUICK.get(name, {}))
+        known = dict(zip(("labels", "pairs"), said_again(annotations), strict=True))
+        for said in [known[kind] for kind in registry.ESTIMATORS[name].reads if kind in known]:
+            args = (X, said) if registry.ESTIMATORS[name].kind == "semisupervised" else (said,)
+            fitted = clone(model).fit(*args)
+            assert fitted.labels_.shape == (40,)
+            assert np.isfinite(fitted.responsibilities_).all()
+            np.testing.assert_allclose(fitted.responsibilities_.sum(1), 1, atol=1e-6)
+            same = fitted.predict_same(X.index[0], X.index[1])
+            assert 0 <= same <= 1 + 1e-9
+            if answers_in_classes(name):
+                counts = said.to_frame()["annotator"].value_counts()
+                assert fitted.annotators_["n_labels"].to_dict() == counts.to_dict()
+                assert np.isfinite(fitted.predict_proba(said)).all()
 
     def test_one_annotator_is_enough(self, name):
         if name == "SpectralEM":

@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience import Labels
 from consilience.aggregator import vote_shares
+from consilience.annotations import concat
 from consilience.consensus import DawidSkene, ProductMixture
 from consilience.consensus.annotator_models import Hierarchical
-from consilience.consensus.dawid_skene import SMOOTHING, Evidence, init, lower_bound, step
+from consilience.consensus.dawid_skene import SMOOTHING, Evidence, init, labels_of, lower_bound, step
 from consilience.datasets import load_crowd_labels
 from consilience.errors import InputError, MissingDataError
 from consilience.inference.product_distributions import Answers, posterior
@@ -38,6 +40,14 @@ def random_crowd(rng, n_items, n_annotators, n_classes, density=0.7, accuracies=
     said = np.where(rng.random(said.shape) < density, said, -1)
     said[0, 0] = 0
     return Labels.from_matrix(said, missing=-1, classes=range(n_classes)), true
+
+
+def with_repeats(rng, labels):
+    """The labels, and of a third of them a second by the same annotator of the same item, another class."""
+    again = np.flatnonzero(rng.random(labels.n_rows) < 1 / 3)
+    other = (labels.label[again] + rng.integers(1, labels.n_classes, len(again))) % labels.n_classes
+    item, annotator = labels.item[again], labels.annotator[again]
+    return concat([labels, replace(labels, item=item, annotator=annotator, label=other)])
 
 
 def evidence_and_start(labels, known=None, history=0.0):
@@ -70,11 +80,12 @@ def random_knowledge(rng, labels, true, *, gold, history):
 
 @pytest.mark.parametrize(("confusion", "prior"), KINDS)
 @pytest.mark.parametrize(("gold", "history"), KNOWLEDGE)
-@pytest.mark.parametrize("n_classes", [1, 2, 4])
-def test_bound_term_by_term(confusion, prior, gold, history, n_classes):
+@pytest.mark.parametrize(("n_classes", "repeats"), [(1, False), (2, False), (4, False), (3, True)])
+def test_bound_term_by_term(confusion, prior, gold, history, n_classes, repeats):
     """E ln p(labels, classes, history, parameters) - E ln q(classes, parameters) after 0 to 3 sweeps."""
     rng = np.random.default_rng(n_classes)
     labels, true = random_crowd(rng, 12, 4, n_classes)
+    labels = with_repeats(rng, labels) if repeats else labels
     known, past = random_knowledge(rng, labels, true, gold=gold, history=history)
     states, evidence, votes = states_of(labels, confusion, prior, 3, known, past)
     q = votes
@@ -125,11 +136,12 @@ def log_evidence_of_annotator(model, counts):
 
 @pytest.mark.parametrize("confusion", ["full", "one-coin"])
 @pytest.mark.parametrize(("gold", "history"), KNOWLEDGE)
-@pytest.mark.parametrize(("seed", "n_classes"), [(0, 2), (1, 2), (2, 3)])
-def test_bound_lies_below_the_exact_evidence(confusion, gold, history, seed, n_classes):
+@pytest.mark.parametrize(("seed", "n_classes", "repeats"), [(0, 2, False), (1, 2, False), (2, 3, False), (3, 2, True)])
+def test_bound_lies_below_the_exact_evidence(confusion, gold, history, seed, n_classes, repeats):
     """ln p(labels, gold, history) under the crowd found: every class of every item, π, θ and a integrated out."""
     rng = np.random.default_rng(seed)
     labels, true = random_crowd(rng, 5, 3, n_classes)
+    labels = with_repeats(rng, labels) if repeats else labels
     known, past = random_knowledge(rng, labels, true, gold=gold, history=history)
     states, _, _ = states_of(labels, confusion, "learned", 12, known, past)
     model, cache, terms = states[-1].model, {}, []
@@ -149,9 +161,12 @@ def test_bound_lies_below_the_exact_evidence(confusion, gold, history, seed, n_c
 
 @pytest.mark.parametrize("confusion", ["full", "one-coin"])
 @pytest.mark.parametrize("gold", [False, True])
-def test_without_a_prior_the_bound_is_the_joint_density(confusion, gold):
+@pytest.mark.parametrize("repeats", [False, True])
+def test_without_a_prior_the_bound_is_the_joint_density(confusion, gold, repeats):
     """ln p(labels, θ, π) by enumeration: after an E-step nothing is given up."""
-    labels, true = random_crowd(np.random.default_rng(3), 5, 3, 3)
+    rng = np.random.default_rng(3)
+    labels, true = random_crowd(rng, 5, 3, 3)
+    labels = with_repeats(rng, labels) if repeats else labels
     known = np.where([True, False, False, True, False], true, -1) if gold else None
     state = states_of(labels, confusion, None, 2, known)[0][-1]
     terms = []
@@ -182,6 +197,25 @@ def test_no_step_lowers_the_bound(seed, kind, n_items, n_annotators, n_classes, 
     bounds = [lower_bound(state) for state in states_of(labels, *kind, 8, known, past)[0]]
     # a count of 0 has a log probability of -1e12, of which 1e-16 is left where its label's class is excluded
     assert np.diff(bounds).min() >= -1e-8 * max(1, np.abs(bounds).max())
+
+
+def test_each_of_several_labels_of_an_item_by_one_annotator_counts():
+    """The E-step multiplies one probability a label, and the sums count each, by loops over the labels."""
+    rng = np.random.default_rng(5)
+    labels = with_repeats(rng, random_crowd(rng, 8, 3, 3)[0])
+    assert labels.n_rows > labels.summary().annotators_per_item.sum()
+    (state,), evidence, _ = states_of(labels, "full", "learned", 0)
+    scores = np.tile(state.log_weights, (8, 1))
+    for item, annotator, label in zip(labels.item, labels.annotator, labels.label):
+        scores[item] += state.model.log_table[annotator, label]
+    q = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+    np.testing.assert_allclose(
+        posterior(evidence.answers, state.log_weights, state.model.log_table.reshape(-1, 3)), q, rtol=1e-10
+    )
+    counts = np.zeros((3, 3, 3))
+    for item, annotator, label in zip(labels.item, labels.annotator, labels.label):
+        counts[annotator, label] += q[item]
+    np.testing.assert_allclose(labels_of(state.expected, evidence), counts, rtol=1e-10)
 
 
 def crowd(seed, n_items=400, n_annotators=12, n_classes=3, low=0.4, high=0.9, **settings):

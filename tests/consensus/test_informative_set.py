@@ -3,12 +3,14 @@
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 from scipy.stats import chi2, kstest
 
 from consilience import Labels
 from consilience.aggregator import vote_shares
+from consilience.annotations import concat
 from consilience.consensus.informative_set import (
     benefit_of_doubt,
     chosen,
@@ -166,3 +168,27 @@ def test_a_crowd_without_experts_keeps_few():
     labels = Labels.from_matrix(np.random.default_rng(0).integers(3, size=(200, 12)))
     state = refine(labels, tuple(range(12)), vote_shares(labels), level=0.01, max_iter=100, tol=1e-6).state
     assert len(state.members) <= 6  # EM finds some dependence in anything, but not in all
+
+
+def test_members_are_judged_without_any_of_their_labels_of_the_item():
+    """A member gives items two labels: the posteriors of either label's test hold neither."""
+    rng = np.random.default_rng(6)
+    once = Labels.from_matrix(rng.integers(3, size=(60, 3)))
+    again = Labels.from_frame(
+        pd.DataFrame({"item": np.arange(20), "annotator": 1, "label": (once.label[1:60:3] + 1) % 3}), items=once.items
+    )
+    labels = concat([once, again])
+    assert labels.n_rows == 200
+    table = np.log(rng.dirichlet(np.ones(3), (2, 2))).transpose(0, 2, 1)
+    members = (0, 1)
+    scores = np.tile(np.log(rng.dirichlet(np.ones(2))), (60, 1))
+    own = np.zeros((3, 60, 2))
+    for item, annotator, label in zip(labels.item, labels.annotator, labels.label):
+        if annotator in members:
+            scores[item] += table[annotator, label]
+            own[annotator, item] += table[annotator, label]
+    statistic, _ = dependence(labels, scores, members, table.reshape(-1, 2))
+    for j in range(3):
+        rows = labels.annotator == j
+        q = softmax((scores - own[j])[labels.item[rows]], axis=1)
+        np.testing.assert_allclose(statistic[j], explicit_statistic(q, labels.label[rows], 3), rtol=1e-6)

@@ -88,3 +88,14 @@ def test_a_class_that_nobody_gave_has_no_votes():
     vote = MajorityVote().fit(Labels.from_matrix(SAID, classes=["ant", "bee", "cat", "dog"]))
     np.testing.assert_array_equal(vote.responsibilities_[[0, 1, 2, 4], 1], 0)
     np.testing.assert_allclose(vote.responsibilities_[3], 1 / 4)
+
+
+def test_each_label_is_a_vote_also_a_second_by_the_same_annotator():
+    frame = pd.DataFrame(
+        {"item": [1, 1, 1, 2], "annotator": ["Ann", "Ann", "Bo", "Bo"], "label": ["cat", "dog", "dog", "cat"]}
+    )
+    vote = MajorityVote().fit(frame)
+    np.testing.assert_allclose(vote.responsibilities_, [[1 / 3, 2 / 3], [1, 0]])
+    assert vote.annotators_["n_labels"].to_dict() == {"Ann": 2, "Bo": 2}
+    assert vote.annotators_["agreement"].to_dict() == pytest.approx({"Ann": 1 / 2, "Bo": (2 / 3 + 1) / 2})
+    np.testing.assert_allclose(vote.predict_proba(frame), vote.responsibilities_)

@@ -308,3 +308,10 @@ def test_errors_on_real_crowds(name, highest):
     true = data.target_names[data.target]
     errors = [error(SpectralEM(random_state=seed).fit(data.annotations), true) for seed in range(5)]
     assert max(errors) <= highest
+
+
+def test_a_second_label_by_the_same_annotator_is_part_of_the_groups_mean():
+    frame = pd.DataFrame({"item": [0, 0, 0, 0, 1], "annotator": [*"xxyzx"], "label": [0, 1, 1, 1, 0]})
+    labels = Labels.from_frame(frame)
+    views = views_of(labels, np.array([0, 0, 1]))  # x and y in one group
+    np.testing.assert_allclose(views, [[[1 / 3, 2 / 3], [1, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])

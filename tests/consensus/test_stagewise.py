@@ -1,11 +1,14 @@
 """Stagewise EM against its paper's facts, explicit sums and numerical derivatives."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import softmax
 from scipy.stats import chi2
 
 from consilience import Labels
+from consilience.annotations import concat
 from consilience.consensus import stagewise
 from consilience.consensus.stagewise import (
     Candidate,
@@ -48,22 +51,20 @@ def random_stage(study, n_components, members, seed=0):
 
 def total_information(weights, table, labels, members, pairs=None):
     """N Σ_y f(y) Σ_{i<j} I(i, j | y) under f(y | x_S), by sums over items, from parameters in any shape."""
-    said = labels.to_matrix().to_numpy(float)
-    n_labels = labels.n_classes
-    score = np.tile(weights, (len(said), 1))
+    n_labels, n_annotators = labels.n_classes, labels.n_annotators
+    said = np.zeros((n_annotators, len(labels), n_labels))
+    said[labels.annotator, labels.item, labels.label] = 1
+    score = np.tile(weights, (len(labels), 1))
     for i in members:
-        given = ~np.isnan(said[:, i])
-        score[given] += table[i * n_labels + said[given, i].astype(int)]
+        score += said[i] @ table[i * n_labels : (i + 1) * n_labels]
     q = softmax(score, axis=1)
     total = 0.0
-    for i in range(said.shape[1]):
-        for j in range(i + 1, said.shape[1]):
+    for i in range(n_annotators):
+        for j in range(i + 1, n_annotators):
             if pairs is not None and (i, j) not in pairs:
                 continue
-            both = ~np.isnan(said[:, i]) & ~np.isnan(said[:, j])
             for k in range(q.shape[1]):
-                joint = np.zeros((n_labels, n_labels))
-                np.add.at(joint, (said[both, i].astype(int), said[both, j].astype(int)), q[both, k])
+                joint = said[i].T @ (q[:, k, None] * said[j])
                 n = joint.sum()
                 expected = np.outer(joint.sum(1), joint.sum(0)) / n
                 seen = joint > 0
@@ -116,9 +117,13 @@ def test_the_true_model_leaves_no_information():
 
 
 @pytest.mark.parametrize(("n_components", "missing"), [(1, 0.0), (2, 0.0), (3, 0.3)])
-def test_the_hessian_is_the_numerical_one(n_components, missing):
+@pytest.mark.parametrize("repeats", [False, True])
+def test_the_hessian_is_the_numerical_one(n_components, missing, repeats):
     """Second differences of Σ I, all else frozen, along (δ, -δ) for δ that keep the probabilities summing to 1."""
     labels = random_labels(2, n_items=200, missing=missing)
+    if repeats:  # every third label is given again, as another class
+        place = {name: getattr(labels, name)[::3] for name in ("item", "annotator")}
+        labels = concat([labels, replace(labels, **place, label=(labels.label[::3] + 1) % 3)])
     study = Study.of(labels, n_components + 1, 0.001)
     members, pair, component = (0, 1, 2), (0, 2), n_components - 1
     stage = random_stage(study, n_components, members)

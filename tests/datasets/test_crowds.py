@@ -6,8 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from consilience.annotations import Labels
 from consilience.datasets import load_crowd_labels, load_dogs_birds, load_mnist_crowd, load_orchestra
+from consilience.datasets._folder import data_folder
 from consilience.datasets.crowds import _query_kind
+from consilience.errors import AnnotationWarning
 
 
 def items_per_grouping(groupings):
@@ -275,3 +278,21 @@ def test_the_reader_of_crowd_labels(folder):
         [1, "worker 2", 2],
         [3, "worker 2", 2],
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "n_labels", "n_repeated", "n_duplicates", "n_cells"),
+    [("cf_amt", 6030, 5, 5, 0), ("zencrowd_in", 11_205, 503, 579, 131), ("adult", 92_721, 2770, 2773, 149)],
+)
+def test_labels_that_workers_gave_again(name, n_labels, n_repeated, n_duplicates, n_cells):
+    """Recorded sets that the loaders do not offer: duplicates are left out and counted, contradictions kept."""
+    folder, file = data_folder(), f"crowd-labels/{name}_label.csv.gz"
+    if folder is None or not (folder / file).exists():
+        pytest.skip(f"{file} is not there")
+    raw = pd.read_csv(folder / file).set_axis(["item", "annotator", "label"], axis=1)
+    assert len(raw) == n_labels
+    assert len(raw[raw.duplicated()].drop_duplicates()) == n_repeated  # some more than once
+    with pytest.warns(AnnotationWarning, match=f"^{n_duplicates} exact duplicates of labels are left out: "):
+        labels = Labels.from_frame(raw)
+    assert labels.n_rows == n_labels - n_duplicates
+    assert (labels.to_frame().groupby(["item", "annotator"]).size() > 1).sum() == n_cells

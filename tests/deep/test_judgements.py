@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings, Pairs
+from consilience.annotations import concat
 from consilience.deep.judgements import annotated_items, judgements, right_and_wrong
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.simulation import simulate_pairs
@@ -28,7 +29,9 @@ def groupings():
 
 
 @pytest.mark.parametrize("implied", ["all", "independent"])
-@pytest.mark.parametrize("annotations", [pairs(), groupings()], ids=["pairs", "groupings"])
+@pytest.mark.parametrize(
+    "annotations", [pairs(), groupings(), concat([pairs(), pairs()[:8]])], ids=["pairs", "groupings", "repeated pairs"]
+)
 def test_equals_the_numpy_evidence(annotations, implied):
     rng = np.random.default_rng(1)
     items = annotated_items(annotations)

@@ -91,16 +91,26 @@ def test_listed_and_implied_evidence_equal_the_loops(drawn_groupings, seed, n_cl
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from("xy"), st.booleans()), max_size=25),
     st.integers(0, 10_000),
+    st.booleans(),
 )
-def test_pairs_judged_again_and_otherwise(rows, seed):
-    """An annotator may say "same" once and "apart" another time; each judgement counts."""
+def test_pairs_judged_again_and_otherwise(rows, seed, occasions):
+    """An annotator may say "same" once and "apart" another time, on one occasion or several; each judgement counts."""
     frame = pd.DataFrame(rows, columns=["item_a", "item_b", "annotator", "same"]).query("item_a != item_b")
-    frame["grouping"] = np.arange(len(frame))
+    if occasions:
+        frame["grouping"] = np.arange(len(frame))
     pairs = Pairs.from_frame(frame, items=range(7))  # nobody judges item 6
     evidence = PairEvidence.of(pairs)
     eta, same, apart = drawn(evidence, seed, 3, 2)
     places = pairs.annotators.get_indexer(frame["annotator"])
     said = list(zip(frame["item_a"], frame["item_b"], places, frame["same"]))
+    assert_equals_loops(evidence, said, eta, same, apart)
+
+
+def test_second_labels_of_an_annotator_are_judged_among_themselves():
+    table = pd.DataFrame({"item": [*"abcab"], "annotator": "x", "label": [*"ppqqr"]})
+    evidence = PairEvidence.of(Labels.from_frame(table))
+    eta, same, apart = drawn(evidence, 0, 2, 2)
+    said = [(0, 1, 0, True), (0, 2, 0, False), (1, 2, 0, False), (0, 1, 0, False)]
     assert_equals_loops(evidence, said, eta, same, apart)
 
 

@@ -207,3 +207,25 @@ def test_too_many_pairs_of_labels_are_refused(monkeypatch):
     item, annotator = np.repeat(np.arange(2), 3), np.tile(np.arange(3), 2)
     with pytest.raises(InputError, match="The items have 6 pairs of labels, more than the 5 that are listed"):
         pair_tables(item, annotator, np.zeros(6, int), (2, 3, 2), 1)
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("least_common", [1, 9])
+def test_each_of_several_labels_of_an_item_makes_co_labels_with_those_of_others(body, least_common):
+    """Items in common are counted once, co-labels as often as there are pairs of labels, none of one annotator."""
+    rng = np.random.default_rng(7)
+    said = rng.random((20, 4, 3)) < 0.3  # any number of the three labels
+    item, annotator, label = np.nonzero(said)
+    speed = {"DENSE_SPEED": np.inf} if body is DensePairs else {"LISTED_SPEED": np.inf}
+    with patch.multiple(module, **speed):
+        tables = pair_tables(item, annotator, label, said.shape, least_common)
+    assert isinstance(tables, body)
+    both = said.any(2)
+    pairs = [(i, j) for i, j in itertools.combinations(range(4), 2) if (both[:, i] & both[:, j]).sum() >= least_common]
+    assert pairs_of(tables) == pairs
+    assert len(pairs) == 6 if least_common == 1 else 0 < len(pairs) < 6
+    weights, values = rng.random(20), rng.normal(size=(len(pairs), 3, 3))
+    expected = np.array([np.einsum("n,nr,ns->rs", weights, said[:, i], said[:, j]) for i, j in pairs])
+    np.testing.assert_allclose(tables.of(weights), expected, atol=1e-5)
+    per_item = sum(np.einsum("rs,nr,ns->n", v, said[:, i], said[:, j]) for v, (i, j) in zip(values, pairs))
+    np.testing.assert_allclose(tables.per_item(values), per_item, atol=1e-5)

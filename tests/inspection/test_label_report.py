@@ -1,11 +1,14 @@
 """The report of a model of labels alone: class names wherever clusters have numbers, and who errs how."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import entr
 
 from consilience import Groupings, Labels
+from consilience.annotations import concat
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
 from consilience.errors import InputError
 from consilience.inspection import report
@@ -229,3 +232,14 @@ def test_profiles_and_tests_of_the_estimator_go_by_class(named):
     assert profile["size", "mean"].tolist() == [0.0, 10.0, 20.0]
     assert profile["items", ""].tolist() == [(model.labels_ == name).sum() for name in CLASSES[:3]]
     assert model.association(X).loc["size", "p_value"] < 1e-6
+
+
+def test_further_labels_of_an_item_by_one_annotator_are_counted(animals, read):
+    place = {name: getattr(animals, name)[:1] for name in ("item", "annotator")}
+    other = (animals.label[:1] + 1) % 4
+    said = concat([animals, replace(animals, **place, label=other)])
+    given = dict(read(report(MajorityVote().fit(said), said)).table("given"))
+    assert given["Labels"] == str(animals.n_rows + 1)
+    assert given["Further labels of an item by the same annotator, each counted"] == "1"
+    counts = np.bincount(said.annotator)
+    assert given["Labels of an annotator"] == f"{counts.min()} to {counts.max()}, mean {counts.mean():.1f}"

@@ -55,3 +55,11 @@ def test_pairs_of_a_grouping_count_for_one_judgement_fewer_than_items():
     tree = pairs_of([(0, 1, "a", 1), (1, 2, "a", 1), (3, 4, "a", 0)])
     np.testing.assert_array_equal(independent_share(tree), [1, 1, 1])
     assert independent_share(tree.restrict(annotators=[])).shape == (0,)
+
+
+def test_a_judgement_given_again_counts_for_as_much_as_the_first():
+    once = pairs_of([(0, 1, "a", 1), (1, 2, "a", 1), (0, 2, "a", 0), (3, 4, "b", 1)])
+    again = pairs_of([(0, 1, "a", 1), (1, 0, "a", 0), (1, 2, "a", 1), (0, 2, "a", 0), (3, 4, "b", 1), (3, 4, "b", 1)])
+    np.testing.assert_allclose(independent_share(once), [2 / 3, 2 / 3, 2 / 3, 1])
+    np.testing.assert_allclose(independent_share(again), [2 / 3, 2 / 3, 2 / 3, 2 / 3, 1, 1])
+    assert annotator_table(again, np.array([0, 0, 0, 1, 1, 1, 1]))["n_pairs"].to_dict() == {"a": 4, "b": 2}
