@@ -13,13 +13,12 @@ from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.labels import CROWD_KIT
+from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import MISSING, plain
 from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
 from consilience.errors import InputError
 from consilience.inference.product_distributions import Answers, posterior
 
-LONG = ({"item", "annotator", "label"}, set(CROWD_KIT) | {"label"})
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
 
 
@@ -35,8 +34,8 @@ class LabelAggregator(ConsensusEstimator):
         Parameters
         ----------
         annotations : Labels, DataFrame or array of shape (n_items, n_annotators)
-            Labels; a long table of item, annotator, label or of crowd-kit's task, worker, label; or a label matrix,
-            in which NaN and None mean that the annotator did not label the item.
+            Labels; a long table of item, annotator, label, or other words for these, as in `Labels.from_frame`; or a
+            label matrix, in which NaN and None mean that the annotator did not label the item.
         y : ignored
 
         Returns
@@ -139,6 +138,7 @@ class LabelAggregator(ConsensusEstimator):
         model = type(self).__name__
         if reset:
             self._forget_columns()
+        annotations = in_long_frame(annotations)
         if not isinstance(annotations, Labels):
             annotations = self._from_table(annotations, reset=reset)
         if not annotations.n_rows:
@@ -162,9 +162,6 @@ class LabelAggregator(ConsensusEstimator):
             raise InputError(f"{model} needs annotations: Labels, a long table of labels or a label matrix. Got None.")
         if issparse(annotations):
             raise InputError(f"{model} reads label matrices that are not sparse. Got a sparse one; give Labels.")
-        columns = getattr(annotations, "columns", None)
-        if columns is not None and set(map(str, columns)) in LONG:
-            return Labels.from_frame(annotations)
         self._require_matrix(annotations, reset=reset)
         return Labels.from_matrix(annotations)
 

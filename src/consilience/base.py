@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import InputError
 from consilience.profiles import association, cluster_profile
@@ -150,8 +151,7 @@ class CrowdEstimator(BaseEstimator):
 
     def _judgements(self, X: Any, annotations: Any) -> Pairs | Groupings:
         """Annotations as what they say of pairs of the items of X, in their order."""
-        if isinstance(annotations, pd.DataFrame) and {"item_a", "item_b"} <= set(map(str, annotations.columns)):
-            annotations = Pairs.from_frame(annotations)
+        annotations = in_long_frame(annotations)
         if isinstance(annotations, Pairs):
             return _matched(annotations, X)
         return self._groupings(X, annotations)
@@ -176,6 +176,7 @@ def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
             f"{model} requires y to be passed, but the target y is None. Give the annotations: Groupings, Labels, or "
             "an array (n_items, n_annotators)."
         )
+    annotations = in_long_frame(annotations)
     if isinstance(annotations, Groupings):
         return annotations
     if isinstance(annotations, Labels):

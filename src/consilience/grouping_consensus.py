@@ -5,15 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-import pandas as pd
 from scipy.sparse import issparse
 
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.files.reading import in_long_frame
 from consilience.base import as_groupings
 from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
 from consilience.errors import InputError
-
-LONG = {"item", "annotator", "grouping", "group"}
 
 
 class GroupingConsensus(ConsensusEstimator):
@@ -53,9 +51,8 @@ class GroupingConsensus(ConsensusEstimator):
         model = type(self).__name__
         if reset:
             self._forget_columns()
-        if isinstance(annotations, pd.DataFrame) and {"item", "group"} <= set(map(str, annotations.columns)) <= LONG:
-            annotations = Groupings.from_frame(annotations)
-        elif issparse(annotations):
+        annotations = in_long_frame(annotations)
+        if issparse(annotations):
             raise InputError(f"{model} reads matrices of group names that are not sparse. Got a sparse one.")
         elif annotations is not None and not isinstance(annotations, Groupings | Labels | Pairs):
             self._require_matrix(annotations, reset=reset)

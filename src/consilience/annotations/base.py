@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -12,7 +12,9 @@ import pandas as pd
 from jaxtyping import Int
 from scipy.sparse import csr_array
 
-from consilience.annotations.names import MISSING, inverse, plain, unique_names
+from consilience.annotations.files.statements import Statements
+from consilience.annotations.files.table import Reading
+from consilience.annotations.names import MISSING, Coded, Where, inverse, plain, unique_names
 from consilience.errors import AnnotationError
 
 Kind = TypeVar("Kind", bound="Annotations")
@@ -40,6 +42,8 @@ class Summary:
         Items that nobody said anything about.
     groups_per_grouping : Series, shape (n_groupings,), or None
         Groups of each grouping, indexed by (annotator, grouping); None but for `Groupings`.
+    reading : Reading, or None
+        How the table or file was read that the annotations come from.
     """
 
     kind: str
@@ -51,6 +55,7 @@ class Summary:
     annotators_per_item: pd.Series
     n_unannotated_items: int
     groups_per_grouping: pd.Series | None = None
+    reading: Reading | None = None
 
     def __str__(self) -> str:
         lines = [
@@ -62,6 +67,9 @@ class Summary:
         ]
         if self.groups_per_grouping is not None:
             lines.append(f"  groups per grouping  {_spread(self.groups_per_grouping)}")
+        if self.reading is not None:
+            lines.append(f"  read as              {self.reading.how}")
+            lines += [f"                       {note}" for note in (*self.reading.warnings, *self.reading.notes)]
         return "\n".join(lines)
 
 
@@ -88,11 +96,15 @@ class Annotations(ABC):
     positional : bool
         Whether the user gave the order of the items, so that arrays may be aligned with them by position. False if
         the order is that of first appearance in a long table.
+    reading : Reading, or None
+        How a table or file was read, as `from_frame` and `consilience.read_annotations` tell it; None for what was made
+        of these annotations, or otherwise.
     """
 
     items: pd.Index
     annotators: pd.Index
     positional: bool
+    reading: Reading | None = field(default=None, kw_only=True)
 
     _row: ClassVar[str]
 
@@ -140,7 +152,7 @@ class Annotations(ABC):
                 f"Annotations cannot hold an item twice, but the index repeats the item {name!r}; "
                 "resample without replacement."
             )
-        return self._take_items(positions, self.positional)
+        return replace(self._take_items(positions, self.positional), reading=None)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """Refuse to become an array, as which an estimator that knows nothing of annotations would take them."""
@@ -182,7 +194,7 @@ class Annotations(ABC):
             restricted = restricted._take_annotators(_positions(self.annotators, annotators, "annotators"))
         if items is not None:
             restricted = restricted._take_items(_positions(self.items, items, "items"), True)
-        return restricted
+        return replace(restricted, reading=None)
 
     def reindex(self: Kind, items: Iterable[Any]) -> Kind:
         """Return the same annotations over another list of items, in that order.
@@ -253,6 +265,7 @@ class Annotations(ABC):
             annotators_per_item=pd.Series(per_item, index=self.items),
             n_unannotated_items=int((per_item == 0).sum()),
             groups_per_grouping=self._groups_per_grouping(),
+            reading=self.reading,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -278,6 +291,27 @@ class Annotations(ABC):
     def _groups_per_grouping(self) -> pd.Series | None:
         return None
 
+    @classmethod
+    def _from_statements(cls: type[Kind], found: Statements, items: Iterable[Any] | None, **more: Any) -> Kind:
+        """Make annotations of what a table says, over `items` if they are given."""
+        if items is not None and found.positional:
+            said = cls._from_columns(found.columns, None, found.where, positional=True, **more).reindex(items)
+        else:
+            said = cls._from_columns(found.columns, items, found.where, positional=found.positional, **more)
+        return replace(said, reading=found.reading)
+
+    @classmethod
+    @abstractmethod
+    def _from_columns(
+        cls: type[Kind],
+        columns: dict[str, Coded],
+        items: Iterable[Any] | None,
+        where: Where,
+        *,
+        positional: bool = False,
+    ) -> Kind:
+        """Make annotations of parallel columns of names."""
+
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:
         """Return the long table."""
@@ -300,8 +334,8 @@ class Annotations(ABC):
 
 
 def _freeze(instance: Any) -> None:
-    for field in fields(instance):
-        value = getattr(instance, field.name)
+    for held in fields(instance):
+        value = getattr(instance, held.name)
         for array in (value.data, value.indices, value.indptr) if isinstance(value, csr_array) else (value,):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False

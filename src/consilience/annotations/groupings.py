@@ -12,6 +12,7 @@ from jaxtyping import Int, Shaped
 from scipy.sparse import csr_array
 
 from consilience.annotations.base import Annotations, distinct_cells
+from consilience.annotations.files.frames import in_frame, without_missing
 from consilience.annotations.memberships import (
     Vocabulary,
     checked_incidence,
@@ -21,7 +22,7 @@ from consilience.annotations.memberships import (
 )
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, inverse, name_index
 from consilience.annotations.pairs import Pairs, pairs_within
-from consilience.annotations.tables import coded_columns, place_items, wide_cells, wide_rows
+from consilience.annotations.tables import place_items, wide_cells, wide_rows
 from consilience.errors import AnnotationError
 
 
@@ -71,19 +72,41 @@ class Groupings(Annotations):
     _row: ClassVar[str] = "memberships"
 
     @classmethod
-    def from_frame(cls, frame: Any, *, items: Iterable[Any] | None = None) -> Groupings:
-        """Make groupings of a long table with a row for each membership.
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        items: Iterable[Any] | None = None,
+        item: Any = None,
+        annotator: Any = None,
+        grouping: Any = None,
+        group: Any = None,
+        ignore: Any = (),
+        transpose: bool | None = None,
+        missing: Any = None,
+    ) -> Groupings:
+        """Make groupings of a table, long or wide, as `consilience.read_annotations` recognises it.
 
         Parameters
         ----------
         frame : DataFrame of pandas, polars or another library that narwhals reads
-            Columns ``item``, ``group`` and at least one of ``annotator`` and ``grouping``. Without ``grouping`` each
-            annotator gives one grouping; without ``annotator`` each grouping has an annotator of its own; either
-            bears the other's name. Names of groupings are local to an annotator, names of groups to a grouping. A row
-            with nothing but ``item`` adds an item without annotations.
+            A long table has a row for each membership: columns ``item``, ``group`` and at least one of ``annotator`` and
+            ``grouping``, or other words for these (card, category, participant, …); other columns are not used. Without
+            ``grouping`` each annotator gives one grouping; without ``annotator`` each grouping has an annotator of its
+            own; either bears the other's name. Names of groupings are local to an annotator, names of groups to a
+            grouping. A row with nothing but ``item`` adds an item without annotations.
         items : iterable of names, optional
             All items in order, also those without annotations. By default the items of the table in order of first
             appearance.
+        item, annotator, grouping, group : names of columns, optional
+            Which column holds what, where their names do not say.
+        ignore : name of a column, or list of them
+            Columns to leave out.
+        transpose : bool, optional
+            Whether the rows of a wide table are annotators.
+        missing : optional
+            A value, or a list of them, that means that the annotator left the item out; see
+            `consilience.read_annotations`.
 
         Returns
         -------
@@ -92,13 +115,13 @@ class Groupings(Annotations):
         Raises
         ------
         AnnotationError
-            A column is missing or unknown, a name is missing, an item is in two groups of one grouping or not in
+            A column is missing, the table reads two ways, a name is missing, an item is in two groups of one grouping or not in
             `items`, or the table has no rows and `items` is not given.
 
         Warns
         -----
         AnnotationWarning
-            Rows repeat a membership, and are left out.
+            Rows repeat a membership, or hold no group, and are left out.
 
         Examples
         --------
@@ -110,11 +133,22 @@ class Groupings(Annotations):
         >>> Groupings.from_frame(frame)
         Groupings(3 items, 1 annotators, 1 groupings, 2 groups, 3 memberships)
         """
-        columns = coded_columns(frame, ("item", "group"), ("annotator", "grouping"), "Groupings.from_frame")
-        return cls._from_columns(columns, items, frame_row)
+        columns = {"item": item, "annotator": annotator, "grouping": grouping, "group": group}
+        found = in_frame(
+            frame,
+            "groupings",
+            columns,
+            caller="Groupings.from_frame",
+            ignore=ignore,
+            transpose=transpose,
+            missing=missing,
+        )
+        return cls._from_statements(found, items)
 
     @classmethod
-    def _from_columns(cls, columns: dict[str, Coded], items: Iterable[Any] | None, where: Where) -> Groupings:
+    def _from_columns(
+        cls, columns: dict[str, Coded], items: Iterable[Any] | None, where: Where, *, positional: bool = False
+    ) -> Groupings:
         if "annotator" not in columns and "grouping" not in columns:
             raise AnnotationError(
                 f"Groupings need a column 'annotator' or 'grouping' that says whose group an item is in. "
@@ -124,7 +158,7 @@ class Groupings(Annotations):
         annotator = columns["annotator" if "annotator" in columns else "grouping"]
         grouping = columns.get("grouping", annotator)
         vocabulary, group = vocabulary_of(annotator, grouping, columns["group"])
-        return cls._of(columns["item"], group, vocabulary, items is not None, where)
+        return cls._of(columns["item"], group, vocabulary, positional or items is not None, where)
 
     @classmethod
     def from_matrix(
@@ -144,7 +178,8 @@ class Groupings(Annotations):
         items, annotators : iterables of names, optional
             By default the index and columns of a DataFrame, else 0, 1, 2, …
         missing : optional
-            A further value that means the same, such as -1.
+            A further value that means the same, or a list of them. By default -1 where it is the only negative integer;
+            ``missing=[]`` takes it for a group.
 
         Returns
         -------
@@ -154,7 +189,13 @@ class Groupings(Annotations):
         Raises
         ------
         AnnotationError
-            Wrong shape, or a number of names that does not fit it.
+            Wrong shape, a number of names that does not fit it, or -1 beside 1, or beside 0 and 1, alone, where it may be
+            a group.
+
+        Warns
+        -----
+        AnnotationWarning
+            Cells with -1 were taken for missing.
 
         Examples
         --------
@@ -162,8 +203,8 @@ class Groupings(Annotations):
         >>> Groupings.from_matrix([[0, 1], [0, -1], [1, 0]], missing=-1)
         Groupings(3 items, 2 annotators, 2 groupings, 4 groups, 5 memberships)
         """
-        cell, names, people = wide_cells(matrix, items, annotators, missing, "Groupings.from_matrix")
-        return cls._from_cells(cell, names, people)
+        cell, names, people = wide_cells(matrix, items, annotators, "Groupings.from_matrix")
+        return cls._from_cells(without_missing(cell, people, missing, "group"), names, people)
 
     @classmethod
     def _from_cells(cls, cell: Coded, items: pd.Index, annotators: pd.Index) -> Groupings:

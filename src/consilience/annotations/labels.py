@@ -12,6 +12,7 @@ from jaxtyping import Bool, Int
 from scipy.sparse import csr_array
 
 from consilience.annotations.base import Annotations, distinct_cells
+from consilience.annotations.files.frames import in_frame, without_missing
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.memberships import vocabulary_of
 from consilience.annotations.names import (
@@ -28,10 +29,9 @@ from consilience.annotations.names import (
     warn_of_duplicates,
 )
 from consilience.annotations.pairs import Pairs
-from consilience.annotations.tables import coded_columns, place_items, recode, wide_cells, wide_rows
+from consilience.annotations.tables import place_items, recode, wide_cells, wide_rows
 from consilience.errors import AnnotationError
 
-CROWD_KIT = {"task": "item", "worker": "annotator"}
 PARALLEL = ("item", "annotator", "label")
 
 
@@ -76,19 +76,38 @@ class Labels(Annotations):
 
     @classmethod
     def from_frame(
-        cls, frame: Any, *, items: Iterable[Any] | None = None, classes: Iterable[Any] | None = None
+        cls,
+        frame: Any,
+        *,
+        items: Iterable[Any] | None = None,
+        classes: Iterable[Any] | None = None,
+        item: Any = None,
+        annotator: Any = None,
+        label: Any = None,
+        ignore: Any = (),
+        transpose: bool | None = None,
+        missing: Any = None,
     ) -> Labels:
-        """Make labels of a long table with a row for each label.
+        """Make labels of a table, long or wide, as `consilience.read_annotations` recognises it.
 
         Parameters
         ----------
         frame : DataFrame of pandas, polars or another library that narwhals reads
-            Columns ``item``, ``annotator``, ``label``, or crowd-kit's ``task``, ``worker``, ``label``. A row with
-            nothing but ``item`` adds an item without labels.
+            A long table has a row for each label: columns ``item``, ``annotator``, ``label``, or other words for these
+            (crowd-kit's ``task``, ``worker``; question, rater, answer, …); other columns are not used. A row with nothing
+            but ``item`` adds an item without labels.
         items : iterable of names, optional
             All items in order, also those without labels. By default in order of first appearance.
         classes : iterable of names, optional
             All classes in order, also those that nobody gave.
+        item, annotator, label : names of columns, optional
+            Which column holds what, where their names do not say.
+        ignore : name of a column, or list of them
+            Columns to leave out.
+        transpose : bool, optional
+            Whether the rows of a wide table are annotators.
+        missing : optional
+            A value, or a list of them, that means that the annotator gave no label; see `consilience.read_annotations`.
 
         Returns
         -------
@@ -97,12 +116,13 @@ class Labels(Annotations):
         Raises
         ------
         AnnotationError
-            A column is missing or unknown, a name is missing, or a name is not among `items` or `classes`.
+            A column is missing, the table reads two ways, a name is missing, or a name is not among `items` or
+            `classes`.
 
         Warns
         -----
         AnnotationWarning
-            Rows repeat an item, annotator and label, and are left out. A second, different label of an item by the same
+            Rows repeat an item, annotator and label, or hold no label, and are left out. A second, different label of an item by the same
             annotator is kept, as a row of its own.
 
         Examples
@@ -113,8 +133,11 @@ class Labels(Annotations):
         >>> Labels.from_frame(frame, classes=["small", "medium", "large"]).label
         array([0, 2])
         """
-        columns = coded_columns(frame, ("item", "annotator", "label"), (), "Labels.from_frame", also=CROWD_KIT)
-        return cls._from_columns(columns, items, frame_row, classes)
+        columns = {"item": item, "annotator": annotator, "label": label}
+        found = in_frame(
+            frame, "labels", columns, caller="Labels.from_frame", ignore=ignore, transpose=transpose, missing=missing
+        )
+        return cls._from_statements(found, items, classes=classes)
 
     @classmethod
     def _from_columns(
@@ -122,10 +145,13 @@ class Labels(Annotations):
         columns: dict[str, Coded],
         items: Iterable[Any] | None,
         where: Where,
+        *,
         classes: Iterable[Any] | None = None,
+        positional: bool = False,
     ) -> Labels:
         columns, where = place_items(columns, ("item",), items, where)
-        return _assemble(columns["item"], columns["annotator"], columns["label"], classes, items is not None, where)
+        positional = positional or items is not None
+        return _assemble(columns["item"], columns["annotator"], columns["label"], classes, positional, where)
 
     @classmethod
     def from_matrix(
@@ -146,7 +172,8 @@ class Labels(Annotations):
         items, annotators : iterables of names, optional
             By default the index and columns of a DataFrame, else 0, 1, 2, …
         missing : optional
-            A further value that means the same, such as -1.
+            A further value that means the same, or a list of them. By default -1 where it is the only negative integer;
+            ``missing=[]`` takes it for a class.
         classes : iterable of names, optional
             All classes in order, also those that nobody gave.
 
@@ -157,7 +184,13 @@ class Labels(Annotations):
         Raises
         ------
         AnnotationError
-            Wrong shape, a number of names that does not fit it, or a class that is not among `classes`.
+            Wrong shape, a number of names that does not fit it, a class that is not among `classes`, or -1 beside 1, or
+            beside 0 and 1, alone, where it may be a class.
+
+        Warns
+        -----
+        AnnotationWarning
+            Cells with -1 were taken for missing.
 
         Examples
         --------
@@ -167,7 +200,8 @@ class Labels(Annotations):
         0  0     1
         1  0  None
         """
-        return cls._from_cells(*wide_cells(matrix, items, annotators, missing, "Labels.from_matrix"), classes)
+        cell, names, people = wide_cells(matrix, items, annotators, "Labels.from_matrix")
+        return cls._from_cells(without_missing(cell, people, missing, "label"), names, people, classes)
 
     @classmethod
     def _from_cells(

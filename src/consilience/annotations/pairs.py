@@ -12,11 +12,11 @@ from jaxtyping import Bool, Int
 from scipy.sparse import csr_array
 
 from consilience.annotations.base import Annotations, distinct_cells
-from consilience.annotations.names import MISSING, Coded, Where, frame_row, inverse, sort_rows
-from consilience.annotations.tables import coded_columns, place_items
+from consilience.annotations.files.frames import in_frame
+from consilience.annotations.names import MISSING, Coded, Where, inverse, sort_rows
+from consilience.annotations.tables import place_items
 from consilience.errors import AnnotationError
 
-JUDGEMENTS = dict.fromkeys([1, "1", "true", "t", "yes"], True) | dict.fromkeys([0, "0", "false", "f", "no"], False)
 PARALLEL = ("item_a", "item_b", "annotator", "same", "grouping")
 
 
@@ -67,17 +67,40 @@ class Pairs(Annotations):
     _row: ClassVar[str] = "judgements"
 
     @classmethod
-    def from_frame(cls, frame: Any, *, items: Iterable[Any] | None = None) -> Pairs:
-        """Make pairs of a long table with a row for each judgement.
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        items: Iterable[Any] | None = None,
+        item: Any = None,
+        item_b: Any = None,
+        annotator: Any = None,
+        grouping: Any = None,
+        same: Any = None,
+        ignore: Any = (),
+        missing: Any = None,
+        same_if: str | None = None,
+    ) -> Pairs:
+        """Make pairs of a long table with a row for each judgement, as `consilience.read_annotations` recognises it.
 
         Parameters
         ----------
         frame : DataFrame of pandas, polars or another library that narwhals reads
-            Columns ``item_a``, ``item_b``, ``annotator``, ``same`` (booleans, 1/0, or true/false, t/f, yes/no in any
-            case) and optionally ``grouping``. A judgement that stands twice counts twice. A row with nothing but
-            ``item_a`` adds an item without judgements.
+            Columns ``item_a``, ``item_b``, ``annotator``, ``same`` and optionally ``grouping``, or other words for these
+            (left, right; image1, image2; worker; match; …); other columns are not used. Judgements are booleans, 1 and 0,
+            words such as yes/no and same/different in any case, or grades. A judgement that stands twice counts twice. A
+            row with nothing but ``item_a`` adds an item without judgements.
         items : iterable of names, optional
             All items in order, also those without judgements. By default in order of first appearance.
+        item, item_b, annotator, grouping, same : names of columns, optional
+            Which column holds what, where their names do not say.
+        ignore : name of a column, or list of them
+            Columns to leave out.
+        missing : optional
+            A value, or a list of them, that means that nothing was decided.
+        same_if : str, optional
+            Which judgements mean the same, such as ``">=3"`` or ``"=yes"``. By default what the words mean, or of grades
+            those above the middle of the scale that was used; those in the middle are left out.
 
         Returns
         -------
@@ -86,8 +109,13 @@ class Pairs(Annotations):
         Raises
         ------
         AnnotationError
-            A column is missing or unknown, a name is missing, ``same`` is none of the values above, an item is paired
-            with itself, or an item is not in `items`.
+            A column is missing, the table reads two ways, a name is missing, ``same`` is none of the values above, an
+            item is paired with itself, or an item is not in `items`.
+
+        Warns
+        -----
+        AnnotationWarning
+            Judgements that decide nothing are left out, and grades were told apart by the middle of their scale.
 
         Examples
         --------
@@ -99,14 +127,19 @@ class Pairs(Annotations):
         0       1       2       Ann  False
         1       1       3       Ann   True
         """
-        required = ("item_a", "item_b", "annotator", "same")
-        columns = coded_columns(frame, required, ("grouping",), "Pairs.from_frame")
-        return cls._from_columns(columns, items, frame_row)
+        columns = {"item": item, "item_b": item_b, "annotator": annotator, "grouping": grouping, "same": same}
+        found = in_frame(
+            frame, "pairs", columns, caller="Pairs.from_frame", ignore=ignore, missing=missing, same_if=same_if
+        )
+        return cls._from_statements(found, items)
 
     @classmethod
-    def _from_columns(cls, columns: dict[str, Coded], items: Iterable[Any] | None, where: Where) -> Pairs:
+    def _from_columns(
+        cls, columns: dict[str, Coded], items: Iterable[Any] | None, where: Where, *, positional: bool = False
+    ) -> Pairs:
         columns, where = place_items(columns, ("item_a", "item_b"), items, where)
-        item_a, item_b, annotator = columns["item_a"], columns["item_b"], columns["annotator"]
+        item_a, item_b = columns["item_a"], columns["item_b"]
+        annotator = columns["annotator" if "annotator" in columns else "grouping"]
         grouping = columns.get("grouping", annotator)
         itself = item_a.codes == item_b.codes
         if itself.any():
@@ -115,11 +148,11 @@ class Pairs(Annotations):
         return cls(
             items=item_a.names,
             annotators=annotator.names,
-            positional=items is not None,
+            positional=positional or items is not None,
             item_a=item_a.codes,
             item_b=item_b.codes,
             annotator=annotator.codes,
-            same=_judgements(columns["same"], where),
+            same=np.asarray(columns["same"].names, dtype=bool)[columns["same"].codes],
             grouping=grouping.codes,
             groupings=grouping.names,
         ).in_order()
@@ -193,17 +226,6 @@ class Pairs(Annotations):
             other, annotators=self.annotators, annotator=annotator, groupings=self.groupings, grouping=grouping
         ).in_order()
         return all(np.array_equal(getattr(self, name), getattr(theirs, name)) for name in PARALLEL)
-
-
-def _judgements(same: Coded, where: Where) -> np.ndarray:
-    meaning = [JUDGEMENTS.get(name.strip().casefold() if isinstance(name, str) else name) for name in same.names]
-    unknown = np.array([value is None for value in meaning], dtype=bool)
-    if unknown.any():
-        row = int(np.argmax(unknown[same.codes]))
-        raise AnnotationError(
-            f"'same' must be true or false (or yes/no, t/f, 1/0). Got {same.name(row)!r} in {where(row)} instead."
-        )
-    return np.array(meaning, dtype=bool)[same.codes]
 
 
 def pairs_within(sizes: Int[np.ndarray, " blocks"]) -> tuple[np.ndarray, np.ndarray]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -17,78 +15,10 @@ from consilience.annotations.names import (
     Where,
     by_appearance,
     code,
-    plain,
     union,
     unique_names,
-    without,
 )
 from consilience.errors import AnnotationError
-
-
-def coded_columns(
-    frame: Any,
-    required: tuple[str, ...],
-    optional: tuple[str, ...],
-    caller: str,
-    also: Mapping[str, str] = MappingProxyType({}),
-) -> dict[str, Coded]:
-    """Take the columns of a long table of any library that narwhals knows, each coded.
-
-    `also` maps other names of columns to those they stand for, if the table has them all.
-
-    Raises
-    ------
-    AnnotationError
-        `frame` is no table, lacks a required column, has one that is not known, or the same twice.
-    """
-    try:
-        table = nw.from_native(frame, eager_only=True)
-        columns = list(table.columns)
-    except (TypeError, ValueError) as error:
-        raise AnnotationError(
-            f"{caller} takes a table with differing columns, of pandas, polars or another library that narwhals "
-            f"reads. Got {type(frame).__name__} instead."
-        ) from error
-    standard = standard_names(columns, also)
-    check_columns(standard, required, optional, caller)
-    native = nw.to_native(table)
-    take = native.__getitem__ if isinstance(native, pd.DataFrame) else lambda name: table[name].to_list()
-    return {name: code(take(column)) for name, column in zip(standard, columns)}
-
-
-def standard_names(columns: list[str], also: Mapping[str, str]) -> list[str]:
-    """Return the names that columns stand for: those that `also` maps to others, if all of them are there.
-
-    Raises
-    ------
-    AnnotationError
-        Two columns stand for the same.
-    """
-    if set(also) <= set(columns):
-        columns = [also.get(name, name) for name in columns]
-    repeated = [name for i, name in enumerate(columns) if name in columns[:i]]
-    if repeated:
-        raise AnnotationError(f"Two columns are called {repeated[0]!r}, or mean it; drop or rename one.")
-    return columns
-
-
-def check_columns(found: list[Any], required: tuple[str, ...], optional: tuple[str, ...], caller: str) -> None:
-    """Raise an AnnotationError that names the column that is missing or unknown, if one is."""
-    known = (*required, *optional)
-    unknown = [str(name) for name in found if name not in known]
-    lacking = [name for name in required if name not in found]
-    expected = ", ".join(required) + (f" (optional: {', '.join(optional)})" if optional else "")
-    if lacking:
-        near = get_close_matches(lacking[0], unknown, n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}? Rename it." if near else ""
-        raise AnnotationError(
-            f"{caller} needs the column {lacking[0]!r}; it takes {expected}. "
-            f"Found {', '.join(map(str, found)) or 'no columns'}.{hint}"
-        )
-    if unknown:
-        near = get_close_matches(unknown[0], [name for name in optional if name not in found], n=1, cutoff=0.5)
-        remedy = f"Rename it to {near[0]!r}." if near else "Drop or rename it."
-        raise AnnotationError(f"{caller} does not know the column {unknown[0]!r}; it takes {expected}. {remedy}")
 
 
 def require_names(columns: dict[str, Coded], where: Where) -> None:
@@ -111,10 +41,9 @@ def place_items(
     AnnotationError
         An item is not among `items`, a name is missing, or the table has no rows and `items` is not given.
     """
-    n_rows = len(columns[keys[0]])
-    if items is None and not n_rows:
+    names = _common_names([columns[key] for key in keys]) if items is None else unique_names(items, "items")
+    if items is None and not len(names):
         raise AnnotationError("The table has no rows; give items=[...] if there are items without annotations.")
-    names = all_names([columns[key] for key in keys]) if items is None else unique_names(items, "items")
     columns = columns | {key: recode(columns[key], names, key, "items", where) for key in keys}
     if not any(column.has_missing for column in columns.values()):
         return columns, where
@@ -124,6 +53,12 @@ def place_items(
     where = _among(rows, where)
     require_names(columns, where)
     return columns, where
+
+
+def _common_names(columns: list[Coded]) -> pd.Index:
+    """Return the names of parallel columns: those that they share already, else in order of first appearance."""
+    names = columns[0].names
+    return names if all(column.names is names for column in columns) else all_names(columns)
 
 
 def _among(rows: np.ndarray, where: Where) -> Where:
@@ -157,7 +92,7 @@ def recode(column: Coded, names: pd.Index, what: str, whole: str, where: Where) 
 
 
 def wide_cells(
-    matrix: Any, items: Iterable[Any] | None, annotators: Iterable[Any] | None, missing: Any, caller: str
+    matrix: Any, items: Iterable[Any] | None, annotators: Iterable[Any] | None, caller: str
 ) -> tuple[Coded, pd.Index, pd.Index]:
     """Take a wide table apart: its cells row by row, the names of its rows (items) and columns (annotators).
 
@@ -172,10 +107,7 @@ def wide_cells(
     for what, names, expected in (("items", rows, frame.shape[0]), ("annotators", columns, frame.shape[1])):
         if len(names) != expected:
             raise AnnotationError(f"{caller} got {len(names)} names of {what} for a table with {expected} {what}.")
-    cell = code(frame.to_numpy().ravel())
-    if missing is not None:
-        cell = without(cell, np.array([plain(name) == missing for name in cell.names], dtype=bool))
-    return cell, rows, columns
+    return code(frame.to_numpy().ravel()), rows, columns
 
 
 def _as_frame(matrix: Any, caller: str) -> pd.DataFrame:

@@ -122,7 +122,7 @@ def read(
     InputError
         A file that cannot be read, or items that do not fit.
     """
-    said: Annotations = read_annotations(annotations, kind=kind, item_column=column)
+    said: Annotations = read_annotations(annotations, kind=kind, item=column)
     if features is None:
         return said, None
     table = named_as(read_numbers(features), said.items)

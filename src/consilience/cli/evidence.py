@@ -11,8 +11,8 @@ import pandas as pd
 
 from consilience import read_annotations, registry
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.files.table import Table
 from consilience.annotations.names import plain
-from consilience.annotations.readers import Table
 from consilience.cli.program import note, others
 from consilience.cli.tables import item_column, item_names, named_as, names_as, read_numbers, read_table, rows_of
 from consilience.errors import InputError
@@ -84,7 +84,7 @@ def read_said(
         The file cannot be read, or holds annotations that the model does not take.
     """
     reads = registry.entry(model).reads
-    said: Any = read_annotations(path, kind=kind, item_column=column)
+    said: Any = read_annotations(path, kind=kind, item=column)
     found = type(said).__name__.lower()
     if found not in reads:
         hint = ""

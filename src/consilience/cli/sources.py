@@ -72,7 +72,7 @@ def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, p
 def convert(source: Path, out: Path, *, to: str | None, kind: str | None, column: str | None) -> None:
     """Read annotations in any format and write their long table, as another kind if `to` says so."""
     require_folder(out)
-    said = convert_to(read_annotations(source, kind=kind, item_column=column), to)
+    said = convert_to(read_annotations(source, kind=kind, item=column), to)
     write_annotations(said, out)
     click.echo(f"{out}: {said}")
 

@@ -8,9 +8,9 @@ import click
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.formats import TEXT
+from consilience.annotations.files.sources import TEXT, Records, Source, import_pyarrow, read_source
+from consilience.annotations.files.table import CANONICAL_INTEGER, Table
 from consilience.annotations.names import plain, unique_names
-from consilience.annotations.readers import CANONICAL_INTEGER, Table, import_pyarrow, read_parquet, read_text
 from consilience.cli.program import note, others
 from consilience.errors import AnnotationError, InputError
 
@@ -23,18 +23,11 @@ def read_table(path: Path) -> Table:
     InputError
         There is no such file, or it holds no table.
     """
-    if path.is_dir():
-        raise InputError(f"{path}: This is a folder; give one of its files.")
-    if not path.exists():
-        raise InputError(f"There is no file {path}.")
     try:
-        if TEXT.search(path.name):
-            return read_text(path)
-        if path.suffix.lower() == ".parquet":
-            return read_parquet(path)
+        held = read_source(Source.of(path))
     except AnnotationError as error:
         raise InputError(f"{path}: {error}") from error
-    raise InputError(f"{path}: The file name must end in .csv, .tsv, .tab, .txt (or these with .gz) or .parquet.")
+    return held.table() if isinstance(held, Records) else held
 
 
 def item_column(table: Table) -> str:

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings, Pairs
+from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import order_of_names
 from consilience.consensus import item_embeddings, point_mixture
 from consilience.consensus.item_embeddings import Problem, State
@@ -161,8 +162,7 @@ class Crowdclustering(GroupingConsensus):
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         """
-        if isinstance(annotations, pd.DataFrame) and {"item_a", "item_b"} <= set(map(str, annotations.columns)):
-            annotations = Pairs.from_frame(annotations)
+        annotations = in_long_frame(annotations)
         if not isinstance(annotations, Pairs):
             return super().fit(annotations)
         self._forget_columns()

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import MISSING, plain
 from consilience.base import as_groupings
 from consilience.errors import InputError
@@ -130,8 +131,7 @@ def own_annotations(model: Any, annotations: Any) -> Groupings | Labels | Pairs:
 
 
 def _own_groupings(estimator: Any, annotations: Any) -> Groupings | Pairs:
-    if isinstance(annotations, pd.DataFrame) and {"item_a", "item_b"} <= set(map(str, annotations.columns)):
-        annotations = Pairs.from_frame(annotations)
+    annotations = in_long_frame(annotations)
     if isinstance(annotations, np.ndarray | list) and len(annotations) == len(estimator.items_):
         annotations = Groupings.from_matrix(annotations, items=estimator.items_)
     said = annotations if isinstance(annotations, Pairs) else as_groupings(annotations, None, "The report")

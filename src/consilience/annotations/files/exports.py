@@ -1,0 +1,444 @@
+"""Tables as other tools export them: rows that do not count left out, lists taken apart, and columns told.
+
+Each function takes a table of one tool and returns it with what the tool's columns are, so that the user need not say.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations.files.recognition import Asked
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.values import DIFFERENT, SAME, counted, is_number
+from consilience.annotations.files.vocabulary import named, normal, paired
+from consilience.errors import AnnotationError
+
+
+@dataclass(frozen=True)
+class Export:
+    """A table of which the tool that wrote it is known.
+
+    Attributes
+    ----------
+    tool : str
+        What the table is, for people.
+    table : Table
+    asked : Asked
+        What the caller said, completed by what is known of the tool's columns.
+    nouns : dict of str to str
+        What items and annotators are called.
+    notes : tuple of str
+        What was left out.
+    """
+
+    tool: str
+    table: Table
+    asked: Asked
+    nouns: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def known_export(table: Table, asked: Asked, name: str) -> Export | None:
+    """Return a table of a tool that is known, with what its columns are; None if it is of none.
+
+    Parameters
+    ----------
+    table : Table
+    asked : Asked
+    name : str
+        The file's name, which is that of the person in some exports.
+
+    Raises
+    ------
+    AnnotationError
+        The table is of a tool that is known, and holds nobody's judgements, or more than one question.
+    """
+    columns = {str(column) for column in table.columns}
+    for is_it, read in EXPORTS:
+        if is_it(columns) and (found := read(table, asked, name)) is not None:
+            return found
+    return None
+
+
+def _has(*names: str) -> Callable[[set[str]], bool]:
+    return lambda columns: set(names) <= columns
+
+
+def _starts(prefix: str) -> Callable[[set[str]], bool]:
+    return lambda columns: any(column.startswith(prefix) for column in columns)
+
+
+def _blank(column: pd.Series) -> np.ndarray:
+    return np.asarray(column.isna() | (column.astype(str).str.strip() == ""), dtype=bool)
+
+
+def _keep(table: Table, kept: np.ndarray, what: str) -> tuple[Table, tuple[str, ...]]:
+    n_left_out = int((~kept).sum())
+    if not n_left_out:
+        return table, ()
+    return table.rows(np.flatnonzero(kept)), (f"{counted(n_left_out, 'row')} {what} left out",)
+
+
+def _with(asked: Asked, **columns: Any) -> Asked:
+    return replace(
+        asked, columns={role: column for role, column in columns.items() if column is not None} | asked.columns
+    )
+
+
+def _only(columns: list[str], role: str, tool: str, table: Table) -> str:
+    """Return the only column that can play a part.
+
+    Raises
+    ------
+    AnnotationError
+        There is none, or there are several.
+    """
+    filled = [column for column in columns if not _blank(table.frame[column]).all()]
+    if len(filled) == 1:
+        return filled[0]
+    what = {"label": "answers", "item": "what was asked about"}[role]
+    if not filled:
+        raise AnnotationError(f"This file of {tool} has no column of {what}.")
+    shown = ", ".join(map(repr, filled[:6])) + (", …" if len(filled) > 6 else "")
+    raise AnnotationError(
+        f"This file of {tool} has several columns of {what}: {shown}. Say which: {role}={filled[0]!r} "
+        f"(--{role} '{filled[0]}')."
+    )
+
+
+def _pair_of(columns: list[str], strip: Callable[[str], str]) -> tuple[str, str] | None:
+    bare = {strip(column): column for column in columns}
+    pairs = paired(list(bare))
+    return (bare[pairs[0][0]], bare[pairs[0][1]]) if len(pairs) == 1 and len(columns) == 2 else None
+
+
+def _says_same(column: pd.Series) -> bool:
+    words = {str(value).strip().casefold() for value in column if str(value).strip()}
+    return bool(words) and words <= SAME | DIFFERENT
+
+
+def toloka(table: Table, asked: Asked, name: str) -> Export:
+    """Read results of Toloka: an answer a row, or groups of the pictures on a sheet."""
+    tool, frame = "Toloka results", table.frame
+    if not any(column.startswith("ASSIGNMENT:") for column in table.columns):
+        raise AnnotationError("This is a file of Toloka tasks; it holds no answers. Download the results.")
+    table, _ = _keep(table, ~np.logical_and.reduce([_blank(frame[column]) for column in table.columns]), "")
+    notes: tuple[str, ...] = ()
+    if "ASSIGNMENT:status" in table.columns:
+        status = table.frame["ASSIGNMENT:status"].astype(str).str.strip().str.upper()
+        table, notes = _keep(table, np.asarray(status != "REJECTED"), "of rejected assignments")
+    if "ASSIGNMENT:worker_id" not in table.columns:
+        raise AnnotationError(
+            "This file of Toloka results has no column 'ASSIGNMENT:worker_id'; download it with that column."
+        )
+    inputs = [column for column in table.columns if column.startswith("INPUT:") and column not in asked.ignore]
+    outputs = [column for column in table.columns if column.startswith("OUTPUT:") and column not in asked.ignore]
+    answer = asked.columns.get("label") or asked.columns.get("group") or asked.columns.get("same")
+    answer = answer or _only(outputs, "label", tool, table)
+    nouns = {"annotator": "worker"}
+    if table.frame[answer].astype(str).str.contains(r'"group"\s*:').any():
+        item = asked.columns.get("item") or _only(inputs, "item", tool, table)
+        sheets = _toloka_sheets(table, item, answer)
+        return Export("Toloka grouping tasks", sheets, replace(asked, columns={}), nouns | {"item": "image"}, notes)
+    pair = _pair_of(inputs, lambda column: column.removeprefix("INPUT:"))
+    if pair and _says_same(table.frame[answer]):
+        asked = _with(asked, item=pair[0], item_b=pair[1], annotator="ASSIGNMENT:worker_id", same=answer)
+        return Export(tool, table, asked, nouns, notes)
+    task = "ASSIGNMENT:task_id" if "ASSIGNMENT:task_id" in table.columns and len(inputs) != 1 else None
+    item = asked.columns.get("item") or task or _only(inputs, "item", tool, table)
+    value = {} if {"label", "group", "same"} & asked.columns.keys() else {"label": answer}
+    asked = _with(asked, item=item, annotator="ASSIGNMENT:worker_id", **value)
+    return Export(tool, table, asked, nouns | {"item": "task"}, notes)
+
+
+def _toloka_sheets(table: Table, item: str, answer: str) -> Table:
+    """Return a long table of the pictures on each sheet and their groups: a sheet is a grouping."""
+    rows, places = [], []
+    frame = table.frame
+    sheet = frame["ASSIGNMENT:assignment_id"] if "ASSIGNMENT:assignment_id" in table.columns else None
+    names = list(range(len(frame))) if sheet is None or not sheet.is_unique else sheet.tolist()
+    for row, (images, groups, worker) in enumerate(zip(frame[item], frame[answer], frame["ASSIGNMENT:worker_id"])):
+        pictures = _toloka_list(images, item, table.where, row)
+        given = _toloka_list(groups, answer, table.where, row)
+        if len(pictures) != len(given):
+            raise AnnotationError(
+                f"{table.where(row)} has {len(pictures)} images in {item!r} and {len(given)} groups in {answer!r}."
+            )
+        for picture, group in zip(pictures, given):
+            number = group.get("group") if isinstance(group, dict) else group
+            rows.append((picture, worker, names[row], number))
+            places.append(row)
+    where = table.where
+    long = pd.DataFrame(rows, columns=["image", "worker", "sort", "group"], dtype=object)
+    return replace(table, frame=long, where=lambda row: where(places[row]), is_text=False, spells_missing=False)
+
+
+def _toloka_list(cell: Any, column: str, where: Callable[[int], str], row: int) -> list[Any]:
+    """Read a list as Toloka writes it: JSON without its brackets, perhaps with marks doubled or escaped."""
+    text = str(cell).strip()
+    undone = text.replace('""', '"').replace("\\", "")
+    for attempt in (text, f"[{text}]", undone, f"[{undone}]"):
+        try:
+            found = json.loads(attempt)
+        except ValueError:
+            continue
+        if isinstance(found, list):
+            return found
+    if "{" not in text and text:
+        return [part.strip() for part in text.split(",")]
+    raise AnnotationError(f"{column!r} in {where(row)} is not a list as Toloka writes it: {text[:60]!r}.")
+
+
+def mechanical_turk(table: Table, asked: Asked, name: str) -> Export:
+    """Read a batch result file of Mechanical Turk, or of Turkle."""
+    tool, frame = "Mechanical Turk results", table.frame
+    rejected = np.zeros(len(frame), dtype=bool)
+    if "AssignmentStatus" in table.columns:
+        rejected |= np.asarray(frame["AssignmentStatus"].astype(str).str.strip().str.casefold() == "rejected")
+    for column in ("RejectionTime", "Reject"):
+        if column in table.columns:
+            rejected |= ~_blank(frame[column])
+    table, notes = _keep(table, ~rejected, "of rejected assignments")
+    worker = "Turkle.Username" if "Turkle.Username" in table.columns else "WorkerId"
+    inputs = [column for column in table.columns if column.startswith("Input.") and column not in asked.ignore]
+    answers = [column for column in table.columns if column.startswith("Answer.") and column not in asked.ignore]
+    said = asked.columns.get("label") or asked.columns.get("same") or asked.columns.get("group")
+    said = said or _only([column for column in answers if not _is_remark(column)], "label", tool, table)
+    if said == "Answer.taskAnswers":
+        table = _task_answers(table, said)
+    nouns = {"annotator": "worker", "item": "task"}
+    pair = _pair_of(inputs, lambda column: column.removeprefix("Input."))
+    if pair and _says_same(table.frame[said]):
+        asked = _with(asked, item=pair[0], item_b=pair[1], annotator=worker, same=said)
+        return Export(tool, table, asked, {"annotator": "worker"}, notes)
+    item = asked.columns.get("item") or (inputs[0] if len(inputs) == 1 else "HITId")
+    value = {} if {"label", "group", "same"} & asked.columns.keys() else {"label": said}
+    return Export(tool, table, _with(asked, item=item, annotator=worker, **value), nouns, notes)
+
+
+def _is_remark(column: str) -> bool:
+    return normal(column).split()[-1] in {"comment", "comments", "feedback", "remarks", "suggestions", "notes"}
+
+
+def _task_answers(table: Table, column: str) -> Table:
+    """Replace the JSON of a form of Mechanical Turk by the one answer that it holds."""
+    found = []
+    for row, cell in enumerate(table.frame[column]):
+        try:
+            (form,) = json.loads(cell)
+            ((_, answer),) = form.items()
+            found.append(_answer_in(answer))
+        except (ValueError, TypeError, AttributeError):
+            raise AnnotationError(
+                f"{column!r} in {table.where(row)} holds no single answer: {str(cell)[:80]!r}. Write the answers to columns "
+                "of their own."
+            ) from None
+    return replace(table, frame=table.frame.assign(**{column: found}))
+
+
+def _answer_in(answer: Any) -> Any:
+    if isinstance(answer, dict) and "label" in answer:
+        answer = answer["label"]
+    if isinstance(answer, dict):
+        (answer,) = [choice for choice, chosen in answer.items() if chosen is True]
+    if not isinstance(answer, str | int):
+        raise TypeError(answer)
+    return answer
+
+
+def appen(table: Table, asked: Asked, name: str) -> Export:
+    """Read a full report of Appen, which was called Figure Eight and CrowdFlower."""
+    table = replace(table, frame=table.frame.rename(columns=lambda column: re.sub(r"^X(?=_)", "", str(column))))
+    if "_worker_id" not in table.columns:
+        raise AnnotationError("This is Appen's aggregated report, which has no people in it; download the full report.")
+    notes: tuple[str, ...] = ()
+    if "_tainted" in table.columns:
+        tainted = table.frame["_tainted"].astype(str).str.strip().str.casefold() == "true"
+        table, notes = _keep(table, np.asarray(~tainted), "of flagged contributors (_tainted)")
+    said = asked.columns.get("label") or asked.columns.get("same") or asked.columns.get("group")
+    if not said:
+        answers = [
+            column for column in table.columns if f"{column}_gold" in table.columns and column not in asked.ignore
+        ]
+        said = _only(answers, "label", "Appen", table)
+    value = {} if {"label", "group", "same"} & asked.columns.keys() else {"label": said}
+    asked = _with(asked, item="_unit_id", annotator="_worker_id", **value)
+    return Export("Appen full report", table, asked, {"item": "unit", "annotator": "contributor"}, notes)
+
+
+STUDIO_COLUMNS = {"annotation_id", "annotator", "created_at", "updated_at", "lead_time", "id", "agreement", "history"}
+
+
+def label_studio_table(table: Table, asked: Asked, name: str) -> Export:
+    """Read Label Studio's CSV, or its JSON-MIN: an annotation a row."""
+    tool = "Label Studio table"
+    said = asked.columns.get("label") or asked.columns.get("group") or asked.columns.get("same")
+    if not said:
+        rest = [str(column) for column in table.columns if column not in STUDIO_COLUMNS | set(asked.ignore)]
+        answers = [column for column in rest if not _belongs_to_task(table, column)]
+        said = _only(answers, "label", tool, table)
+    if _is_ranking(table.frame[said]):
+        raise AnnotationError(
+            "This export of Label Studio holds results of a Ranker in a short form; export JSON instead of JSON-MIN or CSV."
+        )
+    frame = table.frame.assign(**{said: [_choices(cell) for cell in table.frame[said]]})
+    value = {} if {"label", "group", "same"} & asked.columns.keys() else {"label": said}
+    asked = _with(asked, item="id", annotator="annotator", **value)
+    return Export(tool, replace(table, frame=frame), asked, {"item": "task"})
+
+
+def _belongs_to_task(table: Table, column: str) -> bool:
+    """Whether a column is of the task and not of the annotation: the same in all annotations, and no two alike."""
+    texts = table.frame[column].astype(str)
+    per_task = texts.groupby(table.frame["id"].astype(str)).nunique()
+    return bool((per_task <= 1).all() and texts.nunique() == len(per_task))
+
+
+def _is_ranking(column: pd.Series) -> bool:
+    return any('"ranker"' in cell or "'ranker'" in cell for cell in column.astype(str).head(50))
+
+
+def _choices(cell: Any) -> Any:
+    if isinstance(cell, str) and cell.startswith('{"choices"'):
+        cell = json.loads(cell)
+    return cell["choices"] if isinstance(cell, dict) and "choices" in cell else cell
+
+
+def usage_judgements(table: Table, asked: Asked, name: str) -> Export:
+    """Read judgements of word usages (DURel, WUG), in which 0 means that the annotator cannot decide."""
+    columns = {str(column).casefold(): column for column in table.columns}
+    asked = replace(asked, missing=("0",) if asked.missing is None else asked.missing)
+    asked = _with(
+        asked,
+        item=columns["identifier1"],
+        item_b=columns["identifier2"],
+        annotator=columns.get("annotator"),
+        same=columns["judgment"],
+    )
+    notes = ("judgements of 0, which mean that the annotator could not decide, are left out",)
+    zeros = pd.to_numeric(table.frame[columns["judgment"]].astype(str).str.strip(), errors="coerce") == 0
+    return Export("judgements of word usages", table, asked, {"item": "use"}, notes if zeros.any() else ())
+
+
+def mural(table: Table, asked: Asked, name: str) -> Export:
+    """Read a board of Mural: the stickies in each area, as the grouping of one person."""
+    texts = table.frame["Text"].astype(str).map(html.unescape).str.strip()
+    again = texts.duplicated(keep=False) & (texts != "")
+    texts = texts.where(~again, texts + " (" + table.frame["ID"].astype(str) + ")")
+    frame = pd.DataFrame({"card": texts, "group": table.frame["Area"], "person": PurePath(name).stem})
+    table, notes = _keep(replace(table, frame=frame), np.asarray(texts != ""), "without a text")
+    table = table.rows(np.argsort(_blank(table.frame["group"]), kind="stable"))
+    return Export("board of Mural, one person's sort", table, replace(asked, columns={}), {"item": "card"}, notes)
+
+
+def qualtrics(table: Table, asked: Asked, name: str) -> Export | None:
+    """Read a survey of Qualtrics, whose names of columns take three rows; a row a respondent."""
+    frame = table.frame
+    if len(frame) < 3 or not frame.iloc[1].astype(str).str.contains("ImportId").any():
+        return None
+    texts = dict(zip(frame.columns, frame.iloc[0].astype(str)))
+    table = table.rows(np.arange(2, len(frame)))
+    questions = [column for column in table.columns if re.match(r"Q\d", str(column)) and column not in asked.ignore]
+    stems = {re.split(r"[_#.]", str(column))[0] for column in questions}
+    if len(stems) > 1 and not asked.columns:
+        shown = ", ".join(sorted(stems)[:6])
+        raise AnnotationError(
+            f"This survey of Qualtrics holds several questions: {shown}. Leave out those that are no sorting: "
+            f"ignore=['{sorted(stems)[-1]}*'] (--ignore '{sorted(stems)[-1]}*')."
+        )
+    cards = {column: re.split(r"\s-\s", texts[column])[-1].removesuffix(":Right").strip() for column in questions}
+    if len(set(cards.values())) == len(cards) and all(cards.values()):
+        table = replace(table, frame=table.frame.rename(columns=cards))
+    else:
+        cards = {column: column for column in questions}
+    others = tuple(c for c in table.columns if c not in cards.values() and c != "ResponseId")
+    asked = _with(replace(asked, ignore=others), annotator="ResponseId")
+    return Export("survey of Qualtrics", table, asked, {"annotator": "respondent", "item": "card"})
+
+
+EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, Asked, str], Export | None]]] = [
+    (lambda columns: _starts("ASSIGNMENT:")(columns) or (_starts("INPUT:")(columns)), toloka),
+    (
+        lambda columns: {"HITId", "AssignmentId"} <= columns and bool({"WorkerId", "Turkle.Username"} & columns),
+        mechanical_turk,
+    ),
+    (lambda columns: bool({"_unit_id", "X_unit_id"} & columns), appen),
+    (_has("annotation_id", "annotator", "id"), label_studio_table),
+    (lambda columns: {"identifier1", "identifier2", "judgment"} <= {c.casefold() for c in columns}, usage_judgements),
+    (_has("ID", "Text", "BG Color", "Area"), mural),
+    (_has("ResponseId", "StartDate"), qualtrics),
+]
+
+
+def piles(table: Table, asked: Asked) -> Table:
+    """Take apart rows that hold a pile each: a sorter, the pile's name, and the items of the pile in further columns.
+
+    Two piles of one sorter under one name are two piles.
+    """
+    roles = {column: found for column in table.columns if (found := named(column))}
+    numbered = [column for column in table.columns if column not in roles and _is_numbered_item(column)]
+    people = [column for column, found in roles.items() if found.role == "annotator"]
+    groups = [column for column, found in roles.items() if found.role == "group"]
+    items = [column for column, found in roles.items() if found.role == "item"]
+    if not numbered or len(people) != 1 or len(groups) != 1 or items or asked.columns:
+        return table
+    frame = table.frame
+    n_rows, width = len(frame), len(numbered)
+    cells = frame[numbered].to_numpy(object).ravel()
+    kept = np.flatnonzero([not (cell is None or cell != cell or str(cell).strip() == "") for cell in cells])
+    row = kept // width
+    pile = frame[groups[0]].astype(str).str.strip()
+    pile = pile.where(pile != "", "pile")
+    again = pd.DataFrame({"who": frame[people[0]], "pile": pile}).duplicated(keep=False)
+    pile = pile.where(~again, pile + " (" + pd.Series(np.arange(n_rows), index=frame.index).astype(str) + ")")
+    long = pd.DataFrame(
+        {
+            str(roles[people[0]].noun): frame[people[0]].to_numpy(object)[row],
+            "pile": pile.to_numpy(object)[row],
+            _noun_of(numbered[0]): [str(cell).strip() if isinstance(cell, str) else cell for cell in cells[kept]],
+        },
+        dtype=object,
+    )
+    where = table.where
+    return replace(table, frame=long, where=lambda place: where(int(row[place])))
+
+
+def _noun_of(column: Any) -> str:
+    return re.sub(r"[\s\d]+$", "", normal(column))
+
+
+def _is_numbered_item(column: Any) -> bool:
+    found = named(_noun_of(column)) if re.search(r"\d$", normal(column)) else None
+    return found is not None and found.role == "item"
+
+
+def lists_in_columns(table: Table, name: str) -> Table | None:
+    """Return one person's piles, a column each under its name, as a long table; None if the table is no such thing."""
+    cells = table.frame.to_numpy(object)
+    texts = [str(cell).strip() for cell in cells.ravel()]
+    filled = np.array([text not in ("", "None") for text in texts]).reshape(cells.shape)
+    held = [text for text, is_it in zip(texts, filled.ravel()) if is_it]
+    ragged = all((~filled[:-1, place] <= ~filled[1:, place]).all() for place in range(cells.shape[1]))
+    uneven = len(set(filled.sum(0))) > 1
+    if cells.shape[1] < 2 or not (ragged and uneven and len(set(held)) == len(held)) or any(map(is_number, held)):
+        return None
+    column, row = np.nonzero(filled.T)
+    frame = pd.DataFrame(
+        {
+            "card": [texts[r * cells.shape[1] + c] for r, c in zip(row, column)],
+            "person": PurePath(name).stem,
+            "group": [table.columns[c] for c in column],
+        },
+        dtype=object,
+    )
+    where = table.where
+    return replace(table, frame=frame, where=lambda place: where(int(row[place])), is_text=False)

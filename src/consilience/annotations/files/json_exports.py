@@ -1,0 +1,241 @@
+"""JSON of other tools: tasks of Label Studio, lines of Prodigy and of doccano."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+
+import pandas as pd
+
+from consilience.annotations.files.exports import Export
+from consilience.annotations.files.recognition import Asked
+from consilience.annotations.files.sources import Records
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.values import DIFFERENT, SAME, counted
+from consilience.annotations.files.vocabulary import paired
+from consilience.annotations.names import Where
+from consilience.errors import AnnotationError
+
+UNSORTED = "_"
+PERSON = "consilience person"  # key that says from which file of an archive a record comes
+
+
+def known_records(records: Records, asked: Asked, name: str) -> Export | None:
+    """Return the table that JSON of a known tool holds, None if it is of none.
+
+    Raises
+    ------
+    AnnotationError
+        The records are of a tool that is known, and hold nobody's groups or labels.
+    """
+    objects = records.objects
+    if all(isinstance(record.get("annotations", record.get("completions")), list) for record in objects):
+        return _label_studio(records, asked)
+    if all("answer" in record for record in objects) and any(
+        {"_input_hash", "_task_hash"} & record.keys() for record in objects
+    ):
+        return _prodigy(records, asked)
+    if all("text" in record and isinstance(record.get("label", record.get("labels")), list) for record in objects):
+        return _doccano(records, asked, name)
+    return None
+
+
+def _long(rows: list[tuple[Any, ...]], columns: list[str], places: list[int], where: Where) -> Table:
+    frame = pd.DataFrame(rows, columns=columns, dtype=object)
+    return Table(frame, lambda row: where(places[row]), is_text=False)
+
+
+# Label Studio
+
+
+def _label_studio(records: Records, asked: Asked) -> Export:
+    """Read tasks of Label Studio: groups of a Ranker with buckets, or labels of Choices.
+
+    The annotator is who completed the annotation (the e-mail address where the export has it, else the number). Groups
+    are named by their buckets, groupings by their tasks, or by "task/annotation/ranker" where an annotator has several
+    for one task. What stands in the original list, "_", is an item that the annotator left out.
+    """
+    try:
+        results = list(_results(records))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise AnnotationError(
+            "The annotations in this Label Studio export are not as Label Studio writes them."
+        ) from error
+    cancelled = sum(bool(done.get("was_cancelled")) for task in records.objects for done in _annotations(task))
+    notes = (
+        (f"{counted(cancelled, 'annotation')} that {'was' if cancelled == 1 else 'were'} cancelled left out",)
+        if cancelled
+        else ()
+    )
+    types = {result.get("type") for _, _, _, _, result in results}
+    try:
+        if "ranker" in types:
+            return replace(_rankings(results, records, asked), notes=notes)
+        if "choices" in types:
+            return replace(_choices(results, records, asked), notes=notes)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise AnnotationError(
+            "The annotations in this Label Studio export are not as Label Studio writes them."
+        ) from error
+    if "pairwise" in types:
+        raise AnnotationError(
+            "The results of Pairwise in this Label Studio export say which of two items was preferred, not whether they are "
+            "the same; for that, Label Studio has Choices."
+        )
+    raise AnnotationError("The Label Studio export holds no result of a Ranker with buckets, nor of Choices.")
+
+
+def _annotations(task: dict[str, Any]) -> list[dict[str, Any]]:
+    return task["annotations"] if "annotations" in task else task["completions"]
+
+
+def _results(records: Records) -> Iterator[tuple[int, dict[str, Any], dict[str, Any], Any, dict[str, Any]]]:
+    """Yield the place of the task, the task, the annotation, the annotator and one result."""
+    for place, task in enumerate(records.objects):
+        for done in _annotations(task):
+            who = done.get("completed_by")
+            who = (who.get("email") or who.get("id")) if isinstance(who, dict) else who
+            for result in [] if done.get("was_cancelled") else done.get("result", []):
+                yield place, task, done, who, result
+
+
+def _rankings(results: list[Any], records: Records, asked: Asked) -> Export:
+    sorts = []
+    for place, task, done, who, result in results:
+        if result.get("type") != "ranker":
+            continue
+        buckets, ranker = result["value"]["ranker"], result.get("from_name")
+        if not isinstance(buckets, dict) or set(buckets) == {ranker}:
+            raise AnnotationError(
+                f"The Ranker {ranker!r} of task {task.get('id')!r} has no buckets: it ranks and does not group."
+            )
+        sorts.append((place, task.get("id"), done.get("id"), who, ranker, buckets))
+    one_a_task = len({(who, task) for _, task, _, who, _, _ in sorts}) == len(sorts)
+    rows, places = [], []
+    for place, task, annotation, who, ranker, buckets in sorts:
+        name = task if one_a_task else f"{task}/{annotation}/{ranker}"
+        for bucket, items in buckets.items():
+            for item in items:
+                rows.append((item, None, None, None) if bucket == UNSORTED else (item, who, name, bucket))
+                places.append(place)
+    table = _long(rows, ["item", "annotator", "grouping", "group"], places, records.where)
+    return Export("Label Studio's Ranker", table, replace(asked, columns={}))
+
+
+def _choices(results: list[Any], records: Records, asked: Asked) -> Export:
+    chosen = [result for result in results if result[4].get("type") == "choices"]
+    questions = list(dict.fromkeys(result.get("from_name") for *_, result in chosen))
+    question = asked.columns.get("label", questions[0])
+    if question not in questions:
+        raise AnnotationError(f"There is no question {question!r} of Choices. Found {', '.join(map(repr, questions))}.")
+    if len(questions) > 1 and "label" not in asked.columns:
+        raise AnnotationError(
+            f"This Label Studio export has several questions: {', '.join(map(repr, questions))}. Say which: "
+            f"label={questions[0]!r} (--label {questions[0]!r})."
+        )
+    chosen = [result for result in chosen if result[4].get("from_name") == question]
+    asked = replace(asked, columns={})
+    words = {str(choice).casefold() for *_, result in chosen for choice in result["value"]["choices"]}
+    data = [task.get("data", {}) for task in records.objects]
+    pairs = [pair for pair in paired(list(data[0])) if all(pair[0] in held and pair[1] in held for held in data)]
+    rows, places = [], []
+    if words <= SAME | DIFFERENT and len(pairs) == 1:
+        for place, task, _, who, result in chosen:
+            held = task["data"]
+            rows += [(held[pairs[0][0]], held[pairs[0][1]], who, choice) for choice in result["value"]["choices"]]
+            places += [place] * len(result["value"]["choices"])
+        table = _long(rows, ["item_a", "item_b", "annotator", "same"], places, records.where)
+        return Export("Label Studio's Choices on pairs", table, asked)
+    for place, task, _, who, result in chosen:
+        rows += [(task.get("id"), who, choice) for choice in result["value"]["choices"]]
+        places += [place] * len(result["value"]["choices"])
+    table = _long(rows, ["task", "annotator", "label"], places, records.where)
+    return Export("Label Studio's Choices", table, asked, {"item": "task"})
+
+
+# Prodigy
+
+
+def _prodigy(records: Records, asked: Asked) -> Export:
+    """Read annotations of Prodigy: what was chosen of options, or a label that was accepted or rejected."""
+    objects = records.objects
+    people = [record.get("_annotator_id", record.get("_session_id")) for record in objects]
+    if all(person is None for person in people):
+        raise AnnotationError(
+            "The lines of Prodigy have no _annotator_id and no _session_id, so that nobody said anything."
+        )
+    labels = {record["label"] for record in objects if isinstance(record.get("label"), str)}
+    item_of = _prodigy_items(objects)
+    rows, places, n_ignored, n_rejected = [], [], 0, 0
+    for place, (record, person) in enumerate(zip(objects, people)):
+        answer = record["answer"]
+        if answer == "ignore" or (answer == "reject" and "label" not in record):
+            n_ignored += 1
+            continue
+        if isinstance(record.get("accept"), list):
+            texts = {option["id"]: option.get("text", option["id"]) for option in record.get("options", [])}
+            given = [texts.get(chosen, chosen) for chosen in record["accept"]]
+        elif isinstance(record.get("label"), str):
+            if answer == "reject" and len(labels) > 1:
+                n_rejected += 1
+                continue
+            given = [record["label"] if answer == "accept" else f"not {record['label']}"]
+        else:
+            raise AnnotationError(
+                f"{records.where(place)} of Prodigy holds neither a choice nor a label (text classification); spans and "
+                "comparisons cannot be clustered."
+            )
+        rows += [(item_of[place], person, label) for label in given]
+        places += [place] * len(given)
+    notes = (
+        [f"{counted(n_ignored, 'line')} that {'was' if n_ignored == 1 else 'were'} ignored or rejected left out"]
+        if n_ignored
+        else []
+    )
+    if n_rejected:
+        notes.append(
+            f"{counted(n_rejected, 'line')} that reject one of {len(labels)} labels, and name no other, left out"
+        )
+    if any(re.fullmatch(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", str(person)) for person in people):
+        notes.append("annotators named by the time of their session may be one person; name sessions (?session=name)")
+    table = _long(rows, ["task", "annotator", "label"], places, records.where)
+    return Export("Prodigy", table, replace(asked, columns={}), {"item": "task"}, tuple(notes))
+
+
+def _prodigy_items(objects: list[dict[str, Any]]) -> list[Any]:
+    """Name tasks by their text if that tells them apart, else by their number."""
+    texts = [record.get("text") for record in objects]
+    hashes = [record.get("_input_hash", record.get("_task_hash")) for record in objects]
+    if None in hashes:
+        return texts
+    one_to_one = len(set(zip(texts, hashes))) == len(set(texts)) == len(set(hashes))
+    return texts if one_to_one and None not in texts else hashes
+
+
+# doccano
+
+
+def _doccano(records: Records, asked: Asked, name: str) -> Export:
+    """Read an export of doccano, whose files are each of one person, called like the file."""
+    rows, places = [], []
+    for place, record in enumerate(records.objects):
+        person = record.get(PERSON, PurePath(name).stem)
+        given = record.get("label", record.get("labels"))
+        if any(not isinstance(label, str | int) for label in given):
+            raise AnnotationError(
+                f"{records.where(place)} of doccano holds spans of text, not labels of the whole; they cannot be clustered."
+            )
+        item = record.get("id", record["text"])
+        rows += [(item, person, label) for label in given] or [(item, None, None)]
+        places += [place] * max(len(given), 1)
+    table = _long(rows, ["document", "annotator", "label"], places, records.where)
+    people = {row[1] for row in rows} - {None}
+    notes = ()
+    if len(people) == 1:
+        notes = (
+            f"all labels are those of {next(iter(people))!r}, after the file's name; doccano's archive holds a file a person",
+        )
+    return Export("doccano", table, replace(asked, columns={}), {"item": "document"}, notes)

@@ -1,0 +1,176 @@
+"""Reading what people said from a file of any kind."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import PurePath
+from typing import Any
+
+from consilience.annotations.base import Annotations
+from consilience.annotations.files.frames import asked_of
+from consilience.annotations.files.json_exports import known_records
+from consilience.annotations.files.recognition import Asked, long_table
+from consilience.annotations.files.sources import Records, Source, read_source
+from consilience.annotations.files.statements import Statements, statements, table_of_frame
+from consilience.annotations.groupings import Groupings
+from consilience.annotations.labels import Labels
+from consilience.annotations.pairs import Pairs
+from consilience.errors import AnnotationError, AnnotationWarning, InputError
+
+KINDS: dict[str, Any] = {"groupings": Groupings, "pairs": Pairs, "labels": Labels}
+
+
+def read_annotations(
+    path: str | PathLike[str],
+    *,
+    kind: str | None = None,
+    items: Iterable[Any] | None = None,
+    item: str | None = None,
+    item_b: str | None = None,
+    annotator: str | None = None,
+    grouping: str | None = None,
+    group: str | None = None,
+    label: str | None = None,
+    same: str | None = None,
+    ignore: str | Iterable[str] = (),
+    transpose: bool | None = None,
+    missing: Any = None,
+    same_if: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> Annotations:
+    r"""Read annotations from a file, whose shape is recognised by the names and the contents of its columns.
+
+    - item, annotator, grouping, group (one of the middle two may be absent): `Groupings`
+    - item_a, item_b, annotator, same, and optionally grouping: `Pairs`
+    - item, annotator, label: `Labels`
+    - a table of items × annotators, or annotators × items, blank = missing: `Groupings`, or `Labels` by
+      ``kind="labels"``
+    - exports of many tools; :doc:`/annotations` lists them
+
+    Columns may be called otherwise (card, question, task, …; participant, worker, rater, …; category, pile, …; answer,
+    …), in any order and case, and there may be more of them. How the file was read is told by the attribute `reading`
+    of the result. What reads two ways is refused, and the message names the keyword that decides. Keywords override
+    every guess.
+
+    Files are delimited text, Excel workbooks (``.xlsx``), Parquet, NumPy arrays (``.npy``), or JSON, as a list or in
+    lines; any of them may be compressed by gzip. Text is in UTF-8 unless a byte order mark or its bytes say otherwise.
+
+    Names keep the type that Parquet, Excel and JSON give them. In text a column whose names are all whole numbers (7, or
+    7.0, but not 007) holds integers; item_a and item_b count as one column, and so do all cells of a wide table. Every
+    other column holds exactly the text that stands there.
+
+    Parameters
+    ----------
+    path : path
+        The file; ``"-"`` is standard input.
+    kind : {"groupings", "pairs", "labels"}, optional
+        What the file must hold.
+    items : iterable of names, optional
+        All items in order, also those without annotations. By default the rows of a wide table, else the items in
+        order of first appearance.
+    item, item_b, annotator, grouping, group, label, same : str, optional
+        Names of columns.
+    ignore : str or list of str
+        Columns to leave out; ``*`` stands for any letters.
+    transpose : bool, optional
+        Whether the rows of a wide table are annotators.
+    missing : optional
+        A value, or a list of them, that means that nothing was said, besides blank cells. By default -1 where it is the
+        only negative integer, NaN and null in text, and NA in text among numbers; ``missing=[]`` takes all these for
+        names.
+    same_if : str, optional
+        Which judgements of pairs mean the same, such as ``">=3"`` or ``"=yes"``. By default what the words mean, or of
+        grades those above the middle of the scale that was used.
+    encoding : str, optional
+        Of text, such as ``"cp1252"``.
+    sheet : str, optional
+        Of a workbook; by default the first that holds a table.
+
+    Returns
+    -------
+    Groupings, Pairs or Labels
+
+    Raises
+    ------
+    AnnotationError
+        The file holds no annotations that are recognised, not those of `kind`, reads two ways, or contradicts itself.
+        The message names the file, and the line of text (the header is line 1) or the row of other files (the first
+        is 0).
+    InputError
+        There is no such file.
+    MissingDependencyError
+        There is no pyarrow to read Parquet with, or no openpyxl for workbooks.
+
+    Warns
+    -----
+    AnnotationWarning
+        Something was left out, or taken for missing.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from consilience import read_annotations
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "sort.csv"
+    ...     _ = path.write_text("product;Ann;Bo\nale;1;2\nstout;1;\n")
+    ...     groupings = read_annotations(path)
+    >>> groupings
+    Groupings(2 items, 2 annotators, 2 groupings, 2 groups, 3 memberships)
+    >>> groupings.reading.how
+    "2 products × 2 annotators, wide table of groupings (a row per product, a column per annotator: the column 'product')"
+    """
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"The 'kind' parameter of read_annotations must be one of {', '.join(KINDS)}. Got {kind!r}.")
+    items = None if items is None else list(items)
+    columns = dict(
+        item=item, item_b=item_b, annotator=annotator, grouping=grouping, group=group, label=label, same=same
+    )
+    asked = asked_of(columns, kind=kind, ignore=ignore, transpose=transpose, missing=missing, same_if=same_if)
+    source = Source.of(path)
+    try:
+        found = _statements(source, asked, encoding, sheet)
+        said: Annotations = KINDS[found.kind]._from_statements(found, items)
+    except AnnotationError as error:
+        raise AnnotationError(f"{source.name}: {error}") from error
+    for text in found.reading.warnings:
+        warnings.warn(f"{source.name}: {text}.", AnnotationWarning, stacklevel=2)
+    return said
+
+
+def _statements(source: Source, asked: Asked, encoding: str | None, sheet: str | None) -> Statements:
+    held = read_source(source, encoding=encoding, sheet=sheet)
+    name = PurePath(source.name.removesuffix(".gz")).name
+    if isinstance(held, Records):
+        found = known_records(held, asked, name)
+        if found is not None:
+            return statements(found.table, found.asked, name, export=found)
+        held = held.table()
+    return statements(held, asked, name)
+
+
+def in_long_frame(given: Any) -> Any:
+    """Return the annotations that a long table of a frame holds; what is no long table is returned as it is.
+
+    Raises
+    ------
+    AnnotationError
+        The names of columns speak of a long table, and a part of it is missing, or it reads two ways.
+
+    Warns
+    -----
+    AnnotationWarning
+        Something was left out, or taken for missing.
+    """
+    if isinstance(given, Annotations) or not hasattr(given, "columns"):
+        return given
+    table, asked = table_of_frame(given, "fit"), Asked()
+    if long_table(table, asked) is None:
+        return given
+    found = statements(table, asked)
+    for text in found.reading.warnings:
+        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=2)
+    return KINDS[found.kind]._from_statements(found, None)

@@ -1,0 +1,264 @@
+"""Files of every kind as tables or as JSON objects: what they are is told from their first bytes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import sys
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.text import read_text
+from consilience.annotations.names import frame_row
+from consilience.errors import AnnotationError, InputError, MissingDependencyError
+
+GZIP, ZIP, PARQUET, NUMPY, OLE = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\x93NUMPY", b"\xd0\xcf\x11\xe0"
+STANDARD_INPUT = "-"
+TEXT = re.compile(r"\.(csv|tsv|tab|txt)(\.gz)?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or standard input, whose bytes can be read more than once.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    open : callable
+        Opens the bytes from their beginning, unpacked if they were compressed by gzip.
+    """
+
+    name: str
+    open: Callable[[], Any]
+
+    @classmethod
+    def of(cls, path: str | PathLike[str]) -> Source:
+        """Find a file; ``-`` is standard input.
+
+        Raises
+        ------
+        InputError
+            There is no such file, or it is a folder.
+        """
+        if str(path) == STANDARD_INPUT:
+            held = sys.stdin.buffer.read()
+            held = gzip.decompress(held) if held.startswith(GZIP) else held
+            return cls("standard input", lambda: io.BytesIO(held))
+        path = Path(path)
+        if path.is_dir():
+            raise InputError(f"{path}: This is a folder; give one of its files.")
+        if not path.exists():
+            raise InputError(f"There is no file {path}.")
+        with path.open("rb") as file:
+            is_packed = file.read(2) == GZIP
+        return cls(str(path), lambda: gzip.open(path) if is_packed else path.open("rb"))
+
+    def start(self, n_bytes: int = 4096) -> bytes:
+        """Return the first bytes."""
+        try:
+            with self.open() as file:
+                return file.read(n_bytes)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise AnnotationError(f"The compressed file is damaged or cut short ({error}).") from error
+
+
+@dataclass(frozen=True)
+class Records:
+    """A list of JSON objects, and where each stands: the rows of a table, or the tasks of an export."""
+
+    objects: list[dict[str, Any]]
+    lines: list[int] | None = None
+
+    def where(self, row: int) -> str:
+        """Say where an object stands."""
+        return frame_row(row) if self.lines is None else f"line {self.lines[row]}"
+
+    def table(self) -> Table:
+        """Return the objects as rows."""
+        return Table(pd.DataFrame(self.objects, dtype=object), self.where, is_text=False)
+
+
+def read_source(source: Source, *, encoding: str | None = None, sheet: str | None = None) -> Table | Records:
+    """Read a table or JSON objects from a file of any kind.
+
+    Raises
+    ------
+    AnnotationError
+        The file is damaged, empty, or of a kind that is not read.
+    MissingDependencyError
+        The package that reads this kind of file is not installed.
+    """
+    start = source.start()
+    if not start:
+        raise AnnotationError("The file is empty; the first line must name the columns.")
+    if sheet is not None and not start.startswith(ZIP):
+        raise AnnotationError("Only Excel workbooks have sheets; leave --sheet out.")
+    if start.startswith(PARQUET):
+        return read_parquet(source.open)
+    if start.startswith(ZIP):
+        return _read_workbook(source, sheet)
+    if start.startswith(NUMPY):
+        return _read_array(source)
+    if start.startswith(OLE):
+        raise AnnotationError("This is a workbook of an old Excel (.xls); save it as .xlsx or CSV (UTF-8).")
+    if start.startswith(b"%PDF") or start.startswith((b"\x89PNG", b"\xff\xd8\xff", b"GIF8")):
+        raise AnnotationError("This is not a table; save the table as CSV (UTF-8).")
+    name = source.name.lower().removesuffix(".gz")
+    for ending, what in ((".parquet", "a Parquet file"), (".xlsx", "an Excel workbook"), (".npy", "a NumPy array")):
+        if name.endswith(ending):
+            raise AnnotationError(f"This is not {what}, or it is damaged.")
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if name.endswith((".json", ".jsonl", ".ndjson")) or (text.startswith((b"{", b"[")) and not TEXT.search(name)):
+        return read_json(source)
+    return read_text(source.open, source.name, encoding)
+
+
+def read_parquet(open_binary: Callable[[], Any]) -> Table:
+    """Read a table from Parquet."""
+    pyarrow = import_pyarrow()
+    try:
+        with open_binary() as file:
+            frame = pyarrow.parquet.read_table(file).to_pandas(strings_to_categorical=True, integer_object_nulls=True)
+    except (ValueError, OSError) as error:
+        raise AnnotationError("This is not a Parquet file, or it is damaged.") from error
+    return Table(frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index(), frame_row, is_text=False)
+
+
+def import_pyarrow() -> ModuleType:
+    """Return the module pyarrow, with its Parquet part."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingDependencyError(
+            "Parquet needs the package pyarrow: pip install 'consilience[parquet]'."
+        ) from error
+    return pyarrow
+
+
+def _read_workbook(source: Source, sheet: str | None) -> Table:
+    try:
+        from openpyxl import load_workbook
+    except ImportError as error:
+        raise MissingDependencyError(
+            "Excel workbooks need the package openpyxl: pip install 'consilience[excel]'; or save the table as CSV (UTF-8)."
+        ) from error
+    try:
+        with source.open() as file:
+            book = load_workbook(io.BytesIO(file.read()), read_only=True, data_only=True)
+    except Exception as error:  # openpyxl raises whatever the parts of a damaged archive lead to
+        raise AnnotationError(
+            "This is a zip archive that is no Excel workbook, or it is damaged; unpack it, or save the table as CSV (UTF-8)."
+        ) from error
+    if sheet is not None and sheet not in book.sheetnames:
+        raise AnnotationError(f"There is no sheet {sheet!r}; the workbook has {', '.join(map(repr, book.sheetnames))}.")
+    filled = {name: rows for name in book.sheetnames if len(rows := _rows_of(book[name])) > 1}
+    chosen = sheet if sheet is not None else next(iter(filled), None)
+    if chosen not in filled:
+        raise AnnotationError("The sheet is empty." if sheet is not None else "The workbook has no sheet with a table.")
+    others = [repr(name) for name in filled if name != chosen]
+    notes = [f"sheet {chosen!r} was read, of {', '.join(others)} too (--sheet)"] if others and sheet is None else []
+    return _table_of_cells(filled[chosen], notes)
+
+
+def _rows_of(sheet: Any) -> list[tuple[int, tuple[Any, ...]]]:
+    if not hasattr(sheet, "iter_rows"):  # a sheet that holds a chart alone
+        return []
+    rows = enumerate(sheet.iter_rows(values_only=True), start=1)
+    return [(number, cells) for number, cells in rows if any(cell not in (None, "") for cell in cells)]
+
+
+def _table_of_cells(rows: list[tuple[int, tuple[Any, ...]]], notes: list[str]) -> Table:
+    header = ["" if name is None else str(name).strip() for name in rows[0][1]]
+    width = max(i + 1 for _, cells in rows for i, cell in enumerate(cells) if cell not in (None, ""))
+    header = (header + [""] * width)[:width]
+    if "" in header[1:]:
+        raise AnnotationError(
+            f"Column {header.index('', 1) + 1} of the sheet has no name in row {rows[0][0]}; name it or drop it."
+        )
+    repeated = [name for i, name in enumerate(header) if name in header[:i]]
+    if repeated:
+        raise AnnotationError(f"The column {repeated[0]!r} is there twice; rename one.")
+    cells = [[*row, *[None] * width][:width] for _, row in rows[1:]]
+    lines = [number for number, _ in rows[1:]]
+    frame = pd.DataFrame(np.array(cells, dtype=object).reshape(-1, width), columns=header, dtype=object)
+    return Table(
+        frame, lambda row: f"row {lines[row]} of the sheet", is_text=False, notes=tuple(notes), spells_missing=True
+    )
+
+
+def _read_array(source: Source) -> Table:
+    try:
+        with source.open() as file:
+            array = np.load(io.BytesIO(file.read()), allow_pickle=False)
+    except ValueError as error:
+        raise AnnotationError(
+            "This NumPy array holds objects, or is damaged; save the table as CSV (UTF-8)."
+        ) from error
+    if array.ndim != 2 or array.dtype.kind not in "iufUb":
+        raise AnnotationError(
+            f"The NumPy array must be of two dimensions, of integers or text. Got {array.dtype} {array.shape}."
+        )
+    return Table(pd.DataFrame(array), frame_row, is_text=False)
+
+
+def read_json(source: Source) -> Records:
+    """Read objects from JSON: a list of them, lines of them, or ``{task: {worker: label}}``.
+
+    Raises
+    ------
+    AnnotationError
+        The file is not JSON, or holds something else.
+    """
+    with source.open() as file:
+        content = file.read()
+    lines = None
+    try:
+        held = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        held, lines = _json_lines(content, error)
+    if isinstance(held, dict):
+        held = _rows_of_mapping(held)
+    if not isinstance(held, list) or not all(isinstance(record, dict) for record in held):
+        raise AnnotationError('The JSON must be a list of objects, one for each row: [{"item": …}, …].')
+    if not held:
+        raise AnnotationError("The file holds an empty list.")
+    return Records(held, lines)
+
+
+def _json_lines(content: bytes, whole: Exception) -> tuple[list[Any], list[int]]:
+    held, lines = [], []
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
+        if line.strip():
+            try:
+                held.append(json.loads(line))
+            except (ValueError, RecursionError) as error:
+                said = f"Line {number} is not JSON ({error})" if held else f"This is not JSON ({whole})"
+                raise AnnotationError(f"{said}.") from error
+            lines.append(number)
+    return held, lines
+
+
+def _rows_of_mapping(held: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of ``{task: {worker: label}}``, or a single object."""
+    if held and all(isinstance(given, dict) for given in held.values()):
+        rows = [
+            {"task": task, "worker": worker, "label": label}
+            for task, given in held.items()
+            for worker, label in given.items()
+        ]
+        if all(isinstance(row["label"], str | int | float | None) for row in rows):
+            return rows
+    return [held]

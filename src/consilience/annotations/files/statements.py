@@ -1,0 +1,410 @@
+"""What a table says, as columns of names: the one importer behind files, frames and the command line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pandas as pd
+
+from consilience.annotations.files.exports import Export, known_export, lists_in_columns, piles
+from consilience.annotations.files.identified import by_text
+from consilience.annotations.files.recognition import Asked, Long, Wide, long_table, recognise
+from consilience.annotations.files.table import Reading, Table
+from consilience.annotations.files.values import (
+    UNSORTED,
+    Filled,
+    counted,
+    filled,
+    given_as_missing,
+    judged,
+    spelled_missing,
+    totals,
+    twins,
+)
+from consilience.annotations.files.vocabulary import TIMES, normal, plural
+from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, unique_names, without
+from consilience.annotations.tables import all_names
+from consilience.errors import AnnotationError
+
+VALUE = {"groupings": "group", "labels": "label", "pairs": "same"}
+SEPARATORS = ("\n", ";", "|", ",")
+
+
+@dataclass(frozen=True)
+class Statements:
+    """What a table says.
+
+    Attributes
+    ----------
+    kind : {"groupings", "pairs", "labels"}
+    columns : dict of str to Coded
+        Parallel columns: item, annotator, group, …; item_a and item_b in place of item for pairs. Their names may hold
+        some that no row uses: those of items and annotators of whom nothing was said.
+    where : callable
+        Says where a row stands.
+    positional : bool
+        Whether the order of the items is that of a wide table.
+    reading : Reading
+    """
+
+    kind: str
+    columns: dict[str, Coded]
+    where: Where
+    positional: bool
+    reading: Reading
+
+
+def table_of_frame(frame: Any, caller: str) -> Table:
+    """Return a frame of any library as a table; what is named in a pandas index becomes a column.
+
+    Raises
+    ------
+    AnnotationError
+        It is no frame.
+    """
+    try:
+        native = nw.from_native(frame, eager_only=True)
+    except (TypeError, ValueError) as error:
+        raise AnnotationError(
+            f"{caller} takes a table with differing columns, of pandas, polars or another library that narwhals reads. "
+            f"Got {type(frame).__name__} instead."
+        ) from error
+    if not isinstance(frame, pd.DataFrame):
+        frame = pd.DataFrame({name: native[name].to_list() for name in native.columns}, dtype=object)
+    elif isinstance(frame.columns, pd.MultiIndex):
+        raise AnnotationError(
+            f"{caller} takes a table whose columns have one level of names. Got {frame.columns.nlevels} levels."
+        )
+    elif any(name is not None for name in frame.index.names):
+        frame = frame.reset_index()
+    elif not pd.api.types.is_integer_dtype(frame.index.dtype):
+        frame = frame.reset_index(names="")
+    repeated = [name for name, count in Counter(frame.columns).items() if count > 1]
+    if repeated:
+        raise AnnotationError(f"Two columns are called {repeated[0]!r}; drop or rename one.")
+    return Table(frame, frame_row, is_text=False)
+
+
+def statements(table: Table, asked: Asked, name: str = "table", *, export: Export | None = None) -> Statements:
+    """Read what a table says.
+
+    Parameters
+    ----------
+    table : Table
+    asked : Asked
+        What the caller says of it, which overrides every guess.
+    name : str
+        The file's name, which is the person's in some exports.
+    export : Export, optional
+        The table once more, if it is known to be of some tool.
+
+    Raises
+    ------
+    AnnotationError
+        The table is not recognised, reads two ways, holds no annotations, or contradicts itself.
+    """
+    asked = replace(asked, ignore=_matching(asked.ignore, table))
+    tool, nouns, notes, warnings = "", {}, list(table.notes), []
+    export = export or known_export(table, asked, name)
+    if export is not None:
+        tool, table, asked, nouns = export.tool, export.table, export.asked, export.nouns
+        warnings += export.notes
+    table = piles(_whole_rows(table, warnings), asked)
+    layout = long_table(table, asked)
+    if layout is None and asked == Asked() and (lists := lists_in_columns(table, name)) is not None:
+        table, tool = lists, f"lists in columns, one person's sort (called {name!r})"
+    layout = layout or recognise(table, asked)
+    if isinstance(layout, Wide):
+        found = _of_wide(table, layout, asked, warnings)
+    else:
+        found = _of_long(_taken_apart(table, layout), layout, asked, notes, warnings)
+    how, more = _described(found, layout, asked, tool, nouns)
+    for column, what in (("item", "item"), ("item_a", "item"), ("annotator", "annotator"), ("label", "label")):
+        if column in found.columns:
+            names = found.columns[column].names
+            notes += [note for note in (twins(names, plural(what)), totals(names, f"an {what}")) if note]
+    return replace(found, reading=Reading(how, tuple(notes + more), tuple(warnings)))
+
+
+def _matching(patterns: tuple[Any, ...], table: Table) -> tuple[Any, ...]:
+    """Return the columns that patterns such as ``Q2*`` name."""
+    found: list[Any] = []
+    for pattern in patterns:
+        if pattern in table.columns or not isinstance(pattern, str):
+            found.append(pattern)
+        else:
+            fitting = [column for column in table.columns if fnmatchcase(str(column), pattern)]
+            found += fitting or [pattern]
+    return tuple(found)
+
+
+def _whole_rows(table: Table, warnings: list[str]) -> Table:
+    """Leave out rows without a single entry."""
+    frame = table.frame
+    if not len(frame) or not frame.shape[1]:
+        return table
+    blank = np.ones(len(frame), dtype=bool)
+    for place in range(frame.shape[1]):
+        column = frame.iloc[:, place]
+        blank &= np.asarray(column.isna() | (column.astype(object) == ""), dtype=bool) if blank.any() else False
+        if not blank.any():
+            return table
+    warnings.append(f"{counted(int(blank.sum()), 'row')} without any entry left out")
+    return table.rows(np.flatnonzero(~blank))
+
+
+def _taken_apart(table: Table, layout: Long) -> Table:
+    """Give each element of a list in a cell a row of its own."""
+    item, value = layout.columns["item"], layout.columns.get(VALUE[layout.kind])
+    frame = table.frame
+    for name in (item, value):
+        column = frame[name]
+        is_list = (
+            np.array([isinstance(cell, list | tuple | np.ndarray) for cell in column], dtype=bool)
+            if column.dtype == object
+            else np.zeros(len(column), dtype=bool)
+        )
+        if is_list.any():
+            frame = frame.assign(**{name: [list(cell) if is_it else cell for cell, is_it in zip(column, is_list)]})
+            table, frame = _exploded(replace(table, frame=frame), name)
+    if layout.kind == "groupings" and value is not None and (separator := _separator(frame, layout)):
+        split = [[part.strip() for part in str(cell).split(separator)] for cell in frame[item]]
+        table, _ = _exploded(replace(table, frame=frame.assign(**{item: split})), item)
+    return table
+
+
+def _exploded(table: Table, name: Any) -> tuple[Table, pd.DataFrame]:
+    where = table.where
+    numbered = table.frame.reset_index(drop=True).explode(name)
+    rows = numbered.index.to_numpy()
+    frame = numbered.reset_index(drop=True)
+    return replace(table, frame=frame, where=lambda row: where(int(rows[row]))), frame
+
+
+def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
+    """Find what separates the items in a row for each group, None if a row holds one item."""
+    name = str(layout.columns["item"])
+    whose = [layout.columns[role] for role in ("annotator", "grouping", "group") if role in layout.columns]
+    if normal(name).split()[-1:] == [] or not normal(name).endswith("s") or frame[whose].astype(str).duplicated().any():
+        return None
+    cells = frame[layout.columns["item"]].astype(str)
+    for separator in SEPARATORS:
+        if cells.str.contains(separator, regex=False).mean() > 0.5:
+            parts = Counter(part.strip() for cell in cells for part in cell.split(separator))
+            return separator if np.mean(list(parts.values())) >= 2 else None
+    return None
+
+
+def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warnings: list[str]) -> Statements:
+    role = VALUE[layout.kind]
+    if layout.kind == "pairs":
+        table = _without_copies(table, warnings)
+    texts = {f"{part} text": column for part, column in layout.texts.items()}
+    names = {part: column for part, column in layout.columns.items() if part != role} | texts
+    alike = (
+        [layout.columns[part] for part in ("item", "item_b") if part in layout.columns]
+        if layout.kind == "pairs"
+        else []
+    )
+    coded = table.coded(list(names.values()), alike=alike)
+    columns = {part: coded[column] for part, column in names.items()}
+    value = _values(code(table.frame[layout.columns[role]]), table, asked, role, table.where, warnings)
+    if layout.kind == "pairs":
+        found = judged(_not_a_preference(value, columns, table), table.where, asked.same_if)
+        value = found.column
+        warnings += found.notes
+    elif asked.same_if is not None:
+        raise AnnotationError(f"same_if (--same-if) is for judgements of pairs, and the table holds {layout.kind}.")
+    columns |= {role: value}
+    columns = _named_by_text(columns, layout, table.where)
+    return _without_silence(columns, layout, table.where, notes, warnings)
+
+
+def _without_copies(table: Table, warnings: list[str]) -> Table:
+    """Leave out rows that repeat another, its time or session included; without these they are repeated judgements."""
+    if not any(normal(column) in TIMES for column in table.columns):
+        return table
+    copies = table.frame.astype(str).duplicated().to_numpy()
+    if copies.any():
+        warnings.append(f"{counted(int(copies.sum()), 'row')} that repeat another, time or session included, left out")
+        return table.rows(np.flatnonzero(~copies))
+    return table
+
+
+def _values(column: Coded, table: Table, asked: Asked, what: str, where: Where, warnings: list[str]) -> Coded:
+    """Return what was said, typed, and missing where it means that nothing was said."""
+    if asked.missing is not None:
+        (typed,) = table.typed(given_as_missing(column, asked.missing))
+        return typed
+    found = spelled_missing(column, what, where) if table.spells_missing else Filled(column)
+    (typed,) = table.typed(found.column)
+    last = filled(typed, what, where, missing=None) if what != "same" or _has_grades(typed) else Filled(typed)
+    warnings += [*found.notes, *last.notes]
+    return last.column
+
+
+def _has_grades(column: Coded) -> bool:
+    return pd.api.types.is_integer_dtype(column.names) and len(column.names) > 3
+
+
+def _not_a_preference(value: Coded, columns: dict[str, Coded], table: Table) -> Coded:
+    """Refuse judgements that say which of two items is better, and not whether they are the same.
+
+    Raises
+    ------
+    AnnotationError
+        The judgements are the words left and right, or names of the two items.
+    """
+    held = {str(name).strip().casefold() for name in value.names}
+    items = {str(name).strip().casefold() for key in ("item", "item_b") for name in columns[key].names}
+    if held and (
+        (held <= {"left", "right", "tie", "equal"} & held and held & {"left", "right"})
+        or (len(held) > 2 and held <= items)
+    ):
+        raise AnnotationError(
+            "The judgements say which of two items was preferred, not whether they are the same; no clustering can be made "
+            "of them."
+        )
+    return value
+
+
+def _named_by_text(columns: dict[str, Coded], layout: Long, where: Where) -> dict[str, Coded]:
+    for part in ("item", "group"):
+        text = columns.pop(f"{part} text", None)
+        if text is not None:
+            owner = None
+            if part == "group":
+                owner = _owner(columns)
+            heads = (str(layout.columns[part]), str(layout.texts[part]))
+            columns[part] = by_text(columns[part], text, owner, where, heads)
+    return columns
+
+
+def _owner(columns: dict[str, Coded]) -> Coded:
+    """Return whose grouping a row is of."""
+    held = [columns[part] for part in ("annotator", "grouping") if part in columns]
+    if len(held) == 1:
+        return held[0]
+    n = max(len(held[1].names), 1)
+    codes = np.where(held[0].missing | held[1].missing, MISSING, held[0].codes * n + held[1].codes)
+    return Coded(codes, pd.RangeIndex(len(held[0].names) * n))
+
+
+def _without_silence(
+    columns: dict[str, Coded], layout: Long, where: Where, notes: list[str], warnings: list[str]
+) -> Statements:
+    """Leave out rows in which nothing was said, and keep their items and annotators in mind."""
+    role = VALUE[layout.kind]
+    keys = ("item", "item_b") if layout.kind == "pairs" else ("item",)
+    if layout.kind == "groupings":
+        columns[role] = _sorted_ones(columns[role], warnings)
+    names = all_names([columns[key] for key in keys])
+    for key in keys:
+        columns[key] = columns[key].renamed(names.get_indexer(columns[key].names), names)
+    silent = columns[role].missing & ~columns["item"].missing
+    if silent.any():
+        others = [column.missing for part, column in columns.items() if part not in ("item", role)]
+        by_somebody = int((silent & ~np.logical_and.reduce(others)).sum()) if others else int(silent.sum())
+        if by_somebody:
+            rows_without = f"{counted(by_somebody, 'row')} without a {layout.nouns.get(role, role)}"
+            if layout.kind == "groupings":
+                notes.append(f"{rows_without} = not sorted")
+            else:
+                warnings.append(f"{rows_without} left out")
+        rows = np.flatnonzero(~silent)
+        columns = {part: column.take(rows) for part, column in columns.items()}
+        where = _among(rows, where)
+    if layout.kind == "pairs":
+        columns = {"item_a": columns.pop("item"), "item_b": columns.pop("item_b"), **columns}
+    return Statements(layout.kind, columns, where, False, Reading(""))
+
+
+def _among(rows: np.ndarray, where: Where) -> Where:
+    return lambda row: where(int(rows[row]))
+
+
+def _sorted_ones(group: Coded, warnings: list[str]) -> Coded:
+    """Take a pile called "unsorted" for what it says."""
+    is_it = np.array([isinstance(name, str) and normal(name) in UNSORTED for name in group.names], dtype=bool)
+    if not is_it.any():
+        return group
+    count = int(np.append(is_it, False)[group.codes].sum())
+    name = group.names[int(np.argmax(is_it))]
+    warnings.append(
+        f"{counted(count, 'row')} with the group {name!r} taken for not sorted (--missing '' if it is a group)"
+    )
+    return without(group, is_it)
+
+
+def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> Statements:
+    n_columns = len(layout.others)
+    role = VALUE[layout.kind]
+    where = table.where
+
+    def place(cell: int) -> str:
+        return f"{where(cell // n_columns)}, column {str(layout.others[cell % n_columns])!r}"
+
+    if asked.same_if is not None:
+        raise AnnotationError("same_if (--same-if) is for judgements of pairs, and the table is a wide one.")
+    if asked.kind == "pairs":
+        raise AnnotationError("Pairs need the columns item_a, item_b, annotator, same; a wide table cannot hold them.")
+    cells = code(table.frame[layout.others].to_numpy(object).ravel())
+    value = _values(cells, table, asked, role, place, warnings)
+    if layout.kind == "groupings" and asked.missing is None:
+        value = _sorted_ones(value, warnings)
+    heads = "annotators" if not layout.annotators_in_rows else "items"
+    (of_columns,) = table.typed(Coded(np.arange(n_columns), unique_names(layout.others, heads)))
+    if layout.key is None:
+        row_names: pd.Index = pd.RangeIndex(len(table.frame))
+    else:
+        row_names = unique_names(
+            table.column(layout.key), "annotators" if layout.annotators_in_rows else "items", where
+        )
+    said = np.flatnonzero(~value.missing)
+    row, column = np.divmod(said, n_columns)
+    sides = [Coded(row, row_names), Coded(column, of_columns.names)]
+    item, annotator = sides[::-1] if layout.annotators_in_rows else sides
+    if layout.left_out:
+        one = "item" if layout.annotators_in_rows else "person"
+        warnings.append(f"columns that are no {one} left out: {_listed(layout.left_out)}")
+    columns = {"item": item, "annotator": annotator, role: value.take(said)}
+    return Statements(layout.kind, columns, _among(said, place), True, Reading(""))
+
+
+def _described(
+    found: Statements, layout: Long | Wide, asked: Asked, tool: str, nouns: dict[str, str]
+) -> tuple[str, list[str]]:
+    """Say in one line what a table was read as, and what was decided by default."""
+    nouns = layout.nouns | nouns
+    item, person = nouns.get("item", "item"), nouns.get("annotator", "annotator")
+    whose = found.columns.get("annotator", found.columns.get("grouping"))
+    if "annotator" not in found.columns:
+        person = "grouping"
+    n_items = len(found.columns["item_a" if found.kind == "pairs" else "item"].names)
+    what = f"{counted(n_items, item)} × {counted(0 if whose is None else len(whose.names), person)}"
+    if found.kind == "labels":
+        what += f", {counted(len(found.columns['label'].names), 'class')}"
+    if found.kind == "pairs":
+        what = f"{counted(len(found.columns['same']), 'judgement')} of pairs of {what}"
+    notes = []
+    if isinstance(layout, Wide):
+        row, column = (person, item) if layout.annotators_in_rows else (item, person)
+        shape = f"wide table of {layout.kind} (a row per {row}, a column per {column}: {layout.why})"
+        if asked.kind is None:
+            notes.append("names of groups mean nothing to other annotators (--kind labels if all share them)")
+    else:
+        parts = ("item", "item_b", "annotator", "grouping", "group", "label", "same")
+        heads = [str(layout.columns[part]) for part in parts if part in layout.columns]
+        shape = f"long table of {found.kind} ({', '.join(heads)})"
+        if layout.left_out:
+            notes.append(f"columns not used: {_listed(layout.left_out)}")
+    return f"{what}, {shape}{f', {tool}' if tool else ''}", notes
+
+
+def _listed(columns: list[Any]) -> str:
+    return ", ".join(repr(str(name)) for name in columns[:5]) + (", …" if len(columns) > 5 else "")

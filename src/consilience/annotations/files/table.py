@@ -1,0 +1,116 @@
+"""A table as it stands in a file or frame, and where in it a row stands."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations.names import Coded, Where, code
+
+CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 7, but not 007
+WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]{0,17})(?:\.0)?")  # 7.0 is how pandas writes 7 in a column with gaps
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table was read.
+
+    Attributes
+    ----------
+    how : str
+        What it holds, in one line.
+    notes : tuple of str
+        What was decided by default, and how to decide otherwise.
+    warnings : tuple of str
+        What was left out or changed.
+    """
+
+    how: str
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "; ".join([f"read as: {self.how}", *self.warnings, *self.notes])
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as it stands in a file.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Of exact text, where the file has no types.
+    where : callable
+        Says where a row stands.
+    is_text : bool
+        Whether a column of canonical integers is text because the file has no types.
+    notes : tuple of str
+        What had to be guessed to read the file.
+    delimiter : str, optional
+        Between the cells of a text file.
+    spells_missing : bool
+        Whether a cell of text such as NA may stand for one that is missing, since the file cannot say so otherwise.
+    """
+
+    frame: pd.DataFrame
+    where: Where
+    is_text: bool
+    notes: tuple[str, ...] = ()
+    delimiter: str | None = None
+    spells_missing: bool = False
+
+    @property
+    def columns(self) -> list[Any]:
+        """Names of the columns."""
+        return list(self.frame.columns)
+
+    def column(self, name: Any) -> Coded:
+        """Return one column, coded."""
+        return self.typed(code(self.frame[name]))[0]
+
+    def coded(self, names: list[Any], alike: list[Any]) -> dict[Any, Coded]:
+        """Return some columns, each coded; those in `alike` hold names of the same things.
+
+        They are coded in threads, since hashing of text lets go of Python's lock.
+        """
+        with ThreadPoolExecutor() as threads:
+            columns = dict(zip(names, threads.map(code, [self.frame[name] for name in names])))
+        for group in (alike, *([name] for name in names if name not in alike)):
+            columns |= zip(group, self.typed(*(columns[name] for name in group)))
+        return columns
+
+    def cells(self, names: list[Any]) -> Coded:
+        """Return the cells of some columns row by row, coded as one column."""
+        return self.typed(code(self.frame[names].to_numpy(object).ravel()))[0]
+
+    def typed(self, *columns: Coded) -> list[Coded]:
+        """Turn names in text into integers if every one, in all of the columns, is a whole number such as 7 or 7.0."""
+        if not self.is_text or not all(is_whole(name) for column in columns for name in column.names):
+            return list(columns)
+        return [_as_integers(column) for column in columns]
+
+    def rows(self, kept: np.ndarray) -> Table:
+        """Return some rows, which still know where they stand."""
+        where = self.where
+        return replace(self, frame=self.frame.iloc[kept], where=lambda row: where(int(kept[row])))
+
+    def without(self, columns: list[Any]) -> Table:
+        """Return the table without some columns."""
+        return replace(self, frame=self.frame.drop(columns=columns))
+
+
+def is_whole(name: str) -> bool:
+    """Whether a text is a whole number as Python and pandas write it: 7 or 7.0, but not 007."""
+    return WHOLE_NUMBER.fullmatch(name) is not None
+
+
+def _as_integers(column: Coded) -> Coded:
+    whole = np.array([int(name.removesuffix(".0")) for name in column.names], dtype=np.int64)
+    codes, names = pd.factorize(whole)  # 7 and 7.0 become one name
+    return column.renamed(codes, pd.Index(names))

@@ -1,0 +1,388 @@
+"""Delimited text as tables: encoding, delimiter, quotation marks, and the line of each row."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+import sys
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+import pandas as pd
+from charset_normalizer import from_bytes
+
+from consilience.annotations.files.table import Table
+from consilience.errors import AnnotationError
+
+DELIMITERS = ("\t", ";", ",", "|")
+DELIMITER_NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "vertical bar"}
+SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # Excel's word on the delimiter, before the header
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+CODE_PAGES = [
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "mac_roman"),
+    *("cp932", "gb18030", "big5", "cp949"),
+]
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|NaN|NA|")
+FEW_NUMBERS = 4  # columns of numbers without names, which may be those of a long table
+SAMPLE = 1 << 16  # bytes
+JUDGED = 50  # records from which the delimiter is told
+
+
+def read_text(open_binary: Callable[[], Any], name: str = "", encoding: str | None = None) -> Table:
+    """Read a table of delimited text.
+
+    The delimiter is what a ``sep=`` line says; else the one of tab, semicolon, comma and vertical bar that splits the
+    first records into equally many cells, and most.
+
+    Parameters
+    ----------
+    open_binary : callable
+        Opens the bytes of the text, from their beginning, at every call.
+    name : str
+        The file's name; ``.tsv`` and ``.tab`` mean tabs.
+    encoding : str, optional
+        By default UTF-8, or what a byte order mark says, or else what is detected, which a note tells.
+
+    Raises
+    ------
+    AnnotationError
+        The text is no such table, is empty or damaged, or has lines of different length.
+    """
+    try:
+        return _Text(open_binary, name, encoding).table()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise AnnotationError(f"The compressed file is damaged or cut short ({error}).") from error
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise AnnotationError(
+            f"The text is not in {error.encoding} (byte 0x{byte:02x} cannot be); give its encoding (--encoding)."
+        ) from error
+
+
+class _Text:
+    """What can be asked of a text file without reading it as a table."""
+
+    def __init__(self, open_binary: Callable[[], Any], name: str, encoding: str | None):
+        self.open_binary = open_binary
+        self.notes: list[str] = []
+        self.encoding = self._encoding(encoding)
+        self.skipped = 0  # lines before the header: that of ``sep=``
+        self.delimiter = self._delimiter(name)
+        self.has_header = True
+        self.header = self._header()
+        self.unquoted = self.delimiter == "\t" and self._is_split_by_tabs_alone()
+
+    def _encoding(self, given: str | None) -> str:
+        if given is not None:
+            try:
+                return codecs.lookup(given).name
+            except LookupError:
+                raise AnnotationError(f"There is no encoding {given!r}; such as utf-8, cp1252, utf-16.") from None
+        with self.open_binary() as file:
+            start = file.read(SAMPLE)
+        for mark, encoding in BYTE_ORDER_MARKS.items():
+            if start.startswith(mark):
+                if encoding != "utf-8-sig":
+                    self.notes.append(f"the text is in {encoding.upper()}")
+                return encoding
+        if b"\0" in start:
+            return self._encoding_with_zeros(start)
+        other = self._not_utf8()
+        return "utf-8" if other is None else self._detected(other)
+
+    def _encoding_with_zeros(self, start: bytes) -> str:
+        even, odd = start[::2].count(0), start[1::2].count(0)
+        if max(even, odd) > 10 * min(even, odd) and max(even, odd) > len(start) // 8:
+            self.notes.append("the text is in UTF-16")
+            return "utf-16-be" if even > odd else "utf-16-le"
+        raise AnnotationError("This is not text; save the table as CSV (UTF-8).")
+
+    def _not_utf8(self) -> bytes | None:
+        """Return some lines that show the encoding if the text is not UTF-8, else None."""
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        with self.open_binary() as file:
+            try:
+                while piece := file.read(1 << 20):
+                    decoder.decode(piece)
+                decoder.decode(b"", final=True)
+            except UnicodeDecodeError:
+                file.seek(0)
+                telling = (line for line in file if not line.isascii())
+                return b"".join(islice(telling, 400))[:SAMPLE]
+        return None
+
+    def _detected(self, telling: bytes) -> str:
+        matches = from_bytes(telling, cp_isolation=CODE_PAGES)
+        best = matches.best()
+        if best is None:
+            raise AnnotationError(
+                "The text is not in UTF-8, nor in a Windows code page; give its encoding (--encoding)."
+            )
+        western = next((match for match in matches if "cp1252" in match.could_be_from_charset), best)
+        ties = western.chaos <= best.chaos and western.coherence >= best.coherence
+        encoding = (
+            "cp1252" if (ties and western is not best) or "cp1252" in best.could_be_from_charset else best.encoding
+        )
+        words = re.findall(r"\w*[^\W\x00-\x7f]\w*", telling.decode(encoding, "replace"))
+        shown = f", as in {max(words, key=len)[:30]!r}" if words else ""
+        self.notes.append(
+            f"the text is not in UTF-8 and was read as {encoding}{shown} (if names look wrong: --encoding)"
+        )
+        return encoding
+
+    @contextmanager
+    def _lines(self) -> Iterator[Any]:
+        with self.open_binary() as file, io.TextIOWrapper(file, encoding=self.encoding, newline="") as text:
+            first = text.read(1)
+            if first != "\ufeff":
+                text.seek(0)
+            for _ in range(self.skipped):
+                text.readline()
+            yield text
+
+    def records(self, delimiter: str, *, unquoted: bool = False) -> Iterator[tuple[int, list[str]]]:
+        """Yield the 1-based line where each record starts, and its cells; blank lines are passed over."""
+        with self._lines() as text, _fields_of_any_length():
+            quoting = csv.QUOTE_NONE if unquoted else csv.QUOTE_MINIMAL
+            reader = csv.reader(text, delimiter=delimiter, quoting=quoting)
+            line = 1
+            try:
+                for cells in reader:
+                    if cells and not (len(cells) == 1 and not cells[0].strip()):
+                        yield line + self.skipped, cells
+                    line = reader.line_num + 1
+            except csv.Error as error:
+                raise AnnotationError(f"Line {line + self.skipped} cannot be split into cells ({error}).") from error
+
+    def _delimiter(self, name: str) -> str:
+        with self._lines() as text:
+            separator = SEPARATOR_LINE.fullmatch(text.readline(100).rstrip("\r\n").strip())
+        if separator:
+            self.skipped = 1
+            return separator[1]
+        preferred = re.search(r"\.(tsv|tab)(\.gz)?$", name, re.IGNORECASE)
+        scores = {delimiter: self._score(delimiter) for delimiter in DELIMITERS}
+        if preferred and scores["\t"][1] > 1:
+            return "\t"
+        best = max(DELIMITERS, key=lambda delimiter: scores[delimiter])
+        return " " if scores[best][1] < 2 and self._score(" ")[0] else best
+
+    def _score(self, delimiter: str) -> tuple[bool, int]:
+        """Whether the delimiter splits the first records into equally many cells, more than one; and the header."""
+        try:
+            lengths = [len(cells) for _, cells in islice(self.records(delimiter), JUDGED)]
+        except AnnotationError:
+            return False, 0
+        return len(set(lengths)) == 1 and lengths[0] > 1, lengths[0] if lengths else 0
+
+    def _header(self) -> list[str]:
+        _, cells = next(self.records(self.delimiter), (1, []))
+        header = [cell.strip() for cell in cells]
+        while len(header) > 1 and not header[-1]:
+            header.pop()  # delimiters at the end of every line
+        if not any(header):
+            raise AnnotationError("The file is empty; the first line must name the columns.")
+        if len(header) == 1:
+            raise AnnotationError(
+                f"The first line holds only one column, {header[0][:60]!r}; columns are separated by comma, semicolon "
+                "or tab."
+            )
+        if made := self._names_of_columns(header):
+            self.has_header = False
+            return made
+        _require_names(header)
+        return header
+
+    def _names_of_columns(self, first: list[str]) -> list[str] | None:
+        """Return names for the columns of a table that begins without them, None if the first line holds names.
+
+        Raises
+        ------
+        AnnotationError
+            The first line holds numbers alone, of which it cannot be said what they are.
+        """
+        if len(first) > 2 and not _is_number(first[1]) and _all_integers(first[2:]) and self._holds_piles(first):
+            width = max(len(cells) for _, cells in self.records(self.delimiter))
+            self.notes.append("no line of names: sorter, pile and statements, as in RCMap's SortedCards")
+            return ["sorter", "pile", *(f"statement {i}" for i in range(1, width - 1))]
+        if not all(map(_is_number, first)) or _is_running(first) or _is_running(first[1:]):
+            return None
+        if len(first) > FEW_NUMBERS and all(
+            all(_is_number(cell) for cell in cells) for _, cells in self.records(self.delimiter)
+        ):
+            self.notes.append("no line of names: columns and rows are numbered from 0")
+            return [str(i) for i in range(len(first))]
+        raise AnnotationError(
+            f"The first line holds numbers, {', '.join(first[:4])}{', …' if len(first) > 4 else ''}, where names of the "
+            "columns are expected; put a line of names before it, such as item,annotator,label."
+        )
+
+    def _holds_piles(self, first: list[str]) -> bool:
+        """Whether every line is a sorter, the name of a pile, and numbers of items."""
+        sorters = Counter()
+        for _, cells in self.records(self.delimiter):
+            sorters[cells[0].strip()] += 1
+            if not _all_integers(cells[2:]):
+                return False
+        return sorters[first[0]] > 1
+
+    def _is_split_by_tabs_alone(self) -> bool:
+        """Whether every line has as many tabs as the header: then no quotation mark encloses a tab or a line break."""
+        n_tabs = None
+        with self._lines() as text:
+            for line in text:
+                if line.strip():
+                    n_tabs = line.count("\t") if n_tabs is None else n_tabs
+                    if line.count("\t") != n_tabs:
+                        return False
+        return True
+
+    def table(self) -> Table:
+        frame = self._quickly()
+        if frame is None or (frame.iloc[:, -1] == "").any():
+            frame = self._line_by_line()
+        return Table(
+            frame,
+            self.line_of_row,
+            is_text=True,
+            notes=tuple(self.notes),
+            delimiter=self.delimiter,
+            spells_missing=True,
+        )
+
+    def _quickly(self) -> pd.DataFrame | None:
+        """Let pandas read the table; None if lines differ in length, or none names the columns."""
+        if not self.has_header:
+            return None
+        try:
+            frame = self._pandas()
+            typed = [i for i in range(frame.shape[1]) if not pd.api.types.is_string_dtype(frame.iloc[:, i])]
+            if typed:  # pandas took 007 for 7 or True for a truth value: read what stands there
+                exact = self._pandas(usecols=typed, dtype=str)
+                for place, column in zip(typed, exact.columns):
+                    frame.isetitem(place, exact[column].array)
+        except (pd.errors.ParserError, pd.errors.ParserWarning):
+            return None
+        if frame.shape[1] != len(self.header):
+            return None
+        frame.columns = pd.Index(self.header)
+        return self._without_marks(frame) if self.unquoted else frame
+
+    def _pandas(self, **options: Any) -> pd.DataFrame:
+        with warnings.catch_warnings(), self._lines() as text:
+            warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # columns of mixed types are read again, as text
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # a row longer than the header
+            source: Any = text
+            if self.encoding.startswith("utf-8") and not self.skipped:
+                source = text.buffer
+                source.seek(0)
+            quoting = csv.QUOTE_NONE if self.unquoted else csv.QUOTE_MINIMAL
+            return pd.read_csv(source, sep=self.delimiter, na_filter=False, index_col=False, quoting=quoting, **options)
+
+    def _without_marks(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Take the quotation marks off cells that are wholly enclosed in them."""
+        for place in range(frame.shape[1]):
+            column = frame.iloc[:, place]
+            enclosed = column.str.fullmatch(r'"(?:[^"]|"")*"')
+            if enclosed.any():
+                bare = column.where(~enclosed, column.str.slice(1, -1).str.replace('""', '"', regex=False))
+                frame.isetitem(place, bare.array)
+        return frame
+
+    def _line_by_line(self) -> pd.DataFrame:
+        """Read the table with care: cells beyond the header must be blank.
+
+        Raises
+        ------
+        AnnotationError
+            A line is shorter than the header, or longer.
+        """
+        n_columns = len(self.header)
+        columns: list[list[str]] = [[] for _ in self.header]
+        records = self.records(self.delimiter, unquoted=self.unquoted)
+        if self.has_header:
+            next(records)
+        line, cells = 1, [""]
+        for line, cells in records:
+            if not self.has_header:
+                cells = cells + [""] * (n_columns - len(cells))
+            if len(cells) < n_columns or any(cell.strip() for cell in cells[n_columns:]):
+                raise AnnotationError(
+                    f"Line {line} has {len(cells)} cells where the first line names {n_columns} columns; put cells "
+                    f"that hold the delimiter in quotation marks.{self._names_of_rows(n_columns)}"
+                )
+            for column, cell in zip(columns, cells):
+                column.append(cell)
+        if any(cell.count("\n") and cell.count(self.delimiter) > 1 for cell in cells) and self._is_open():
+            raise AnnotationError(f"A quotation mark that opens in line {line} is never closed; mend it.")
+        frame = pd.DataFrame(dict(zip(self.header, columns)), dtype=str)
+        return self._without_marks(frame) if self.unquoted else frame
+
+    def _names_of_rows(self, n_columns: int) -> str:
+        """Say what to do if every line is longer than the header by one, as R writes tables."""
+        lengths = {len(cells) for _, cells in islice(self.records(self.delimiter), 1, JUDGED)}
+        if lengths != {n_columns + 1}:
+            return ""
+        return (
+            " Every line is longer by one: if it begins with the name of its row, put a name for that column at the "
+            "beginning of the first line; if not, at its end."
+        )
+
+    def _is_open(self) -> bool:
+        """Whether the text ends within quotation marks."""
+        with self._lines() as text:
+            return sum(line.count('"') for line in text) % 2 == 1
+
+    def line_of_row(self, row: int) -> str:
+        """Say where a row of the table stands: on its 1-based line, the header being one."""
+        start = -1 if self.has_header else 0
+        for number, (line, _) in enumerate(self.records(self.delimiter, unquoted=self.unquoted), start=start):
+            if number == row:
+                return f"line {line}"
+        raise IndexError(row)
+
+
+def _require_names(header: list[str]) -> None:
+    if "" in header[1:]:
+        raise AnnotationError(f"Column {header.index('', 1) + 1} has no name; name it or drop it.")
+    name, count = Counter(header).most_common(1)[0]
+    if count > 1:
+        raise AnnotationError(f"The column {name!r} is there twice; rename one.")
+
+
+def _is_number(cell: str) -> bool:
+    return NUMBER.fullmatch(cell.strip()) is not None
+
+
+def _all_integers(cells: list[str]) -> bool:
+    """Whether all cells that are not blank are integers, and there are some."""
+    held = [cell.strip() for cell in cells if cell.strip()]
+    return bool(held) and all(map(str.isdecimal, held))
+
+
+def _is_running(cells: list[str]) -> bool:
+    """Whether cells are 0, 1, 2, … or 1, 2, 3, …"""
+    return cells in ([str(i) for i in range(start, start + len(cells))] for start in (0, 1))
+
+
+@contextmanager
+def _fields_of_any_length() -> Iterator[None]:
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)

@@ -1,0 +1,298 @@
+"""What stands in the cells of a table: what means that nothing was said, and which judgements mean the same."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations.files.vocabulary import TOTALS, normal, plural
+from consilience.annotations.names import Coded, Where, plain, without
+from consilience.errors import AnnotationError
+
+NEVER_AN_ANSWER = {"nan", "<na>", "#n/a", "null", "nat"}
+PERHAPS_AN_ANSWER = {"na", "n/a", "n.a."}
+UNSORTED = {"unsorted", "not sorted", "uncategorized", "uncategorised", "ungrouped", "unclassified"}
+SAME = {
+    *(
+        "1",
+        "true",
+        "t",
+        "yes",
+        "y",
+        "same",
+        "match",
+        "matching",
+        "matched",
+        "together",
+        "equal",
+        "identical",
+        "similar",
+    ),
+    *("duplicate", "must link", "linked", "must-link", "same cluster", "same group", "same class"),
+}
+DIFFERENT = {
+    *("0", "false", "f", "no", "n", "different", "differ", "diff", "not same", "not the same", "no match", "non match"),
+    *(
+        "nonmatch",
+        "apart",
+        "unequal",
+        "distinct",
+        "dissimilar",
+        "not duplicate",
+        "cannot link",
+        "cannot-link",
+        "separate",
+    ),
+    *("different cluster", "different group", "different class", "not similar", "unlinked"),
+}
+UNDECIDED = {
+    *("?", "cannot say", "can't say", "cannot decide", "can't decide", "unsure", "not sure", "don't know", "dont know"),
+    *("unknown", "skip", "skipped", "undecided", "unclear", "maybe"),
+}
+CONDITION = re.compile(r"(>=|<=|==|=|!=|>|<)\s*(.+)")
+COMPARISONS = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "=": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A column of values in which what is missing is missing.
+
+    Attributes
+    ----------
+    column : Coded
+    notes : tuple of str
+        What was taken for missing, counted.
+    """
+
+    column: Coded
+    notes: tuple[str, ...] = ()
+
+
+def number_of_cells(column: Coded, names: np.ndarray) -> int:
+    """Count the cells that hold one of some names, given by a truth value for each name."""
+    return int(np.append(names, False)[column.codes].sum())
+
+
+def is_number(name: Any) -> bool:
+    """Whether a name is a number, or text that is one."""
+    if isinstance(name, str):
+        return re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", name.strip(), re.IGNORECASE) is not None
+    return isinstance(name, int | float | np.number) and not isinstance(name, bool | np.bool_)
+
+
+def given_as_missing(column: Coded, missing: Sequence[Any]) -> Coded:
+    """Take for missing what the caller says is."""
+    wanted = {str(value).strip() for value in missing if str(value).strip()}
+    wanted |= {value.removesuffix(".0") for value in wanted}
+    held = [plain(name) for name in column.names]
+    unwanted = [str(name).strip() in wanted or str(name).strip().removesuffix(".0") in wanted for name in held]
+    return without(column, np.array(unwanted, dtype=bool))
+
+
+def spelled_missing(column: Coded, what: str, where: Where) -> Filled:
+    """Take for missing the cells of text that spell it: NaN and null anywhere, NA beside numbers.
+
+    Raises
+    ------
+    AnnotationError
+        NA stands among text, where it may be an answer.
+    """
+    folded = [name.strip().casefold() if isinstance(name, str) else "" for name in column.names]
+    never = np.array([name in NEVER_AN_ANSWER for name in folded], dtype=bool)
+    perhaps = np.array([name in PERHAPS_AN_ANSWER for name in folded], dtype=bool)
+    if not (never.any() or perhaps.any()):
+        return Filled(column)
+    others = column.names[~(never | perhaps)]
+    if perhaps.any() and not all(is_number(name) for name in others):
+        name = column.names[int(np.argmax(perhaps))]
+        row = int(np.argmax(column.codes == int(np.argmax(perhaps))))
+        raise AnnotationError(
+            f"The {what} {name!r} in {where(row)} reads two ways: as a name like any other, or as missing. Say which: "
+            f"missing={name!r} (--missing {name}) if it is missing, missing=[] (--missing '') if it is a name."
+        )
+    unwanted = never | perhaps
+    shown = ", ".join(map(repr, column.names[unwanted][:3]))
+    count = number_of_cells(column, unwanted)
+    return Filled(without(column, unwanted), (f"{counted(count, 'cell')} with {shown} taken for missing",))
+
+
+def minus_one(column: Coded, what: str, where: Where) -> Filled:
+    """Take -1 among integers for missing, as scikit-learn and Snorkel do, where it is the only negative one.
+
+    Raises
+    ------
+    AnnotationError
+        1, with or without 0, is the only other value: -1 may then be an answer.
+    """
+    names = column.names
+    if not pd.api.types.is_integer_dtype(names) or not (names == -1).any() or (names < -1).any():
+        return Filled(column)
+    others = set(names[names >= 0].tolist())
+    is_it = np.asarray(names == -1)
+    count = number_of_cells(column, is_it)
+    if 1 in others and others <= {0, 1}:
+        row = int(np.argmax(column.codes == int(np.argmax(is_it))))
+        beside = "1" if others == {1} else "0 and 1"
+        raise AnnotationError(
+            f"The {what} -1 in {where(row)} reads two ways beside {beside}: as an answer, or as missing. Say which: "
+            "missing=-1 (--missing -1) if it is missing, missing=[] (--missing '') if it is an answer."
+        )
+    note = f"{counted(count, 'cell')} with -1 taken for missing (--missing '' if -1 is a {what})"
+    return Filled(without(column, is_it), (note,))
+
+
+def filled(column: Coded, what: str, where: Where, *, missing: Sequence[Any] | None) -> Filled:
+    """Take for missing what the caller says is, or by default -1 among integers."""
+    if missing is not None:
+        return Filled(given_as_missing(column, missing))
+    return minus_one(column, what, where)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Judgements of pairs as truth values.
+
+    Attributes
+    ----------
+    column : Coded
+        Names are False and True; missing where nothing was decided.
+    notes : tuple of str
+        What was made of grades, and what was left out.
+    """
+
+    column: Coded
+    notes: tuple[str, ...]
+
+
+def judged(column: Coded, where: Where, same_if: str | None) -> Judged:
+    """Read judgements: words, truth values, 1 and 0, or grades of which the upper half means the same.
+
+    Raises
+    ------
+    AnnotationError
+        A judgement that is none of these, or numbers that read two ways.
+    """
+    if same_if is not None:
+        return _under_condition(column, where, same_if)
+    meaning = [_meaning(name) for name in column.names]
+    if None not in meaning:
+        undecided = np.array([value == "undecided" for value in meaning], dtype=bool)
+        notes = _undecided_note(number_of_cells(column, undecided))
+        return Judged(_as_truth(column, np.array([value is True for value in meaning]), ~undecided), notes)
+    numeric = np.array([is_number(name) for name in column.names], dtype=bool)
+    if not (numeric | np.array([value == "undecided" for value in meaning])).all():
+        place = next(i for i, value in enumerate(meaning) if value is None and not numeric[i])
+        row = int(np.argmax(column.codes == place))
+        raise AnnotationError(
+            f"'same' must be true or false (or yes/no, same/different, t/f, 1/0), or a grade. Got "
+            f"{column.name(row)!r} in {where(row)} instead; same_if='=WORD' (--same-if) says what means the same."
+        )
+    return _graded(column, numeric)
+
+
+def _meaning(name: Any) -> bool | str | None:
+    if isinstance(name, bool | np.bool_):
+        return bool(name)
+    text = str(plain(name)).strip().casefold().removesuffix(".0")
+    spaced = re.sub(r"[\s_-]+", " ", text)
+    for words, value in ((SAME, True), (DIFFERENT, False), (UNDECIDED, "undecided")):
+        if text in words or spaced in words:
+            return value
+    return None
+
+
+def _undecided_note(count: int, why: str = "decided nothing") -> tuple[str, ...]:
+    return (f"{counted(count, 'judgement')} that {why} left out",) if count else ()
+
+
+def _as_truth(column: Coded, same: np.ndarray, decided: np.ndarray) -> Coded:
+    place = np.where(decided, same.astype(np.intp), -1)
+    return column.renamed(place, pd.Index([False, True]))
+
+
+def _graded(column: Coded, numeric: np.ndarray) -> Judged:
+    grades = np.array([float(name) if is_it else np.nan for name, is_it in zip(column.names, numeric)])
+    used = grades[numeric]
+    low, high = used.min(), used.max()
+    if set(used) <= {-1.0, 0.0, 1.0} or len(set(used)) < 3:
+        shown = " and ".join(f"{value:g}" for value in sorted(set(used)))
+        raise AnnotationError(
+            f"The judgements are {shown}, which reads two ways. Say which mean the same, such as same_if='>=1' "
+            "(--same-if '>=1'), and which are missing, such as missing=-1 (--missing -1)."
+        )
+    middle = (low + high) / 2
+    decided = numeric & (grades != middle)
+    notes = [f"judgements of {low:g} to {high:g}: same if above the middle, {middle:g} (--same-if)"]
+    notes += _undecided_note(number_of_cells(column, numeric & (grades == middle)), f"are {middle:g}")
+    notes += _undecided_note(number_of_cells(column, ~numeric))
+    return Judged(_as_truth(column, grades > middle, decided), tuple(notes))
+
+
+def _under_condition(column: Coded, where: Where, same_if: str) -> Judged:
+    parts = CONDITION.fullmatch(same_if.strip())
+    if not parts:
+        raise AnnotationError(f"same_if (--same-if) must be a comparison such as '>=3' or '=yes'. Got {same_if!r}.")
+    compare, bound = COMPARISONS[parts[1]], parts[2].strip()
+    if parts[1] in {"==", "=", "!="} and not is_number(bound):
+        held = np.array([str(plain(name)).strip().casefold() for name in column.names])
+        return Judged(_as_truth(column, compare(held, bound.casefold()), np.ones(len(held), dtype=bool)), ())
+    if not is_number(bound):
+        raise AnnotationError(f"same_if (--same-if) compares with a number. Got {same_if!r}.")
+    undecided = np.array([_meaning(name) == "undecided" for name in column.names], dtype=bool)
+    for place, name in enumerate(column.names):
+        if not undecided[place] and not is_number(name):
+            row = int(np.argmax(column.codes == place))
+            raise AnnotationError(
+                f"The judgement {column.name(row)!r} in {where(row)} is no number, as --same-if needs."
+            )
+    grades = np.array([np.nan if skip else float(name) for name, skip in zip(column.names, undecided)])
+    notes = _undecided_note(number_of_cells(column, undecided))
+    return Judged(_as_truth(column, compare(grades, float(bound)), ~undecided), notes)
+
+
+def twins(names: pd.Index, what: str) -> str | None:
+    """Say which names differ in case, spaces or the form of their letters alone, None if there are none."""
+    if not (pd.api.types.is_object_dtype(names.dtype) or pd.api.types.is_string_dtype(names.dtype)):
+        return None
+    texts = pd.Series([name for name in names if isinstance(name, str)], dtype=object)
+    if texts.empty:
+        return None
+    folded = texts.str.normalize("NFKC").str.casefold().str.split().str.join(" ")
+    again = folded.duplicated(keep=False)
+    if not again.any():
+        return None
+    first = texts[folded == folded[again].iloc[0]].tolist()
+    n_more = folded[again].nunique() - 1
+    more = f", and so do {n_more} more" if n_more else ""
+    return f"the {what} {first[0]!r} and {first[1]!r} differ in case, spaces or form of letters alone{more}"
+
+
+def totals(names: pd.Index, what: str) -> str | None:
+    """Say that a name is that of a row or column of totals, None if none is."""
+    found = [name for name in names[:1_000_000] if isinstance(name, str) and len(name) < 20 and normal(name) in TOTALS]
+    return f"there is {what} called {found[0]!r}; if it is a total, delete it" if found else None
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "cell"), counted(3000, "class")
+    ('1 cell', '3,000 classes')
+    """
+    return f"{count:,} {noun if count == 1 else plural(noun)}"

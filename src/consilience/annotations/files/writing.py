@@ -1,0 +1,137 @@
+"""Writing the long table of annotations, so that reading gives them back."""
+
+from __future__ import annotations
+
+import csv
+import json
+import warnings
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from consilience.annotations.base import Annotations
+from consilience.annotations.files.sources import TEXT, import_pyarrow
+from consilience.annotations.files.table import is_whole
+from consilience.annotations.names import code, union
+from consilience.annotations.tables import all_names
+from consilience.errors import AnnotationWarning, InputError
+
+ITEM_PAIR = ("item_a", "item_b")
+
+
+def write_annotations(annotations: Annotations, path: str | PathLike[str]) -> None:
+    """Write the long table of annotations, so that `read_annotations` gives equal annotations back.
+
+    Items that nobody annotated, and items whose order the rows do not show, are listed first, in rows with nothing but
+    an item. Other names that nothing uses, such as those that a restriction left over, are not written.
+
+    Parameters
+    ----------
+    annotations : Groupings, Pairs or Labels
+    path : path
+        A file name in ``.csv``, ``.tsv`` (both also with ``.gz``), ``.parquet`` or ``.json``. A file that is there is
+        overwritten.
+
+    Raises
+    ------
+    InputError
+        The file name ends otherwise, or a name is of a kind that the format cannot keep. Text keeps integers and
+        text; JSON also floats and truth values; Parquet also dates, but in one column only names of one kind.
+
+    Warns
+    -----
+    AnnotationWarning
+        A column of text names holds nothing but integers, such as "1", and so will be read from CSV as integers.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from consilience import Groupings, read_annotations, write_annotations
+    >>> groupings = Groupings.from_lists([[["ant", "bee"], ["cow"]]])
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "sort.csv"
+    ...     write_annotations(groupings, path)
+    ...     print(path.read_text())
+    ...     read_annotations(path) == groupings
+    item,annotator,grouping,group
+    ant,0,0,0
+    bee,0,0,0
+    cow,0,0,1
+    <BLANKLINE>
+    True
+    """
+    path = Path(path)
+    frame = _with_all_items(annotations)
+    if text := TEXT.search(path.name):
+        _write_text(frame, path, "," if text[1].lower() == "csv" else "\t")
+    elif path.suffix.lower() == ".parquet":
+        _write_parquet(frame, path)
+    elif path.suffix.lower() == ".json":
+        _require_types(frame, (str, bool, int, float), "JSON keeps text, numbers and truth values")
+        path.write_text(json.dumps(frame.to_dict("records"), ensure_ascii=False), encoding="utf-8")
+    else:
+        raise InputError(f"The file name must end in .csv, .tsv, .parquet or .json (also .csv.gz). Got {path.name!r}.")
+
+
+def _with_all_items(annotations: Annotations) -> pd.DataFrame:
+    """Return the long table, led by rows with nothing but an item if its rows do not show all items in order."""
+    frame = annotations.to_frame()
+    keys = [name for name in frame.columns if name.startswith("item")]
+    if all_names([code(frame[key]) for key in keys]).equals(annotations.items):
+        return frame
+    bare = pd.DataFrame(None, index=range(annotations.n_items), columns=frame.columns, dtype=object)
+    bare[keys[0]] = annotations.items.to_numpy(object)
+    return pd.DataFrame({name: [*bare[name], *frame[name].to_numpy(object)] for name in frame.columns}, dtype=object)
+
+
+def _names(frame: pd.DataFrame) -> dict[str, pd.Index]:
+    """Return the names of items, annotators and so on in a long table, those of items from both columns of pairs."""
+    names = {column: code(frame[column]).names for column in frame.columns if column != "same"}
+    pair = [names.pop(column) for column in ITEM_PAIR if column in names]
+    return names | {"item": union(pair)} if pair else names
+
+
+def _require_types(frame: pd.DataFrame, types: tuple[type, ...], keeps: str) -> None:
+    for column, names in _names(frame).items():
+        for name in names.to_numpy(object):
+            if not isinstance(name, types):
+                raise InputError(f"{keeps}, so that the {column} {name!r} would not be read back; rename it.")
+
+
+def _write_text(frame: pd.DataFrame, path: Path, delimiter: str) -> None:
+    names = _names(frame)
+    for column, found in names.items():
+        _require_text_or_integers(column, found, path)
+    text = "".join(name for found in names.values() for name in found if isinstance(name, str))
+    if "\0" in text:
+        raise InputError("A name holds a null character, which text files cannot keep; write JSON.")
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if "\r" in text else csv.QUOTE_MINIMAL  # pandas would not quote it
+    frame.to_csv(path, sep=delimiter, index=False, lineterminator="\n", encoding="utf-8", quoting=quoting)
+
+
+def _require_text_or_integers(column: str, names: pd.Index, path: Path) -> None:
+    odd = [name for name in names.to_numpy(object) if not isinstance(name, str)]
+    whole = all(is_whole(str(name)) for name in names)
+    if odd and not (whole and len(odd) == len(names)):
+        raise InputError(
+            f"Text files keep names that are all text or all integers (of up to 18 digits), so that the {column} "
+            f"{odd[0]!r} would not be read back; write JSON."
+        )
+    if whole and len(names) and not odd:
+        warnings.warn(
+            f"The {column} names are text that will be read as integers from {path}; write JSON or Parquet.",
+            AnnotationWarning,
+            stacklevel=4,
+        )
+
+
+def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
+    pyarrow = import_pyarrow()
+    try:
+        table = pyarrow.Table.from_pandas(frame.infer_objects(), preserve_index=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"Parquet keeps names of one kind in a column ({error}); write JSON or rename.") from error
+    pyarrow.parquet.write_table(table, path)
