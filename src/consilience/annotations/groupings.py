@@ -90,11 +90,11 @@ class Groupings(Annotations):
         Parameters
         ----------
         frame : DataFrame of pandas, polars or another library that narwhals reads
-            A long table has a row for each membership: columns ``item``, ``group`` and at least one of ``annotator`` and
-            ``grouping``, or other words for these (card, category, participant, …); other columns are not used. Without
-            ``grouping`` each annotator gives one grouping; without ``annotator`` each grouping has an annotator of its
-            own; either bears the other's name. Names of groupings are local to an annotator, names of groups to a
-            grouping. A row with nothing but ``item`` adds an item without annotations.
+            A long table has a row for each membership: columns ``item``, ``group`` and at least one of ``annotator``
+            and ``grouping``, or other words for these (card, category, participant, …); other columns are not used.
+            Without ``grouping`` each annotator gives one grouping; without ``annotator`` each grouping has an
+            annotator of its own; either bears the other's name. Names of groupings are local to an annotator, names of
+            groups to a grouping. A row with nothing but ``item`` adds an item without annotations.
         items : iterable of names, optional
             All items in order, also those without annotations. By default the items of the table in order of first
             appearance.
@@ -115,8 +115,8 @@ class Groupings(Annotations):
         Raises
         ------
         AnnotationError
-            A column is missing, the table reads two ways, a name is missing, an item is in two groups of one grouping or not in
-            `items`, or the table has no rows and `items` is not given.
+            A column is missing, the table reads two ways, a name is missing, an item is in two groups of one grouping
+            or not in `items`, or the table has no rows and `items` is not given.
 
         Warns
         -----
@@ -189,8 +189,8 @@ class Groupings(Annotations):
         Raises
         ------
         AnnotationError
-            Wrong shape, a number of names that does not fit it, or -1 beside 1, or beside 0 and 1, alone, where it may be
-            a group.
+            Wrong shape, a number of names that does not fit it, or -1 beside 1, or beside 0 and 1, alone, where it may
+            be a group.
 
         Warns
         -----

@@ -122,8 +122,8 @@ class Labels(Annotations):
         Warns
         -----
         AnnotationWarning
-            Rows repeat an item, annotator and label, or hold no label, and are left out. A second, different label of an item by the same
-            annotator is kept, as a row of its own.
+            Rows repeat an item, annotator and label, or hold no label, and are left out. A second, different label of
+            an item by the same annotator is kept, as a row of its own.
 
         Examples
         --------

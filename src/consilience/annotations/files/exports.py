@@ -239,8 +239,8 @@ def _task_answers(table: Table, column: str) -> Table:
             found.append(_answer_in(answer))
         except (ValueError, TypeError, AttributeError):
             raise AnnotationError(
-                f"{column!r} in {table.where(row)} holds no single answer: {str(cell)[:80]!r}. Write the answers to columns "
-                "of their own."
+                f"{column!r} in {table.where(row)} holds no single answer: {str(cell)[:80]!r}. Write the answers to "
+                "columns of their own."
             ) from None
     return replace(table, frame=table.frame.assign(**{column: found}))
 
@@ -288,7 +288,8 @@ def label_studio_table(table: Table, asked: Asked, name: str) -> Export:
         said = _only(answers, "label", tool, table)
     if _is_ranking(table.frame[said]):
         raise AnnotationError(
-            "This export of Label Studio holds results of a Ranker in a short form; export JSON instead of JSON-MIN or CSV."
+            "This export of Label Studio holds results of a Ranker in a short form; export JSON instead of JSON-MIN "
+            "or CSV."
         )
     frame = table.frame.assign(**{said: [_choices(cell) for cell in table.frame[said]]})
     value = {} if {"label", "group", "same"} & asked.columns.keys() else {"label": said}

@@ -58,8 +58,8 @@ def by_text(number: Coded, text: Coded, owner: Coded | None, where: Where, colum
     if len(np.unique(keys)) < len(keys):
         one, other = first_repeat(keys)
         raise AnnotationError(
-            f"The {columns[0]}s {numbers[one]!r} and {numbers[other]!r} would both be called {named.name(other)!r}; change a "
-            f"{columns[1]}."
+            f"The {columns[0]}s {numbers[one]!r} and {numbers[other]!r} would both be called {named.name(other)!r}; "
+            f"change a {columns[1]}."
         )
     codes = np.full(len(number), -1)
     codes[rows] = named.codes[thing]

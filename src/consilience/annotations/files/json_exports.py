@@ -82,8 +82,8 @@ def _label_studio(records: Records, asked: Asked) -> Export:
         ) from error
     if "pairwise" in types:
         raise AnnotationError(
-            "The results of Pairwise in this Label Studio export say which of two items was preferred, not whether they are "
-            "the same; for that, Label Studio has Choices."
+            "The results of Pairwise in this Label Studio export say which of two items was preferred, not whether "
+            "they are the same; for that, Label Studio has Choices."
         )
     raise AnnotationError("The Label Studio export holds no result of a Ranker with buckets, nor of Choices.")
 
@@ -185,8 +185,8 @@ def _prodigy(records: Records, asked: Asked) -> Export:
             given = [record["label"] if answer == "accept" else f"not {record['label']}"]
         else:
             raise AnnotationError(
-                f"{records.where(place)} of Prodigy holds neither a choice nor a label (text classification); spans and "
-                "comparisons cannot be clustered."
+                f"{records.where(place)} of Prodigy holds neither a choice nor a label (text classification); spans "
+                "and comparisons cannot be clustered."
             )
         rows += [(item_of[place], person, label) for label in given]
         places += [place] * len(given)
@@ -226,7 +226,8 @@ def _doccano(records: Records, asked: Asked, name: str) -> Export:
         given = record.get("label", record.get("labels"))
         if any(not isinstance(label, str | int) for label in given):
             raise AnnotationError(
-                f"{records.where(place)} of doccano holds spans of text, not labels of the whole; they cannot be clustered."
+                f"{records.where(place)} of doccano holds spans of text, not labels of the whole; they cannot be "
+                "clustered."
             )
         item = record.get("id", record["text"])
         rows += [(item, person, label) for label in given] or [(item, None, None)]
@@ -236,6 +237,7 @@ def _doccano(records: Records, asked: Asked, name: str) -> Export:
     notes = ()
     if len(people) == 1:
         notes = (
-            f"all labels are those of {next(iter(people))!r}, after the file's name; doccano's archive holds a file a person",
+            f"all labels are those of {next(iter(people))!r}, after the file's name; doccano's archive holds a file "
+            "a person",
         )
     return Export("doccano", table, replace(asked, columns={}), {"item": "document"}, notes)

@@ -58,9 +58,9 @@ def read_annotations(
     Files are delimited text, Excel workbooks (``.xlsx``), Parquet, NumPy arrays (``.npy``), or JSON, as a list or in
     lines; any of them may be compressed by gzip. Text is in UTF-8 unless a byte order mark or its bytes say otherwise.
 
-    Names keep the type that Parquet, Excel and JSON give them. In text a column whose names are all whole numbers (7, or
-    7.0, but not 007) holds integers; item_a and item_b count as one column, and so do all cells of a wide table. Every
-    other column holds exactly the text that stands there.
+    Names keep the type that Parquet, Excel and JSON give them. In text a column whose names are all whole numbers (7,
+    or 7.0, but not 007) holds integers; item_a and item_b count as one column, and so do all cells of a wide table.
+    Every other column holds exactly the text that stands there.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def read_annotations(
     >>> groupings
     Groupings(2 items, 2 annotators, 2 groupings, 2 groups, 3 memberships)
     >>> groupings.reading.how
-    "2 products × 2 annotators, wide table of groupings (a row per product, a column per annotator: the column 'product')"
-    """
+    "2 products × 2 annotators, wide table of groupings (a row per product, a column per annotator: the column "
+    "'product')""
     if kind is not None and kind not in KINDS:
         raise InputError(f"The 'kind' parameter of read_annotations must be one of {', '.join(KINDS)}. Got {kind!r}.")
     items = None if items is None else list(items)

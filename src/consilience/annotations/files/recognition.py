@@ -209,7 +209,8 @@ def _item_pair(
     if len(told) > 1:
         shown = " or ".join(f"{a!r} and {b!r}" for a, b in told[:3])
         raise AnnotationError(
-            f"The pairs of items may be {shown}. Say which: item={told[0][0]!r}, item_b={told[0][1]!r} (--item, --item-b)."
+            f"The pairs of items may be {shown}. Say which: item={told[0][0]!r}, item_b={told[0][1]!r} (--item, "
+            "--item-b)."
         )
     return told[0] if told else None
 
@@ -292,8 +293,8 @@ def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
     option = role.replace("_", "-")
     what = {"item": "items", "same": "judgements", "group": "groups", "label": "labels"}.get(role, f"{role}s")
     raise AnnotationError(
-        f"The {what} may be in {shown}. Say which: {role}={columns[0]!r} (--{option} {columns[0]!r}), or leave the other "
-        "out (--ignore)."
+        f"The {what} may be in {shown}. Say which: {role}={columns[0]!r} (--{option} {columns[0]!r}), or leave the "
+        "other out (--ignore)."
     )
 
 
@@ -316,8 +317,8 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
             near = [_near(role, table) for role in ("group", "label")]
             raise AnnotationError(
                 f"The table has items and annotators, and no column that is known to hold groups or labels. Found "
-                f"{_listed(table.columns)}.{near[0] or near[1]} Say which does: group=… (--group COLUMN) if their names mean nothing to others, "
-                "label=… (--label COLUMN) if all annotators share them."
+                f"{_listed(table.columns)}.{near[0] or near[1]} Say which does: group=… (--group COLUMN) if their "
+                "names mean nothing to others, label=… (--label COLUMN) if all annotators share them."
             )
         needed = {"groupings": ["item", "group", "annotator"], "labels": ["item", "annotator", "label"]}[kind]
         lacking = [role for role in needed if not parts.has(role)]
@@ -329,8 +330,8 @@ def _refuse_without_header(table: Table) -> None:
     for name in table.columns if table.is_text else ():
         if name and not is_number(name) and (table.frame[name] == name).any():
             raise AnnotationError(
-                f"The first line seems to hold data and not the names of columns, since {str(name)!r} occurs again in its "
-                "column; put a line of names before it, such as item,annotator,label."
+                f"The first line seems to hold data and not the names of columns, since {str(name)!r} occurs again "
+                "in its column; put a line of names before it, such as item,annotator,label."
             )
 
 
@@ -401,8 +402,8 @@ def _refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bo
         if len(np.unique(said)) < len(said):
             return
     raise AnnotationError(
-        "The table holds no groups or labels: no annotator gave two items the same. Is it a table of features, or are its "
-        "rows and columns the other way round (--transpose)?"
+        "The table holds no groups or labels: no annotator gave two items the same. Is it a table of features, or "
+        "are its rows and columns the other way round (--transpose)?"
     )
 
 
@@ -427,8 +428,8 @@ def _key(table: Table, asked: Asked) -> Any:
             _raise_no_key(table, first)
         return first
     raise AnnotationError(
-        f"The columns {_listed(table.columns)} are not recognised. {_needed()} a wide table has a column that names the "
-        "items, then one for each annotator. Say which column is which: --item, --annotator, --group, --label."
+        f"The columns {_listed(table.columns)} are not recognised. {_needed()} a wide table has a column that names "
+        "the items, then one for each annotator. Say which column is which: --item, --annotator, --group, --label."
     )
 
 
@@ -453,9 +454,9 @@ def _raise_no_key(table: Table, name: Any) -> None:
     again = int(np.argmax(repeated))
     first = int(np.argmax(column.codes == column.codes[again]))
     raise AnnotationError(
-        f"The names of items must differ. Got {column.name(again)!r} in {table.where(first)} and in {table.where(again)}; "
-        f"{str(name)!r} was taken for their column. If the table is a long one, say which column is which: --item, "
-        "--annotator, --group, --label."
+        f"The names of items must differ. Got {column.name(again)!r} in {table.where(first)} and in "
+        f"{table.where(again)}; {str(name)!r} was taken for their column. If the table is a long one, say which "
+        "column is which: --item, --annotator, --group, --label."
     )
 
 
@@ -492,16 +493,16 @@ def _refuse_what_holds_no_groups(table: Table, key: Any, others: list[Any], cell
     rows = [] if key is None else [str(name).strip() for name in table.frame[key]]
     if len(rows) > 1 and set(rows) == set(names):
         raise AnnotationError(
-            "This is a table of similarities: its rows and columns are the same items. Nobody's groups can be recovered "
-            "from it; export what each person sorted."
+            "This is a table of similarities: its rows and columns are the same items. Nobody's groups can be "
+            "recovered from it; export what each person sorted."
         )
     if len(values) < FEWEST_COUNTS or len(others) < 2:
         return
     sums = values.sum(1)
     if np.ptp(sums) == 0 and sums[0] > 1 and (values == 0).any() and np.unique(values).size > 1 and _vary(values):
         raise AnnotationError(
-            f"This is a table of counts: every row adds up to {sums[0]:g}. Nobody's groups can be recovered from it; export "
-            "what each person sorted."
+            f"This is a table of counts: every row adds up to {sums[0]:g}. Nobody's groups can be recovered from "
+            "it; export what each person sorted."
         )
 
 

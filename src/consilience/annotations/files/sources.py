@@ -153,14 +153,16 @@ def _read_workbook(source: Source, sheet: str | None) -> Table:
         from openpyxl import load_workbook
     except ImportError as error:
         raise MissingDependencyError(
-            "Excel workbooks need the package openpyxl: pip install 'consilience[excel]'; or save the table as CSV (UTF-8)."
+            "Excel workbooks need the package openpyxl: pip install 'consilience[excel]'; or save the table as CSV "
+            "(UTF-8)."
         ) from error
     try:
         with source.open() as file:
             book = load_workbook(io.BytesIO(file.read()), read_only=True, data_only=True)
     except Exception as error:  # openpyxl raises whatever the parts of a damaged archive lead to
         raise AnnotationError(
-            "This is a zip archive that is no Excel workbook, or it is damaged; unpack it, or save the table as CSV (UTF-8)."
+            "This is a zip archive that is no Excel workbook, or it is damaged; unpack it, or save the table as CSV "
+            "(UTF-8)."
         ) from error
     if sheet is not None and sheet not in book.sheetnames:
         raise AnnotationError(f"There is no sheet {sheet!r}; the workbook has {', '.join(map(repr, book.sheetnames))}.")

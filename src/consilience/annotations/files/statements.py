@@ -267,8 +267,8 @@ def _not_a_preference(value: Coded, columns: dict[str, Coded], table: Table) -> 
         or (len(held) > 2 and held <= items)
     ):
         raise AnnotationError(
-            "The judgements say which of two items was preferred, not whether they are the same; no clustering can be made "
-            "of them."
+            "The judgements say which of two items was preferred, not whether they are the same; no clustering can "
+            "be made of them."
         )
     return value
 

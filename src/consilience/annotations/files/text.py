@@ -227,8 +227,8 @@ class _Text:
             self.notes.append("no line of names: columns and rows are numbered from 0")
             return [str(i) for i in range(len(first))]
         raise AnnotationError(
-            f"The first line holds numbers, {', '.join(first[:4])}{', …' if len(first) > 4 else ''}, where names of the "
-            "columns are expected; put a line of names before it, such as item,annotator,label."
+            f"The first line holds numbers, {', '.join(first[:4])}{', …' if len(first) > 4 else ''}, where names of "
+            "the columns are expected; put a line of names before it, such as item,annotator,label."
         )
 
     def _holds_piles(self, first: list[str]) -> bool:

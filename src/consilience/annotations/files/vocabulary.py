@@ -13,9 +13,9 @@ ITEM = (
     "article site page entity patient specimen case wine beer food"
 )
 ANNOTATOR = (
-    "annotator participant worker user rater assessor performer sorter coder judge panelist panellist expert respondent "
-    "labeler labeller reviewer contributor evaluator grader crowdworker subject person informant interviewee student "
-    "username email physician pathologist radiologist doctor nurse teacher"
+    "annotator participant worker user rater assessor performer sorter coder judge panelist panellist expert "
+    "respondent labeler labeller reviewer contributor evaluator grader crowdworker subject person informant "
+    "interviewee student username email physician pathologist radiologist doctor nurse teacher"
 )
 GROUPING = "grouping sort session sorting trial round occasion"
 GROUP = "group category pile cluster bucket folder theme"
