@@ -82,9 +82,8 @@ def read_cells(raw: pd.Series) -> Cells:
         return Cells(raw, values, np.isnan(values), _is_wrong(values), is_truth=False)
     blank = is_blank(raw)
     words = raw.astype(str).str.strip().str.casefold()
-    truth = words.map(TRUTH).to_numpy(float)
+    truth = words.mask(blank).map(TRUTH).to_numpy(float)
     if not blank.all() and not np.isnan(truth[~blank]).any():
-        truth[blank] = np.nan
         return Cells(raw, truth, blank, np.zeros(len(raw), dtype=bool), is_truth=True)
     numbers: Any = raw.astype(object).mask(words.isin(TRUTH).to_numpy())
     values = pd.to_numeric(numbers, errors="coerce").to_numpy(float)

@@ -149,7 +149,9 @@ def _about_missing(table: pd.DataFrame, path: Path, options: FeatureOptions) -> 
         return []
     shown = ", ".join(f"{name!r} {n:,}" for name, n in holes[:LISTED].items()) + (", …" if len(holes) > LISTED else "")
     by = str(options.impute).replace("_", " ")
-    return [f"Missing values of {path}, filled by --impute {options.impute} (the {by} of the column): {shown}."]
+    if set(holes.index) & set(categorical_columns(table)):
+        by += ", text with its most frequent"
+    return [f"Missing values of {path}, each column filled with its {by}: {shown}."]
 
 
 def _about_numbers(table: pd.DataFrame) -> list[str]:
