@@ -125,6 +125,7 @@ def test_numbers_whose_squares_are_infinite_are_refused():
             model.fit(big, SORTS)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # one more thing that raw wine does
 def test_raw_wine_is_warned_of_in_fit():
     wine = load_wine(as_frame=True)
     crowd = simulate_crowd(wine.target, items_each=60, random_state=0)
