@@ -16,7 +16,7 @@ from consilience import registry
 from consilience.base import far_apart
 from consilience.consensus import KCC
 from consilience.errors import FeatureScaleWarning, InputError
-from consilience.semisupervised import MECC, InductiveConsensus, PartitionLabelModel
+from consilience.semisupervised import MECC, InductiveConsensus, ITMLClustering, MPCKMeans, PartitionLabelModel
 from consilience.simulation import simulate_crowd
 
 X = pd.DataFrame(
@@ -37,23 +37,45 @@ def small(entry):
     return estimator.set_params(**{name: v for name, v in quick.items() if name in estimator.get_params()})
 
 
-@pytest.mark.parametrize("entry", TAKE_FEATURES, ids=lambda entry: entry.name)
-def test_every_model_warns_of_scales_far_apart_unless_it_does_not_matter(entry):
-    raw = X.assign(mass=X["mass"] * 1e5)
+BY_SCALE = {"PartitionLabelModel", "MCVC", "MECC"}
+RAW = X.assign(mass=X["mass"] * 1e5)
+
+
+def warned(model, features):
+    """What a fit says of scales."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        small(entry).fit(raw, SORTS)
-    found = [str(warning.message) for warning in caught if warning.category is FeatureScaleWarning]
-    if entry.name == "InductiveConsensus":
-        assert found == []
-        return
-    (sentence,) = found
-    times = X["mass"].std() * 1e5 / X[["length", "width"]].std().min()
-    smallest = X[["length", "width"]].std().idxmin()
-    assert sentence == (
-        f"The scale of feature 'mass' is {times:,.0f} times that of feature {smallest!r}, so that {entry.name} sees "
-        "little but the larger ones; standardise the features with StandardScaler."
+        model.fit(features, SORTS)
+    return [str(warning.message) for warning in caught if warning.category is FeatureScaleWarning]
+
+
+def sentence(model):
+    deviation = X[["length", "width"]].std()
+    times = RAW["mass"].std() / deviation.min()
+    return (
+        f"The scale of feature 'mass' is {times:,.0f} times that of feature {deviation.idxmin()!r}, so that {model} "
+        "sees little but the larger ones; standardise the features with StandardScaler."
     )
+
+
+@pytest.mark.parametrize("entry", TAKE_FEATURES, ids=lambda entry: entry.name)
+def test_models_warn_of_scales_far_apart_and_those_whose_answer_does_not_change_do_not(entry):
+    found = warned(small(entry), RAW)
+    assert warned(small(entry), X) == []
+    if entry.name in BY_SCALE:
+        assert found == [sentence(entry.name)]
+    else:
+        assert found == []
+        np.testing.assert_array_equal(small(entry).fit(RAW, SORTS).labels_, small(entry).fit(X, SORTS).labels_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [MPCKMeans(3, metric=None, random_state=0), ITMLClustering(3, prior="identity", random_state=0)],
+    ids=lambda model: type(model).__name__,
+)
+def test_metrics_that_begin_without_the_variances_go_by_the_scale(model):
+    assert warned(model, RAW) == [sentence(type(model).__name__)]
 
 
 def test_features_without_names_are_numbered():
@@ -132,3 +154,11 @@ def test_raw_wine_is_warned_of_in_fit():
     model = PartitionLabelModel(prior_variance=1.0, n_init=1, max_clusters=6, random_state=0)
     with pytest.warns(FeatureScaleWarning, match="'proline' is .* times that of feature 'nonflavanoid_phenols'"):
         model.fit(wine.data, crowd)
+
+
+@pytest.mark.parametrize("name", ["BayesSCDC", "SCDC"])
+def test_networks_go_by_the_scale_but_for_shares_from_0_to_1(name):
+    pytest.importorskip("jax")
+    made = registry.estimator(name)
+    assert made(likelihood="gaussian")._depends_on_scale()
+    assert not made(likelihood="bernoulli")._depends_on_scale()

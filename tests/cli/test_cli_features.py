@@ -7,12 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
-from sklearn.preprocessing import StandardScaler
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from consilience import load
+from consilience import load, read_annotations, save
 from consilience.cli.features import read_features
 from consilience.cli.options import FeatureOptions
 from consilience.errors import InputError
+from consilience.semisupervised import PartitionLabelModel
 
 MODEL = "out/model.zip"
 ITEMS = pd.Index([f"item {i}" for i in range(12)], name="item")
@@ -432,3 +435,33 @@ def test_scales_far_apart_are_noted_without_standardising(study, features, run, 
     assert "Note: The scale of feature 'width' is " in told
     assert "standardise the features with StandardScaler." in told
     assert "The scale of feature" not in run("fit", "sorts.csv", "--features", "raw.csv", *quick).stderr
+
+
+# ---- pipelines made in Python
+
+
+def test_predict_and_report_apply_a_pipeline_made_in_python(patients, study, run, fails, quick_report):
+    """Columns by place, codes that are numbers, and no imputer for the text."""
+    whole = pd.read_csv(study / "whole.csv", index_col="item").drop(columns="smoker").assign(site=[1, 2, 3] * 4)
+    whole.loc["item 2", "width"] = np.nan
+    columns = ColumnTransformer(
+        [
+            ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), slice(0, 2)),
+            ("text", OneHotEncoder(handle_unknown="ignore", sparse_output=False), [2]),
+            ("codes", OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["site"]),
+        ]
+    )
+    model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0)
+    pipeline = make_pipeline(columns, model).fit(whole, read_annotations(study / "sorts.csv"))
+    save(pipeline, study / "own.zip")
+    whole[["site", "colour", "width", "length"]].to_csv(study / "own.csv")
+    told = pd.read_csv(io.StringIO(run("predict", "own.zip", "own.csv", "--proba").stdout), index_col="item")
+    np.testing.assert_allclose(told.iloc[:, 2:], pipeline.predict_proba(whole), rtol=1e-12)
+    run("report", "own.zip", "sorts.csv", "--features", "own.csv")
+    assert quick_report[-1][0] is not None
+    np.testing.assert_array_equal(quick_report[-1][2].to_numpy(float), columns.transform(whole))
+    whole.assign(colour=None).to_csv(study / "gap.csv")
+    assert fails("predict", "own.zip", "gap.csv") == (
+        "gap.csv: 'colour' of the item 'item 0' in line 2 is missing. Expected a category. The model was fitted "
+        "without --impute and cannot fill it."
+    )
