@@ -80,6 +80,8 @@ def read_cells(raw: pd.Series) -> Cells:
     if pd.api.types.is_numeric_dtype(raw.dtype) and not pd.api.types.is_bool_dtype(raw.dtype):
         values = raw.to_numpy(float, na_value=np.nan)
         return Cells(raw, values, np.isnan(values), _is_wrong(values), is_truth=False)
+    if (plain_numbers := _plain_numbers(raw)) is not None:
+        return plain_numbers
     blank = is_blank(raw)
     words = raw.astype(str).str.strip().str.casefold()
     truth = words.mask(blank).map(TRUTH).to_numpy(float)
@@ -92,6 +94,20 @@ def read_cells(raw: pd.Series) -> Cells:
     is_numeric = 2 * (~empty).sum() >= (~absent).sum()
     missing = absent if is_numeric else blank
     return Cells(raw, values, missing, _is_wrong(values) | (empty & ~missing), is_truth=False)
+
+
+def _plain_numbers(raw: pd.Series) -> Cells | None:
+    """Read a column that holds nothing but finite numbers, which is soon seen; None if it holds anything else."""
+    if pd.api.types.is_bool_dtype(raw.dtype) or isinstance(raw.iloc[0] if len(raw) else None, bool):
+        return None
+    try:
+        values = pd.to_numeric(raw.astype(object)).to_numpy()
+    except (ValueError, TypeError):
+        return None
+    if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
+        return None
+    values, nowhere = values.astype(float), np.zeros(len(raw), dtype=bool)
+    return Cells(raw, values, nowhere, _is_wrong(values), is_truth=False)
 
 
 def _is_wrong(values: Float[np.ndarray, " rows"]) -> Bool[np.ndarray, " rows"]:

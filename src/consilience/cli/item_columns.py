@@ -132,7 +132,8 @@ def _named(table: Table, path: Path, chosen: str) -> Any:
 def _by_contents(table: Table, columns: list[Any], items: pd.Index) -> list[ItemColumn]:
     """Columns that hold all items, or nothing but items; if there are none, the one that holds most of them."""
     known = set(map(str, items))
-    likely = [name for name in columns if not table.is_text or table.frame[name].isin(known).any()]
+    likely = [name for name in columns if is_called_id(name) or table.frame[name].is_unique]
+    likely = [name for name in likely if not table.is_text or table.frame[name].isin(known).any()]
     found = [column for name in likely if (column := _possible(table, name, repeated=is_called_id(name)))]
     counts = [column.holds(items) for column in found]
     whole = [c for c, count in zip(found, counts) if count and count in (len(items), len(c.names))]
