@@ -17,11 +17,19 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, Normalizer, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 
 from consilience import Groupings, load, save
 from consilience.active import Explore, Informative
@@ -160,7 +168,7 @@ scalars = st.one_of(
     st.booleans().map(np.bool_),
     st.text(max_size=5).map(np.str_),
     st.just(np.dtype(">f4")),
-    st.sampled_from([pd.NA, pd.NaT]),
+    st.sampled_from([pd.NA, pd.NaT, np.float64, np.int8, np.bool_, slice(1, None), slice(None, 3, 2)]),
 )
 array_dtypes = st.one_of(
     hnp.floating_dtypes(), hnp.integer_dtypes(), hnp.boolean_dtypes(), hnp.unicode_string_dtypes(max_len=4)
@@ -295,6 +303,8 @@ def test_order_in_memory_is_kept(tmp_path):
         ({1, 2}, "builtins.set"),
         (b"bytes", "builtins.bytes"),
         (print, "builtins.builtin_function_or_method"),
+        (np.floating, "builtins.type"),
+        (int, "builtins.type"),
         (np.ma.masked_array([1]), "numpy.ma.MaskedArray"),
         (np.zeros(1, dtype="i4,f8"), "numpy.ndarray"),
         (pd.period_range("2024", periods=2, freq="D"), "pandas.Period"),
@@ -349,6 +359,47 @@ def test_estimators_come_back_equal(estimator, fitted, tmp_path):
         one, two = [*FEATURES.index[:3]], [*FEATURES.index[5:8]]
         assert same(last.predict_same(one, two, "Bo"), other.predict_same(one, two, "Bo"))
         assert same(last.annotator_groups(0.0), other.annotator_groups(0.0))
+
+
+MIXED = FEATURES.assign(colour=list("rgb" * 4), site=[1, 2] * 6)
+MIXED.iloc[2, 0] = np.nan
+
+
+def columns_by_kind(remainder, output, by_name):
+    """Columns chosen by name, or by place."""
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    parts = [
+        ("numbers", SimpleImputer(strategy="median"), ["length", "width"] if by_name else slice(0, 2)),
+        ("text", make_pipeline(encoder), ["colour"] if by_name else [3]),
+        ("codes", OneHotEncoder(sparse_output=False, drop="first"), ["site"] if by_name else [4]),
+    ]
+    return ColumnTransformer(parts, remainder=remainder).set_output(transform=output)
+
+
+@pytest.mark.parametrize("remainder", ["drop", "passthrough", StandardScaler()], ids=["drop", "pass", "scale"])
+@pytest.mark.parametrize("output", ["default", "pandas"])
+@pytest.mark.parametrize("by_name", [True, False], ids=["name", "place"])
+def test_pipelines_of_columns_come_back_equal(remainder, output, by_name, tmp_path):
+    pipeline = make_pipeline(columns_by_kind(remainder, output, by_name), unfitted())
+    save(pipeline, tmp_path / "model.zip")
+    assert same(load(tmp_path / "model.zip"), pipeline)
+    pipeline.fit(MIXED, ANNOTATIONS)
+    save(pipeline, tmp_path / "model.zip")
+    loaded = load(tmp_path / "model.zip")
+    assert same(loaded, pipeline)
+    new = MIXED.iloc[::-1].assign(colour="purple", width=np.nan)
+    assert same(loaded.predict_proba(new), pipeline.predict_proba(new))
+    assert same(loaded[0].get_feature_names_out(), pipeline[0].get_feature_names_out())
+
+
+@pytest.mark.parametrize(
+    ("step", "held"), [(Normalizer(), r"sklearn\.\S+\.Normalizer"), (FunctionTransformer(np.log1p), r"numpy\.ufunc")]
+)
+def test_other_steps_and_functions_inside_columns_are_refused(step, held, tmp_path):
+    pipeline = make_pipeline(ColumnTransformer([("a", step, ["length"])]), unfitted())
+    with pytest.raises(InputError, match=rf"cannot be saved: it holds a value of type {held}\.$"):
+        save(pipeline, tmp_path / "model.zip")
+    assert not (tmp_path / "model.zip").exists()
 
 
 @pytest.mark.parametrize(

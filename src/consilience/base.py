@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,17 +14,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import MISSING, name_index, plain
-from consilience.errors import InputError
+from consilience.errors import FeatureScaleWarning, InputError
 from consilience.profiles import association, cluster_profile
 
 Said = TypeVar("Said", Pairs, Groupings)
+LARGEST = 1e150  # a feature, so that sums of squares are finite
+CONSTANT = 1e-12  # of its size: the range of a feature that rounding alone spreads
+APART = 1000.0  # times: scales of two features of which a model sees one alone
 
 
 class CrowdEstimator(BaseEstimator):
     """What every estimator of the package shares.
 
     A subclass sets ``items_`` (Index), ``labels_`` and ``n_clusters_`` in `fit`, and the features are read by
-    `_features`. Where ``labels_`` are no numbers from 0, it overrides `_cluster_codes` and `_cluster_names`.
+    `_features`. Where ``labels_`` are no numbers from 0, it overrides `_cluster_codes` and `_cluster_names`; where the
+    scale of the features does not matter, `_depends_on_scale`.
     """
 
     def __sklearn_tags__(self) -> Any:
@@ -130,20 +135,54 @@ class CrowdEstimator(BaseEstimator):
         return place
 
     def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
-        """Features as a float array, every one finite."""
+        """Features as a float array, every one finite; when they are fitted, scales far apart are warned of."""
         _require_numeric(X)
         values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         finite = np.isfinite(values)
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
             item = X.index[row] if isinstance(X, pd.DataFrame) else row
-            feature = self.feature_names_in_[column] if hasattr(self, "feature_names_in_") else column
+            feature = self._name_of_feature(column)
             what = "missing (NaN)" if np.isnan(values[row, column]) else "an infinity (inf)"
             raise InputError(
                 f"Feature {feature!r} of item {item!r} is {what}, one of {int((~finite).sum())} such values. "
                 f"{type(self).__name__} needs finite features: impute them or leave the items out."
             )
+        if max(values.max(initial=0.0), -values.min(initial=0.0)) > LARGEST:
+            row, column = np.argwhere(np.abs(values) > LARGEST)[0]
+            item = X.index[row] if isinstance(X, pd.DataFrame) else row
+            raise InputError(
+                f"Feature {self._name_of_feature(column)!r} of item {item!r} is {values[row, column]:g}, whose square "
+                f"is infinite. Expected numbers of at most {LARGEST:g}: scale the feature."
+            )
+        if reset and self._depends_on_scale():
+            self._warn_of_scales(values)
         return values
+
+    def _depends_on_scale(self) -> bool:
+        """Whether the answer changes if a feature is given in another unit."""
+        return True
+
+    def _warn_of_scales(self, values: Float[np.ndarray, "items features"]) -> None:
+        """Warn if the scales of two features are so far apart that one hides the other.
+
+        Both the standard deviations and the ranges must be `APART`: a pixel that is dark in all pictures but one has a
+        small deviation, and yet the scale of the others. Constant features count for nothing.
+        """
+        extremes = far_apart(values)
+        if extremes is None:
+            return
+        small, large, times = extremes
+        warnings.warn(
+            f"The scale of feature {self._name_of_feature(large)!r} is {times:,.0f} times that of feature "
+            f"{self._name_of_feature(small)!r}, so that {type(self).__name__} sees little but the larger ones; "
+            "standardise the features with StandardScaler.",
+            FeatureScaleWarning,
+            stacklevel=4,
+        )
+
+    def _name_of_feature(self, column: Any) -> Any:
+        return self.feature_names_in_[column] if hasattr(self, "feature_names_in_") else int(column)
 
     def _groupings(self, X: Any, annotations: Any) -> Groupings:
         """Annotations as groupings of the items of X, in their order."""
@@ -155,6 +194,32 @@ class CrowdEstimator(BaseEstimator):
         if isinstance(annotations, Pairs):
             return _matched(annotations, X)
         return self._groupings(X, annotations)
+
+
+def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, float] | None:
+    """Return the features of the smallest and the largest standard deviation, and their ratio, if it is `APART`.
+
+    None if it is less, or if the ranges of the features are less apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> far_apart(np.array([[0.1, 1000.0, 5.0], [0.2, 2000.0, 5.0], [0.1, 3000.0, 5.0]]))
+    (0, 1, 17320.508...)
+    >>> far_apart(np.array([[0.1, 10.0], [0.2, 20.0], [0.1, 30.0]])) is None
+    True
+    """
+    if len(values) < 2:
+        return None
+    lowest, highest = values.min(axis=0), values.max(axis=0)
+    spread = highest - lowest
+    moving = np.flatnonzero(spread > CONSTANT * np.maximum(highest, -lowest))
+    if len(moving) < 2 or spread[moving].max() < APART * spread[moving].min():
+        return None
+    deviation = values[:, moving].std(axis=0)
+    small, large = int(deviation.argmin()), int(deviation.argmax())
+    times = float(deviation[large] / deviation[small])
+    return (int(moving[small]), int(moving[large]), times) if times >= APART else None
 
 
 def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:

@@ -3,6 +3,7 @@
 __all__ = [
     "AnnotationError",
     "AnnotationWarning",
+    "FeatureScaleWarning",
     "InputError",
     "MissingDataError",
     "MissingDependencyError",
@@ -32,3 +33,7 @@ class MissingDependencyError(InputError, ImportError):
 
 class AnnotationWarning(UserWarning):
     """Annotations that are legal but carry no information, or are left out."""
+
+
+class FeatureScaleWarning(UserWarning):
+    """Features whose scales are so far apart that a model sees the largest alone; standardise them."""

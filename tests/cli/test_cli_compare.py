@@ -8,6 +8,7 @@ import pytest
 
 from consilience import load, read_annotations, registry
 from consilience.cli.comparing import between, by_model, choose, prepared
+from consilience.cli.options import FeatureOptions
 from consilience.comparison import compare
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
@@ -123,10 +124,12 @@ def test_settings_and_numbers():
     assert between(2, 8) == [2, 3, 4, 6, 8]
     assert max(between(3, 40)) == 40
     models = {"SubsetFusion": SubsetFusion(), "PartitionLabelModel": PartitionLabelModel()}
-    found = prepared(models, standardize=True)
+    table = pd.DataFrame({"size": [1.0, 2.0, 4.0]})
+    found = prepared(models, table, FeatureOptions(), standardize=True)
     assert found["SubsetFusion"] is models["SubsetFusion"]  # takes no features
     assert found["PartitionLabelModel"][-1] is models["PartitionLabelModel"]
-    assert prepared(models, standardize=False) == models
+    assert prepared(models, table, FeatureOptions(), standardize=False) == models
+    assert prepared(models, None, FeatureOptions(), standardize=True) == models
 
 
 def test_fit_auto_fits_the_first_and_says_whether_it_is_clear(votes, run, quick_report, monkeypatch):
@@ -164,9 +167,18 @@ def test_choose_gives_the_number_of_clusters_that_won(study, monkeypatch):
         known={"gold": None},
         settings={"random_state": 4, "n_jobs": 2},
         standardize=True,
+        feature_options=FeatureOptions(),
     )
     assert name == "SubsetFusion"
     assert settings in [{"n_clusters": k, "refine": False, "random_state": 4} for k in (2, 3)]  # it takes no n_jobs
     monkeypatch.setattr("consilience.cli.comparing.candidates", lambda said, X: {})
     with pytest.raises(InputError, match="No model reads groupings"):
-        choose(study / "sorts.csv", None, kind=None, column=None, known={}, settings={}, standardize=True)
+        choose(
+            *(study / "sorts.csv", None),
+            kind=None,
+            column=None,
+            known={},
+            settings={},
+            standardize=True,
+            feature_options=FeatureOptions(),
+        )

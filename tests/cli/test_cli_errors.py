@@ -102,7 +102,9 @@ def test_features_of_parquet_that_are_no_numbers(fails, study, features):
     message = fails("fit", "sorts.csv", "--features", "nan.parquet")
     first = features.index[features["width"] > 1][0]
     assert message.startswith(f"nan.parquet: 'length' of the item {first!r} in row ")
-    assert message.endswith(" is missing. Expected a finite number.")
+    assert message.endswith(
+        " is missing. Expected a finite number. --impute median fills missing numbers with the median of their column."
+    )
     features.assign(colour="red").to_parquet(study / "text.parquet")
     assert "'colour' of the item 'item 0' in row 0 is 'red'" in fails("fit", "sorts.csv", "--features", "text.parquet")
 

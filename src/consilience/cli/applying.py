@@ -13,16 +13,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience import load, registry
 from consilience.annotations import Labels
-from consilience.annotations.names import plain
 from consilience.cli.evidence import read_said
-from consilience.cli.program import note, others
-from consilience.cli.tables import names_as, read_numbers, require_folder, rows_of, write_table
+from consilience.cli.features import read_features
+from consilience.cli.options import FeatureOptions
+from consilience.cli.preparing import as_shown, legible, needs_of, read_for, steps_for
+from consilience.cli.program import note
+from consilience.cli.tables import names_as, read_scores, require_folder, rows_of, write_table
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
 from consilience.inspection.answer import Answer
 
 
-def predict(path: Path, table: Path, *, out: Path | None, proba: bool, kind: str | None, column: str | None) -> None:
+def predict(
+    path: Path,
+    table: Path,
+    *,
+    out: Path | None,
+    proba: bool,
+    kind: str | None,
+    column: str | None,
+    feature_item: str | None,
+) -> None:
     """Write the cluster or class of every item of a table, and how probable each of them is if `proba`."""
     estimator = load(path)
     model = last_step(estimator)
@@ -32,9 +43,11 @@ def predict(path: Path, table: Path, *, out: Path | None, proba: bool, kind: str
             "of the fit lists, and of no others. To place new items, fit it to groupings that hold them too."
         )
     if registry.entry(type(model).__name__).kind == "consensus":
+        if feature_item is not None:
+            raise InputError(f"{type(model).__name__} tells classes by labels; --feature-item is of no use.")
         items, probability = _by_labels(model, table, kind, column)
     elif kind is None and column is None:
-        items, probability = _by_features(estimator, table)
+        items, probability = _by_features(estimator, table, feature_item)
     else:
         raise InputError(f"{type(model).__name__} tells clusters by features; --kind and --item-column are of no use.")
     answer = Answer.of(model)
@@ -51,9 +64,11 @@ def last_step(estimator: Any) -> Any:
     return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 
-def _by_features(estimator: Any, path: Path) -> tuple[pd.Index, np.ndarray]:
-    table = read_numbers(path)
-    return table.index, estimator.predict_proba(columns_of(table, estimator, path))
+def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index, np.ndarray]:
+    check_is_fitted(last_step(estimator))
+    table = read_for(path, estimator, chosen=item)
+    by_place = needs_of(estimator).names is None
+    return table.index, estimator.predict_proba(table.to_numpy() if by_place else table)
 
 
 def _by_labels(model: Any, path: Path, kind: str | None, column: str | None) -> tuple[pd.Index, np.ndarray]:
@@ -75,26 +90,6 @@ def as_fitted(annotations: Any, model: Any) -> Any:
     )
 
 
-def columns_of(table: pd.DataFrame, model: Any, path: Path) -> Any:
-    """Features as the model was fitted to them: the same, in the same order.
-
-    Raises
-    ------
-    InputError
-        A feature is missing.
-    """
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return table.to_numpy()
-    absent = [name for name in names if name not in table.columns]
-    if absent:
-        more = others(len(absent), ", nor")
-        raise InputError(f"{path}: There is no column {plain(absent[0])!r}{more} that the model needs.")
-    if len(table.columns) > len(names):
-        note(f"Columns of {path} that are no features of the model, left out: {len(table.columns) - len(names):,}.")
-    return table[list(names)]
-
-
 def report(
     path: Path,
     annotations: Path,
@@ -104,6 +99,7 @@ def report(
     kind: str | None,
     column: str | None,
     out: Path,
+    feature_options: FeatureOptions,
 ) -> None:
     """Write the report of a saved model again, for instance with scores."""
     require_folder(out)
@@ -118,7 +114,28 @@ def report(
         said = as_fitted(said, model).reindex(model.items_)
     except AnnotationError as error:
         raise InputError(f"{annotations}: {error} The model was fitted to others.") from error
-    table = None if features is None else rows_of(read_numbers(features), model.items_, features)
-    rated = None if scores is None else rows_of(read_numbers(scores, blanks=True), model.items_, scores)
-    write_report(estimator, said, X=table, scores=rated, path=out)
+    table = None if features is None else _features_of(features, estimator, feature_options)
+    rated = None if scores is None else read_scores(scores, model.items_)
+    shown, table = as_shown(estimator, table)
+    write_report(shown, said, X=table, scores=rated, path=out)
     click.echo(f"{out}")
+
+
+def _features_of(path: Path, estimator: Any, options: FeatureOptions) -> pd.DataFrame:
+    """Features of the fitted items: as the first step of the pipeline takes them if it prepares them, else numbers.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or options that the saved pipeline leaves no choice about.
+    """
+    items = last_step(estimator).items_
+    if needs_of(estimator).prepares:
+        if options.categorical or options.impute:
+            raise InputError("The model was saved with its own way to fill and encode features; drop these options.")
+        return rows_of(read_for(path, estimator, chosen=options.item, items=items), items, path)
+    read = read_features(path, options, items)
+    for text in read.notes:
+        note(text)
+    table = rows_of(read.table, items, path)
+    return legible(steps_for(table, options, standardize=False), table)  # type: ignore[return-value]

@@ -16,12 +16,15 @@ from consilience.cli.options import (
     FILE,
     Between,
     Count,
+    FeatureOptions,
     Setting,
     example,
+    feature_item_option,
     features_option,
     json_option,
     merged,
     out_option,
+    reading_features,
     reading_options,
     scores_option,
     seed_option,
@@ -71,6 +74,7 @@ def main() -> None:
 )
 @click.argument("annotations", type=FILE)
 @features_option
+@reading_features
 @click.option(
     "--model",
     metavar="NAME",
@@ -107,6 +111,7 @@ def main() -> None:
 @json_option
 def fit(
     annotations: Path,
+    feature_options: FeatureOptions,
     features: Path | None,
     model: str,
     settings: tuple[tuple[str, Any], ...],
@@ -125,9 +130,9 @@ def fit(
 
     ANNOTATIONS is a CSV, TSV, Parquet or JSON file: a long table (item, annotator, grouping, group; or item, annotator,
     label; or crowd-kit's task, worker, label; or item_a, item_b, annotator, same), a wide table (a column of items,
-    then one for each annotator), a card sort export or a Label Studio export. The table of features has the items'
-    names in a column called 'item', else in the first; every other column is a number. Items without annotations are
-    clustered by their features.
+    then one for each annotator), a card sort export or a Label Studio export. The table of features names the
+    items in the column that holds those of ANNOTATIONS; every other column is a number, or text if --categorical says
+    so. Items without annotations are clustered by their features.
 
     Models that read groupings or judgements of pairs find clusters. The folder then holds report.html, clusters.csv,
     annotators.csv, mapping.csv (if the model tells what groups stand for), views.csv (if it finds several views: the
@@ -152,6 +157,7 @@ def fit(
         standardize=not no_standardize,
         out=out,
         as_json=as_json,
+        feature_options=feature_options,
     )
 
 
@@ -164,6 +170,7 @@ def fit(
 )
 @click.argument("annotations", type=FILE)
 @features_option
+@reading_features
 @click.option("--models", metavar="NAME[,…]", help="The models to compare.  [default: all that can be fitted]")
 @click.option(
     "--set",
@@ -204,6 +211,7 @@ def fit(
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 def compare(
     annotations: Path,
+    feature_options: FeatureOptions,
     features: Path | None,
     models: str | None,
     settings: tuple[tuple[str, Any], ...],
@@ -246,6 +254,7 @@ def compare(
         seed=seed,
         out=out,
         as_json=as_json,
+        feature_options=feature_options,
     )
 
 
@@ -304,6 +313,7 @@ def fuse(
         standardize=False,
         out=out,
         as_json=as_json,
+        feature_options=FeatureOptions(),
     )
 
 
@@ -314,6 +324,7 @@ def fuse(
 @click.argument("model", type=FILE)
 @click.argument("annotations", type=FILE)
 @features_option
+@reading_features
 @scores_option
 @reading_options
 @click.option(
@@ -322,6 +333,7 @@ def fuse(
 def report(
     model: Path,
     annotations: Path,
+    feature_options: FeatureOptions,
     features: Path | None,
     scores: Path | None,
     kind: str | None,
@@ -331,7 +343,15 @@ def report(
     """Write the report of MODEL, which 'fit' saved, and of the ANNOTATIONS and features that it was fitted to."""
     from consilience.cli.applying import report as run
 
-    run(model, annotations, features=features, scores=scores, kind=kind, column=item_column, out=out)
+    run(
+        *(model, annotations),
+        features=features,
+        scores=scores,
+        kind=kind,
+        column=item_column,
+        out=out,
+        feature_options=feature_options,
+    )
 
 
 @main.command(
@@ -351,8 +371,17 @@ def report(
     help="CSV, TSV or Parquet file to write.  [default: CSV to standard output]",
 )
 @click.option("--proba", is_flag=True, help="Add the probability of every cluster or class.")
+@feature_item_option
 @reading_options
-def predict(model: Path, table: Path, out: Path | None, proba: bool, kind: str | None, item_column: str | None) -> None:
+def predict(
+    model: Path,
+    table: Path,
+    out: Path | None,
+    proba: bool,
+    feature_item: str | None,
+    kind: str | None,
+    item_column: str | None,
+) -> None:
     """Tell the cluster or class of every item of TABLE, and its probability, by MODEL, which 'fit' saved.
 
     TABLE has what the model tells items by: features, or for a model of labels alone new labels by the annotators that
@@ -360,7 +389,7 @@ def predict(model: Path, table: Path, out: Path | None, proba: bool, kind: str |
     """
     from consilience.cli.applying import predict as run
 
-    run(model, table, out=out, proba=proba, kind=kind, column=item_column)
+    run(model, table, out=out, proba=proba, kind=kind, column=item_column, feature_item=feature_item)
 
 
 main.add_command(simulate)

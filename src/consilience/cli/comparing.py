@@ -12,15 +12,16 @@ from typing import Any
 import click
 import numpy as np
 import pandas as pd
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from consilience import read_annotations, registry
 from consilience.annotations import Annotations
 from consilience.annotations.names import plain
+from consilience.cli.features import read_features
 from consilience.cli.fitting import make_estimator
+from consilience.cli.options import FeatureOptions
+from consilience.cli.preparing import behind, steps_for
 from consilience.cli.program import note
-from consilience.cli.tables import named_as, read_numbers, require_folder, write_table
+from consilience.cli.tables import require_folder, write_table
 from consilience.comparison import Comparison
 from consilience.comparison import compare as compare_models
 from consilience.entrants import candidates, final
@@ -47,13 +48,16 @@ def compare(
     seed: int | None,
     out: Path | None,
     as_json: bool,
+    feature_options: FeatureOptions,
 ) -> None:
     """Compare models on files and show the table of them."""
     if out is not None:
         require_folder(out)
     names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
     of_model = by_model(settings, names)
-    said, table = read(annotations, features, kind=kind, column=column)
+    said, table, notes = read(annotations, features, feature_options, kind=kind, column=column)
+    for text in notes:
+        note(text)
     numbers = None if clusters is None else between(*clusters)
     found = candidates(said, table, n_clusters=numbers, models=names, settings=of_model)
     if not found:
@@ -61,7 +65,7 @@ def compare(
     for name in of_model:
         if name not in {type(model).__name__ for model in found.values()}:
             raise InputError(f"--set names {name}, which is not among the models compared.")
-    entered = prepared(found, standardize=standardize and table is not None)
+    entered = prepared(found, table, feature_options, standardize=standardize)
     seed = 0 if seed is None else seed
     result = compare_models(
         entered, said, table, by=by, n_folds=folds, level=level, max_pairs=max_pairs, random_state=seed, verbose=True
@@ -82,6 +86,7 @@ def choose(
     known: Mapping[str, Path | None],
     settings: Mapping[str, Any],
     standardize: bool,
+    feature_options: FeatureOptions,
 ) -> tuple[str, dict[str, Any]]:
     """Name of the model that foresees the annotations best, and its settings; what was found is noted.
 
@@ -96,13 +101,13 @@ def choose(
     for option, path in known.items():
         if path is not None:
             raise InputError(f"--{option} is for a model that is named; 'auto' compares models without it.")
-    said, table = read(annotations, features, kind=kind, column=column)
+    said, table, _ = read(annotations, features, feature_options, kind=kind, column=column)
     given = type(said).__name__.lower()
     readers = {name for name, entry in registry.ESTIMATORS.items() if given in entry.reads}
     found = {name: model for name, model in candidates(said, table).items() if type(model).__name__ in readers}
     if not found:
         raise InputError(f"{annotations}: No model reads {given}.")
-    entered = prepared(found, standardize=standardize and table is not None)
+    entered = prepared(found, table, feature_options, standardize=standardize)
     result = compare_models(entered, said, table, random_state=settings.get("random_state", 0), verbose=True)
     if result.chosen is None:
         raise InputError(f"No model could be compared. {_reasons(result)}")
@@ -113,9 +118,14 @@ def choose(
 
 
 def read(
-    annotations: Path, features: Path | None, *, kind: str | None, column: str | None
-) -> tuple[Annotations, pd.DataFrame | None]:
-    """Read annotations of any kind, and features whose rows are their items.
+    annotations: Path,
+    features: Path | None,
+    feature_options: FeatureOptions,
+    *,
+    kind: str | None,
+    column: str | None,
+) -> tuple[Annotations, pd.DataFrame | None, list[str]]:
+    """Read annotations of any kind, and features whose rows are their items; and notes on the features.
 
     Raises
     ------
@@ -124,8 +134,9 @@ def read(
     """
     said: Annotations = read_annotations(annotations, kind=kind, item=column)
     if features is None:
-        return said, None
-    table = named_as(read_numbers(features), said.items)
+        return said, None, []
+    found = read_features(features, feature_options, said.items)
+    table = found.table
     absent = said.items[~said.items.isin(table.index)]
     if len(absent) == len(said.items):
         raise InputError(
@@ -135,7 +146,7 @@ def read(
     said = said.reindex(table.index)
     if len(absent):
         note(f"Items with neither annotations nor features, left out: {len(absent):,}.")
-    return said, table
+    return said, table, found.notes
 
 
 def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, dict[str, Any]]:
@@ -172,12 +183,14 @@ def between(low: int, high: int) -> list[int]:
     return [int(k) for k in np.unique(np.rint(steps))]
 
 
-def prepared(models: Mapping[str, Any], *, standardize: bool) -> dict[str, Any]:
-    """Models that take features behind a scaler, if these are to be standardised."""
-    if not standardize:
+def prepared(
+    models: Mapping[str, Any], table: pd.DataFrame | None, options: FeatureOptions, *, standardize: bool
+) -> dict[str, Any]:
+    """Models that take features behind the steps that prepare these."""
+    if table is None:
         return dict(models)
     return {
-        name: make_pipeline(StandardScaler().set_output(transform="pandas"), model)
+        name: behind(steps_for(table, options, standardize=standardize), model)
         if registry.entry(type(model).__name__).kind == "semisupervised"
         else model
         for name, model in models.items()

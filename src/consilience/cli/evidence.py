@@ -13,8 +13,11 @@ from consilience import read_annotations, registry
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.table import Table
 from consilience.annotations.names import plain
+from consilience.cli.features import read_features
+from consilience.cli.item_columns import item_column
+from consilience.cli.options import FeatureOptions
 from consilience.cli.program import note, others
-from consilience.cli.tables import item_column, item_names, named_as, names_as, read_numbers, read_table, rows_of
+from consilience.cli.tables import named_as, names_as, names_in, read_table, rows_of
 from consilience.errors import InputError
 
 LISTED = 5  # names in a note
@@ -49,6 +52,7 @@ def read_evidence(
     column: str | None,
     known: dict[str, Path | None],
     model: str,
+    feature_options: FeatureOptions,
 ) -> Evidence:
     """Read what a model of the registry learns from, and bring its items together.
 
@@ -61,16 +65,12 @@ def read_evidence(
     if isinstance(said, Groupings):
         notes += _of_one_label(said)
     if isinstance(said, Labels) or registry.entry(model).kind == "consensus":
-        return _without_features(said, notes, features, known, model)
+        return _without_features(said, notes, features, known, model, feature_options)
     if features is None:
         return Evidence(said, None, notes + _unannotated(said, "annotations", "nothing tells their cluster"))
-    table = named_as(read_numbers(features), said.items)
-    constant = table.columns[np.ptp(table.to_numpy(), axis=0) == 0]
-    if len(constant):
-        verbs = ("is constant and carries", "are constant and carry")
-        notes.append(f"{_subject(constant, 'feature', verbs)} no information.")
-    said, more = _over(said, table.index, annotations, features)
-    return Evidence(said, table, notes + more)
+    read = read_features(features, feature_options, said.items)
+    said, more = _over(said, read.table.index, annotations, features)
+    return Evidence(said, read.table, notes + read.notes + more)
 
 
 def read_said(
@@ -103,14 +103,20 @@ def read_said(
 
 
 def _without_features(
-    said: Groupings | Labels | Pairs, notes: list[str], features: Path | None, known: dict[str, Path | None], model: str
+    said: Groupings | Labels | Pairs,
+    notes: list[str],
+    features: Path | None,
+    known: dict[str, Path | None],
+    model: str,
+    feature_options: FeatureOptions,
 ) -> Evidence:
     """Evidence of a model that learns from annotations alone: features are read for the report."""
     words = ("labels", "class") if isinstance(said, Labels) else ("annotations", "cluster")
     notes = notes + _unannotated(said, words[0], f"nothing tells their {words[1]}")
     table = None
     if features is not None:
-        table = rows_of(read_numbers(features), said.items, features)
+        read = read_features(features, feature_options, said.items)
+        table, notes = rows_of(read.table, said.items, features), notes + read.notes
         notes.append(f"{model} does not use features; those of {features} serve the report alone.")
     return Evidence(said, table, notes, read_known(known, said) if isinstance(said, Labels) else {})
 
@@ -135,8 +141,9 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
         There is no such column, no item of the labels, or a class that no annotator gave.
     """
     table = read_table(path)
-    items = item_names(table, path)
-    found = table.column(_label_column(table, path))
+    column = item_column(table, path, items=labels.items, option="")
+    items = names_in(table, column, path)
+    found = table.column(_label_column(table, column, path))
     known = np.flatnonzero(~found.missing)
     names = names_as(found.names, labels.classes).take(found.codes[known])
     gold = named_as(pd.DataFrame({"label": names}, index=items[known]), labels.items)["label"]
@@ -156,9 +163,9 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
     return gold
 
 
-def _label_column(table: Table, path: Path) -> Any:
+def _label_column(table: Table, items: Any, path: Path) -> Any:
     """Name of the column of classes: the one called label or class, else the second of two."""
-    rest = [name for name in table.columns if name != item_column(table)]
+    rest = [name for name in table.columns if name != items]
     called = [name for name in rest if str(name).strip().casefold() in LABEL_COLUMNS]
     if len(called) != 1 and len(rest) != 1:
         found = ", ".join(map(str, table.columns))

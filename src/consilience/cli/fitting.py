@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import click
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from consilience import registry
 from consilience.cli.evidence import read_evidence
+from consilience.cli.options import FeatureOptions
+from consilience.cli.preparing import as_shown, behind, legible, steps_for
 from consilience.cli.program import note
 from consilience.cli.results import write_results
 from consilience.cli.summary import as_lines, summary
-from consilience.cli.tables import read_numbers, rows_of
+from consilience.cli.tables import read_scores
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
 
@@ -38,6 +38,7 @@ def fit(
     standardize: bool,
     out: Path,
     as_json: bool,
+    feature_options: FeatureOptions,
 ) -> None:
     """Fit a model to files, write what it found to the folder `out`, and show a summary."""
     if model == AUTO:
@@ -50,24 +51,33 @@ def fit(
             known=known,
             settings=settings,
             standardize=standardize,
+            feature_options=feature_options,
         )
     estimator = make_estimator(model, settings)
     require_arguments(model, [name for name, path in known.items() if path is not None])
-    evidence = read_evidence(annotations, features, kind=kind, column=column, known=known, model=model)
+    evidence = read_evidence(
+        *(annotations, features),
+        kind=kind,
+        column=column,
+        known=known,
+        model=model,
+        feature_options=feature_options,
+    )
     said, table = evidence.annotations, evidence.features
-    rated = None if scores is None else rows_of(read_numbers(scores, blanks=True), said.items, scores)
+    rated = None if scores is None else read_scores(scores, said.items)
     make_folder(out)
     for text in evidence.notes:
         note(text)
+    steps = [] if table is None else steps_for(table, feature_options, standardize=standardize)
     if registry.entry(model).kind == "consensus":
         estimator.fit(said, **evidence.known)
+        table = legible(steps, table)
     else:
-        if table is not None and standardize:
-            estimator = make_pipeline(StandardScaler().set_output(transform="pandas"), estimator)
-        estimator.fit(table, said)
+        estimator = behind(steps, estimator).fit(table, said)
 
     write_results(estimator, out)
-    report(estimator, said, X=table, scores=rated, path=out / "report.html")
+    shown, shown_features = as_shown(estimator, table)
+    report(shown, said, X=shown_features, scores=rated, path=out / "report.html")
     found = summary(estimator, evidence, out)
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     (out / "summary.json").write_text(text + "\n", encoding="utf-8")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +15,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
 KINDS = click.Choice(["groupings", "labels"])
 ALL_KINDS = click.Choice(["groupings", "pairs", "labels"])
+ALL_COLUMNS = "all"
 WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -106,6 +109,56 @@ def reading_options(function: Function) -> Function:
     kind = click.option("--kind", type=KINDS, help="What the annotations are, if their file leaves it open.")
     column = click.option("--item-column", metavar="NAME", help="The column of items of a wide table.")
     return kind(column(function))
+
+
+@dataclass(frozen=True)
+class FeatureOptions:
+    """How a table of features is to be read.
+
+    Attributes
+    ----------
+    item : str or None
+        The column that names the items; None if it is to be found.
+    categorical : tuple of str
+        Columns of text that become indicator columns, as the user wrote them; "all" for every column of text.
+    impute : {"median", "mean", "most_frequent"} or None
+        What a missing number becomes; a missing text becomes the most frequent one. None if none may be missing.
+    """
+
+    item: str | None = None
+    categorical: tuple[str, ...] = ()
+    impute: str | None = None
+
+
+feature_item_option = click.option(
+    "--feature-item", metavar="COL", help="The column of the table of features that names the items.  [default: found]"
+)
+
+
+def reading_features(function: Function) -> Function:
+    """Options on how a table of features is to be read, given to the function as one `feature_options`."""
+
+    @wraps(function)
+    def gathered(
+        *arguments: Any, feature_item: str | None, categorical: tuple[str, ...], impute: str | None, **others: Any
+    ) -> Any:
+        options = FeatureOptions(feature_item, categorical, impute)
+        return function(*arguments, feature_options=options, **others)
+
+    columns = click.option(
+        "--categorical",
+        multiple=True,
+        metavar="COL[,COL…]|all",
+        help="Columns of features that are text, or 'all' that are: each becomes a column of 0 and 1 for each text in "
+        "it. May be repeated.",
+    )
+    missing = click.option(
+        "--impute",
+        type=click.Choice(["median", "mean", "most_frequent"]),
+        help="Fill missing features with this of their column; text with the most frequent.  [default: refuse them]",
+    )
+    decorated: Any = feature_item_option(columns(missing(gathered)))
+    return decorated
 
 
 def example(*lines: str) -> str:

@@ -14,7 +14,8 @@ import pandas as pd
 from consilience import read_annotations, write_annotations
 from consilience.annotations import Annotations, Groupings, Labels
 from consilience.annotations.names import plain
-from consilience.cli.tables import item_names, numbers, read_table, require_folder, write_table
+from consilience.cli.item_columns import item_column
+from consilience.cli.tables import names_in, numbers, read_table, require_folder, write_table
 from consilience.datasets import list_datasets, load_dataset
 from consilience.errors import InputError
 
@@ -52,12 +53,13 @@ def classes_of(source: str, class_column: str, *, with_features: bool) -> tuple[
             f"{path}: There is no column {class_column!r} of classes. Found {', '.join(map(str, table.columns))}; "
             "--class-column names another."
         )
-    items, column = item_names(table, path), table.column(class_column)
+    item = item_column(table, path, besides=(class_column,), option="")
+    items, column = names_in(table, item, path), table.column(class_column)
     if column.missing.any():
         row = int(np.argmax(column.missing))
         raise InputError(f"{path}: The item {plain(items[row])!r} in {table.where(row)} has no {class_column!r}.")
     classes = pd.Series(column.names.take(column.codes), index=items)
-    return classes, numbers(table, path, besides=(class_column,)) if with_features else None
+    return classes, numbers(table, path, item=item, besides=(class_column,)) if with_features else None
 
 
 def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, pd.DataFrame | None]:

@@ -12,6 +12,7 @@ import consilience
 from consilience.annotations import Pairs
 from consilience.annotations.names import plain
 from consilience.cli.evidence import Evidence
+from consilience.cli.preparing import is_standardized
 from consilience.cli.results import files_of
 from consilience.inspection.answer import Answer, names_classes
 from consilience.inspection.judge_tables import annotator_frame
@@ -61,7 +62,7 @@ def summary(estimator: Any, evidence: Evidence, out: Path) -> dict[str, Any]:
 def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]:
     quality, said = model.annotators_, evidence.annotations
     found = {
-        "standardized": estimator is not model,
+        "standardized": is_standardized(estimator),
         "n_clusters": model.n_clusters_,
         "cluster_sizes": Answer.of(model).sizes.tolist(),
     }

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
-import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.sources import TEXT, Records, Source, import_pyarrow, read_source
 from consilience.annotations.files.table import CANONICAL_INTEGER, Table
 from consilience.annotations.names import plain, unique_names
+from consilience.cli.cells import ColumnReader, read_cells
+from consilience.cli.item_columns import ids_beside, item_column
 from consilience.cli.program import note, others
 from consilience.errors import AnnotationError, InputError
+
+LISTED = 5  # names in a note
 
 
 def read_table(path: Path) -> Table:
@@ -30,35 +34,32 @@ def read_table(path: Path) -> Table:
     return held.table() if isinstance(held, Records) else held
 
 
-def item_column(table: Table) -> str:
-    """Name of the column of items: the one called item, else the first."""
-    return next((name for name in table.columns if str(name).strip().casefold() == "item"), table.columns[0])
-
-
-def item_names(table: Table, path: Path) -> pd.Index:
-    """Names of the items, one a row.
+def names_in(table: Table, column: Any, path: Path) -> pd.Index:
+    """Names of the items in a column, one a row.
 
     Raises
     ------
     InputError
         A name is missing or there twice.
     """
-    column = item_column(table)
     try:
         return unique_names(table.column(column), "items", table.where).rename("item")
     except AnnotationError as error:
         raise InputError(f"{path}: {error} The column {column!r} was taken for the names of the items.") from error
 
 
-def numbers(table: Table, path: Path, *, besides: tuple[str, ...] = (), blanks: bool = False) -> pd.DataFrame:
+def numbers(
+    table: Table, path: Path, *, item: Any, besides: tuple[str, ...] = (), blanks: bool = False
+) -> pd.DataFrame:
     """Take all columns of a table but that of the items for numbers.
 
     Parameters
     ----------
     table : Table
     path : where it was read from, for messages
+    item : name of the column of the items
     besides : further columns that are left out
-    blanks : whether a blank cell is a missing value, NaN, or an error
+    blanks : whether a missing value is NaN, or an error
 
     Returns
     -------
@@ -69,37 +70,33 @@ def numbers(table: Table, path: Path, *, besides: tuple[str, ...] = (), blanks: 
     InputError
         There are no such columns, or a cell is no finite number; the message names column, item and line.
     """
-    items = item_names(table, path)
-    left_out = {item_column(table), *besides}
-    names = [name for name in table.columns if name not in left_out]
+    reader = ColumnReader(table, path, names_in(table, item, path))
+    rest = [name for name in table.columns if name not in {item, *besides}]
+    ids = ids_beside(table, rest)
+    names = [name for name in rest if name not in ids]
     if not names:
-        raise InputError(f"{path}: There is no column of numbers beside {', '.join(map(repr, sorted(left_out)))}.")
-    columns = {}
-    for name in names:
-        column = table.frame[name]
-        values = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(float)
-        wrong = ~np.isfinite(values)
-        if blanks:
-            wrong &= ~_is_blank(column)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            cell = plain(column.iloc[row])
-            found = "missing" if _is_blank(column.iloc[[row]])[0] else f"{str(cell)[:40]!r}"
-            raise InputError(
-                f"{path}: {str(name)!r} of the item {plain(items[row])!r} in {table.where(row)} is {found}. "
-                "Expected a finite number."
-            )
-        columns[name] = values
-    return pd.DataFrame(columns, index=items)
+        left_out = ", ".join(map(repr, [item, *besides, *ids]))
+        raise InputError(f"{path}: There is no column of numbers beside {left_out}.")
+    if ids:
+        note(ids_left_out(ids, path))
+    columns = {name: reader.numbers(name, read_cells(table.frame[name]), blanks=blanks) for name in names}
+    return pd.DataFrame(columns, index=reader.items)
 
 
-def _is_blank(column: pd.Series) -> np.ndarray:
-    return (column.isna() | (column.astype(object) == "")).to_numpy(bool)
+def ids_left_out(ids: list[Any], path: Path) -> str:
+    """Say that columns were left out as ids."""
+    shown = ", ".join(repr(str(name)) for name in ids[:LISTED]) + (", …" if len(ids) > LISTED else "")
+    if len(ids) == 1:
+        return f"The column {shown} of {path} is an id of the rows and was left out."
+    return f"{len(ids)} columns of {path} ({shown}) are ids of the rows and were left out."
 
 
-def read_numbers(path: Path, *, blanks: bool = False) -> pd.DataFrame:
-    """Read a table of numbers indexed by item; see `numbers`."""
-    return numbers(read_table(path), path, blanks=blanks)
+def read_numbers(
+    path: Path, *, blanks: bool = False, items: pd.Index | None = None, chosen: str | None = None
+) -> pd.DataFrame:
+    """Read a table of numbers indexed by item; see `numbers` and `consilience.cli.item_columns.item_column`."""
+    table = read_table(path)
+    return numbers(table, path, item=item_column(table, path, items=items, chosen=chosen), blanks=blanks)
 
 
 def named_as(table: pd.DataFrame, items: pd.Index) -> pd.DataFrame:
@@ -136,6 +133,11 @@ def rows_of(table: pd.DataFrame, items: pd.Index, path: Path) -> pd.DataFrame:
     if len(table) > len(items):
         note(f"Rows of {path} about other items, left out: {len(table) - len(items):,}.")
     return table.loc[items]
+
+
+def read_scores(path: Path, items: pd.Index) -> pd.DataFrame:
+    """Read a table of outside scores, NaN where one is missing, for some items in their order."""
+    return rows_of(read_numbers(path, blanks=True, items=items), items, path)
 
 
 def write_table(frame: pd.DataFrame, path: Path | None) -> None:

@@ -351,6 +351,10 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         data = Data(jnp.asarray(values[order], jnp.float32), jnp.asarray(plain), jnp.asarray(annotated), said)
         return Study(data, items, order[np.concatenate([plain, annotated])], annotators)
 
+    def _depends_on_scale(self) -> bool:
+        """Not where all features are shares from 0 to 1."""
+        return self.likelihood != "bernoulli"
+
     def _observed(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
         """Features, within what the likelihood allows."""
         values = self._features(X, reset=reset)

@@ -13,6 +13,8 @@ an object with one key, the tag of its kind. Numeric arrays are kept apart, and 
     scalar       [dtype, hexadecimal bytes] of a NumPy scalar
     text         text of a NumPy scalar
     dtype        text of a NumPy dtype
+    type         text of a NumPy dtype whose scalar type it is
+    slice        [start, stop, step]
     array        number of the array
     objects      [shape, values] of an array of objects
     strings      [storage, what stands for missing, values] of a column of text
@@ -163,6 +165,15 @@ def _is(*types: type) -> Callable[[Any], bool]:
 
 def _is_scalar(value: Any) -> bool:
     return isinstance(value, np.generic) and value.dtype.kind in NUMERIC
+
+
+def _is_scalar_type(value: Any) -> bool:
+    if not (isinstance(value, type) and issubclass(value, np.number | np.bool_)):
+        return False
+    try:
+        return np.dtype(value).type is value
+    except TypeError:  # of an abstract kind, such as numpy.floating
+        return False
 
 
 def _encode_scalar(value: np.generic, encode: Encoder) -> Json:
@@ -370,6 +381,13 @@ KINDS: tuple[Kind, ...] = (
         lambda v: isinstance(v, np.dtype) and v.kind in NUMERIC + "OU" and np.dtype(v.str) == v,
         lambda v, encode: v.str,
         lambda v, decode: np.dtype(v),
+    ),
+    Kind("type", _is_scalar_type, lambda v, encode: np.dtype(v).str, lambda v, decode: _plain_dtype(v).type),
+    Kind(
+        "slice",
+        _is(slice),
+        lambda v, encode: [encode(part) for part in (v.start, v.stop, v.step)],
+        lambda v, decode: slice(*(decode(part) for part in v)),
     ),
     Kind("array", _is_numeric, lambda v, encode: encode.array(v), lambda v, decode: decode.array(v)),
     Kind("objects", _is_objects, _encode_objects, _decode_objects),

@@ -29,10 +29,24 @@ STEPS = {
     "RobustScaler": "sklearn.preprocessing",
     "PCA": "sklearn.decomposition",
     "SimpleImputer": "sklearn.impute",
+    "OneHotEncoder": "sklearn.preprocessing",
+    "ColumnTransformer": "sklearn.compose",
 }
 CLASSIFIERS = {"LogisticRegression": "sklearn.linear_model", "DummyClassifier": "sklearn.dummy"}
-PARTS = STEPS | CLASSIFIERS | {"Pipeline": "sklearn.pipeline", "MissingIndicator": "sklearn.impute"}
-"""Classes of scikit-learn that a file may hold; the indicator is part of an imputer."""
+PARTS = (
+    STEPS
+    | CLASSIFIERS
+    | {
+        "Pipeline": "sklearn.pipeline",
+        "MissingIndicator": "sklearn.impute",
+        "FunctionTransformer": "sklearn.preprocessing",
+    }
+)
+"""Classes of scikit-learn that a file may hold.
+
+The indicator is part of an imputer. The transformer of functions is what a fitted ColumnTransformer has for columns
+that pass through; no file can hold a function.
+"""
 
 
 STRATEGIES = (
@@ -57,7 +71,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     ----------
     model : estimator of the package, scikit-learn Pipeline that ends in one, or ActiveSession
         Fitted or not. The other steps of a pipeline may be StandardScaler, MinMaxScaler, RobustScaler, PCA,
-        SimpleImputer and "passthrough". A `RandomState` among the parameters is saved as it stands.
+        SimpleImputer, OneHotEncoder, "passthrough", and a ColumnTransformer of these or of pipelines of them. A
+        `RandomState` among the parameters is saved as it stands.
     path : path
         A file that is there is replaced, at once and only if all went well.
 

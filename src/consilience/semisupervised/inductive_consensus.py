@@ -203,6 +203,10 @@ class InductiveConsensus(CrowdEstimator):
         same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
         return float(same[0]) if one else same
 
+    def _depends_on_scale(self) -> bool:
+        """No: the consensus sees no features, and the default classifier standardises them."""
+        return False
+
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
         codes: np.ndarray = self._codes
         return codes

@@ -261,6 +261,10 @@ class ITMLClustering(KMeansInMetric):
         self.tol = tol
         self.random_state = random_state
 
+    def _depends_on_scale(self) -> bool:
+        """Not where the metric begins with the variances of the features."""
+        return bool(self.prior == "identity")
+
     def _learn(
         self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
     ) -> list[str]:

@@ -143,6 +143,10 @@ class MPCKMeans(PairwiseClustering):
         check_is_fitted(self)
         return core.nearest(self._features(X, reset=False), self.cluster_centers_, core.Metric(*self._metric)).argmin(1)
 
+    def _depends_on_scale(self) -> bool:
+        """Not where the metric is learned, which begins with the variances of the features."""
+        return self.metric is None
+
     def _learn(
         self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
     ) -> list[str]:

@@ -252,6 +252,10 @@ class SemiCrowd(KMeansInMetric):
         self.tol = tol
         self.random_state = random_state
 
+    def _depends_on_scale(self) -> bool:
+        """No: the features are standardised."""
+        return False
+
     def _learn(
         self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
     ) -> list[str]:

@@ -141,7 +141,8 @@ def _choices(results: list[Any], records: Records, asked: Asked) -> Export:
     words = {str(choice).casefold() for *_, result in chosen for choice in result["value"]["choices"]}
     data = [task.get("data", {}) for task in records.objects]
     pairs = [pair for pair in paired(list(data[0])) if all(pair[0] in held and pair[1] in held for held in data)]
-    rows, places = [], []
+    rows: list[tuple[Any, ...]] = []
+    places: list[int] = []
     if words <= SAME | DIFFERENT and len(pairs) == 1:
         for place, task, _, who, result in chosen:
             held = task["data"]
@@ -220,10 +221,11 @@ def _prodigy_items(objects: list[dict[str, Any]]) -> list[Any]:
 
 def _doccano(records: Records, asked: Asked, name: str) -> Export:
     """Read an export of doccano, whose files are each of one person, called like the file."""
-    rows, places = [], []
+    rows: list[tuple[Any, ...]] = []
+    places: list[int] = []
     for place, record in enumerate(records.objects):
         person = record.get(PERSON, PurePath(name).stem)
-        given = record.get("label", record.get("labels"))
+        given: list[Any] = record["label"] if "label" in record else record["labels"]
         if any(not isinstance(label, str | int) for label in given):
             raise AnnotationError(
                 f"{records.where(place)} of doccano holds spans of text, not labels of the whole; they cannot be "
@@ -234,7 +236,7 @@ def _doccano(records: Records, asked: Asked, name: str) -> Export:
         places += [place] * max(len(given), 1)
     table = _long(rows, ["document", "annotator", "label"], places, records.where)
     people = {row[1] for row in rows} - {None}
-    notes = ()
+    notes: tuple[str, ...] = ()
     if len(people) == 1:
         notes = (
             f"all labels are those of {next(iter(people))!r}, after the file's name; doccano's archive holds a file "

@@ -120,15 +120,16 @@ def read_annotations(
     ...     groupings = read_annotations(path)
     >>> groupings
     Groupings(2 items, 2 annotators, 2 groupings, 2 groups, 3 memberships)
-    >>> groupings.reading.how
-    "2 products × 2 annotators, wide table of groupings (a row per product, a column per annotator: the column "
-    "'product')""
+    >>> print(groupings.reading.how)
+    2 products × 2 annotators, wide table of groupings (a row per product, a column per annotator: the column 'product')
+    """
     if kind is not None and kind not in KINDS:
         raise InputError(f"The 'kind' parameter of read_annotations must be one of {', '.join(KINDS)}. Got {kind!r}.")
     items = None if items is None else list(items)
-    columns = dict(
-        item=item, item_b=item_b, annotator=annotator, grouping=grouping, group=group, label=label, same=same
-    )
+    columns = {
+        **{"item": item, "item_b": item_b, "annotator": annotator, "grouping": grouping},
+        **{"group": group, "label": label, "same": same},
+    }
     asked = asked_of(columns, kind=kind, ignore=ignore, transpose=transpose, missing=missing, same_if=same_if)
     source = Source.of(path)
     try:

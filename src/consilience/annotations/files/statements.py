@@ -109,16 +109,17 @@ def statements(table: Table, asked: Asked, name: str = "table", *, export: Expor
         The table is not recognised, reads two ways, holds no annotations, or contradicts itself.
     """
     asked = replace(asked, ignore=_matching(asked.ignore, table))
-    tool, nouns, notes, warnings = "", {}, list(table.notes), []
+    tool, nouns, notes = "", {}, list(table.notes)
+    warnings: list[str] = []
     export = export or known_export(table, asked, name)
     if export is not None:
         tool, table, asked, nouns = export.tool, export.table, export.asked, export.nouns
         warnings += export.notes
     table = piles(_whole_rows(table, warnings), asked)
-    layout = long_table(table, asked)
-    if layout is None and asked == Asked() and (lists := lists_in_columns(table, name)) is not None:
+    long = long_table(table, asked)
+    if long is None and asked == Asked() and (lists := lists_in_columns(table, name)) is not None:
         table, tool = lists, f"lists in columns, one person's sort (called {name!r})"
-    layout = layout or recognise(table, asked)
+    layout = long or recognise(table, asked)
     if isinstance(layout, Wide):
         found = _of_wide(table, layout, asked, warnings)
     else:
@@ -160,7 +161,7 @@ def _whole_rows(table: Table, warnings: list[str]) -> Table:
 
 def _taken_apart(table: Table, layout: Long) -> Table:
     """Give each element of a list in a cell a row of its own."""
-    item, value = layout.columns["item"], layout.columns.get(VALUE[layout.kind])
+    item, value = layout.columns["item"], layout.columns[VALUE[layout.kind]]
     frame = table.frame
     for name in (item, value):
         column = frame[name]
@@ -170,12 +171,18 @@ def _taken_apart(table: Table, layout: Long) -> Table:
             else np.zeros(len(column), dtype=bool)
         )
         if is_list.any():
-            frame = frame.assign(**{name: [list(cell) if is_it else cell for cell, is_it in zip(column, is_list)]})
+            frame = _with(frame, name, [list(cell) if is_it else cell for cell, is_it in zip(column, is_list)])
             table, frame = _exploded(replace(table, frame=frame), name)
-    if layout.kind == "groupings" and value is not None and (separator := _separator(frame, layout)):
+    if layout.kind == "groupings" and (separator := _separator(frame, layout)):
         split = [[part.strip() for part in str(cell).split(separator)] for cell in frame[item]]
-        table, _ = _exploded(replace(table, frame=frame.assign(**{item: split})), item)
+        table, _ = _exploded(replace(table, frame=_with(frame, item, split)), item)
     return table
+
+
+def _with(frame: pd.DataFrame, name: Any, cells: list[Any]) -> pd.DataFrame:
+    frame = frame.copy()
+    frame[name] = pd.Series(cells, index=frame.index, dtype=object)
+    return frame
 
 
 def _exploded(table: Table, name: Any) -> tuple[Table, pd.DataFrame]:

@@ -157,7 +157,7 @@ class _Text:
     def records(self, delimiter: str, *, unquoted: bool = False) -> Iterator[tuple[int, list[str]]]:
         """Yield the 1-based line where each record starts, and its cells; blank lines are passed over."""
         with self._lines() as text, _fields_of_any_length():
-            quoting = csv.QUOTE_NONE if unquoted else csv.QUOTE_MINIMAL
+            quoting: Any = csv.QUOTE_NONE if unquoted else csv.QUOTE_MINIMAL
             reader = csv.reader(text, delimiter=delimiter, quoting=quoting)
             line = 1
             try:
@@ -233,7 +233,7 @@ class _Text:
 
     def _holds_piles(self, first: list[str]) -> bool:
         """Whether every line is a sorter, the name of a pile, and numbers of items."""
-        sorters = Counter()
+        sorters: Counter[str] = Counter()
         for _, cells in self.records(self.delimiter):
             sorters[cells[0].strip()] += 1
             if not _all_integers(cells[2:]):
@@ -290,8 +290,8 @@ class _Text:
             if self.encoding.startswith("utf-8") and not self.skipped:
                 source = text.buffer
                 source.seek(0)
-            quoting = csv.QUOTE_NONE if self.unquoted else csv.QUOTE_MINIMAL
-            return pd.read_csv(source, sep=self.delimiter, na_filter=False, index_col=False, quoting=quoting, **options)
+            options["quoting"] = csv.QUOTE_NONE if self.unquoted else csv.QUOTE_MINIMAL
+            return pd.read_csv(source, sep=self.delimiter, na_filter=False, index_col=False, **options)
 
     def _without_marks(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Take the quotation marks off cells that are wholly enclosed in them."""

@@ -1,0 +1,209 @@
+"""Columns of a file as numbers: what counts as a number, what as missing, and what is wrong with any other cell.
+
+Decided here
+------------
+A number is written with a decimal point and nothing else. Percent signs and separators of thousands are refused and
+never guessed, since 1,234 is two numbers. A column of true and false alone, in any case, is 1 and 0.
+
+A blank cell is missing. In a column whose other cells are numbers so are the words of `MISSING`, which no number is
+written as; in a column of text they may be names, and stay what they are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+
+from consilience.annotations.files.table import Table
+from consilience.annotations.names import plain
+from consilience.errors import InputError
+
+LARGEST = 1e150  # so that sums of squares are finite
+MISSING = frozenset(("na", "n/a", "#n/a", "nan", "null", "none", "missing", "?", "-", "."))
+TRUTH = {"true": 1.0, "false": 0.0}
+PERCENT = re.compile(r"[-+]?\d[\d.,]*\s*%")
+SEPARATED = re.compile(r"[-+]?\d+([ ,.'’\u00a0\u202f]\d+)+")
+DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A column of a file, read as numbers.
+
+    Attributes
+    ----------
+    raw : Series
+        As it stands in the file.
+    values : float array, shape (n_rows,)
+        NaN where a cell is missing or no number.
+    missing : bool array, shape (n_rows,)
+    wrong : bool array, shape (n_rows,)
+        Cells that are neither missing nor a finite number that can be squared.
+    is_truth : bool
+        Whether the column is one of true and false.
+    """
+
+    raw: pd.Series
+    values: Float[np.ndarray, " rows"]
+    missing: Bool[np.ndarray, " rows"]
+    wrong: Bool[np.ndarray, " rows"]
+    is_truth: bool
+
+    @property
+    def is_text(self) -> bool:
+        """Whether most of the cells that are filled are no numbers."""
+        filled = ~self.missing
+        return bool(2 * np.isnan(self.values[filled]).sum() > filled.sum())
+
+    @property
+    def all_differ(self) -> bool:
+        """Whether every cell holds a text of its own."""
+        filled = self.raw[~self.missing]
+        return len(filled) > 1 and not filled.duplicated().any()
+
+    def shown(self, row: int) -> str:
+        """Return a cell as a message shows it."""
+        if is_blank(self.raw.iloc[[row]])[0]:
+            return "missing"
+        return repr(str(plain(self.raw.iloc[row]))[:40])
+
+
+def read_cells(raw: pd.Series) -> Cells:
+    """Read a column as numbers."""
+    if pd.api.types.is_numeric_dtype(raw.dtype) and not pd.api.types.is_bool_dtype(raw.dtype):
+        values = raw.to_numpy(float, na_value=np.nan)
+        return Cells(raw, values, np.isnan(values), _is_wrong(values), is_truth=False)
+    if (plain_numbers := _plain_numbers(raw)) is not None:
+        return plain_numbers
+    blank = is_blank(raw)
+    words = raw.astype(str).str.strip().str.casefold()
+    truth = words.mask(blank).map(TRUTH).to_numpy(float)
+    if not blank.all() and not np.isnan(truth[~blank]).any():
+        return Cells(raw, truth, blank, np.zeros(len(raw), dtype=bool), is_truth=True)
+    numbers: Any = raw.astype(object).mask(words.isin(TRUTH).to_numpy())
+    values = pd.to_numeric(numbers, errors="coerce").to_numpy(float)
+    empty = np.isnan(values)
+    absent = blank | (words.isin(MISSING).to_numpy(bool) & empty)
+    is_numeric = 2 * (~empty).sum() >= (~absent).sum()
+    missing = absent if is_numeric else blank
+    return Cells(raw, values, missing, _is_wrong(values) | (empty & ~missing), is_truth=False)
+
+
+def _plain_numbers(raw: pd.Series) -> Cells | None:
+    """Read a column that holds nothing but finite numbers, which is soon seen; None if it holds anything else."""
+    if pd.api.types.is_bool_dtype(raw.dtype) or isinstance(raw.iloc[0] if len(raw) else None, bool):
+        return None
+    try:
+        values = pd.to_numeric(raw.astype(object)).to_numpy()
+    except (ValueError, TypeError):
+        return None
+    if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
+        return None
+    values, nowhere = values.astype(float), np.zeros(len(raw), dtype=bool)
+    return Cells(raw, values, nowhere, _is_wrong(values), is_truth=False)
+
+
+def _is_wrong(values: Float[np.ndarray, " rows"]) -> Bool[np.ndarray, " rows"]:
+    return np.abs(values) > LARGEST  # not NaN
+
+
+def is_blank(column: pd.Series) -> Bool[np.ndarray, " rows"]:
+    """Cells that hold nothing but space."""
+    text = column.astype(object)
+    return (column.isna() | text.map(lambda cell: isinstance(cell, str) and not cell.strip())).to_numpy(bool)
+
+
+def expected(cells: Cells, row: int, name: str, *, categorical: bool) -> str:
+    """Say what a wrong cell should be, and how to come there.
+
+    Parameters
+    ----------
+    cells : Cells
+    row : int
+    name : of the column
+    categorical : bool
+        Whether the command can make indicator columns of text.
+    """
+    cell, value = cells.raw.iloc[row], cells.values[row]
+    text = str(cell).strip()
+    if np.isfinite(value):
+        return f"Expected a number of at most {LARGEST:g}, whose square can be told; scale the column."
+    start = "Expected a finite number."
+    if np.isinf(value):
+        return start
+    if isinstance(cell, date | np.datetime64) or DATE.fullmatch(text):
+        return f"{start} Turn dates into numbers, such as the days since one of them, or take the column out."
+    if PERCENT.fullmatch(text):
+        return f"{start} Write percentages as plain numbers, without the percent sign."
+    if SEPARATED.fullmatch(text):
+        return f"{start} Write numbers with a decimal point and without separators of thousands."
+    if not categorical or not cells.is_text:
+        return start
+    if cells.all_differ:
+        return f"{start} Every item has a text of its own there, which tells nothing apart; take the column out."
+    return f"{start} --categorical {_quoted(name)} makes an indicator column of each text in it."
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if re.search(r"[\s\"'&;|<>()$`\\*?#~]", name) else name
+
+
+@dataclass(frozen=True)
+class ColumnReader:
+    """Columns of a file whose items are known, one item a row.
+
+    Attributes
+    ----------
+    table : Table
+    path : where it was read from, for messages
+    items : Index, one name a row
+    indicators : bool
+        Whether the command can make indicator columns of text.
+    """
+
+    table: Table
+    path: Path
+    items: pd.Index
+    indicators: bool = False
+
+    def numbers(self, name: Any, cells: Cells, *, blanks: bool, remedy: str = "") -> Float[np.ndarray, " rows"]:
+        """Return a column of numbers, NaN where one is missing.
+
+        Raises
+        ------
+        InputError
+            A cell is no finite number, or is missing and `blanks` says that none may be.
+        """
+        wrong = cells.wrong if blanks else cells.wrong | cells.missing
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            more = expected(cells, row, str(name), categorical=self.indicators)
+            if cells.missing[row]:
+                more = f"Expected a finite number.{remedy}"
+            raise InputError(f"{self.at(name, row)} is {cells.shown(row)}. {more}")
+        return cells.values
+
+    def categories(self, name: Any, *, blanks: bool, remedy: str = "") -> np.ndarray:
+        """Return a column of text, NaN where it is missing.
+
+        Raises
+        ------
+        InputError
+            A cell is missing and `blanks` says that none may be.
+        """
+        coded = self.table.column(name)
+        if coded.has_missing and not blanks:
+            row = int(np.argmax(coded.missing))
+            raise InputError(f"{self.at(name, row)} is missing. Expected a category.{remedy}")
+        return np.array([*(str(plain(text)) for text in coded.names), np.nan], dtype=object)[coded.codes]
+
+    def at(self, name: Any, row: int) -> str:
+        """Begin a sentence about a cell."""
+        return f"{self.path}: {str(name)!r} of the item {plain(self.items[row])!r} in {self.table.where(row)}"

@@ -1,0 +1,86 @@
+"""Columns of a file as numbers, against what Python reads."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consilience.cli.cells import LARGEST, MISSING, TRUTH, read_cells
+from consilience.cli.item_columns import is_called_id
+
+numbers = st.floats(-LARGEST, LARGEST)
+odd = st.one_of(
+    st.text(max_size=8),
+    st.text("0123456789.,+-eE%_ \u00a0'/:xinfa", max_size=8),
+    st.sampled_from([*MISSING, *TRUTH, "True", "1e400", "-inf", "1_000", "0x1f", "１２", "12%", "1,5", "2024-01-01"]),
+)
+
+
+@given(st.lists(numbers, min_size=1, max_size=20), st.sampled_from([repr, "{:.17g}".format, "{:.20e}".format]))
+def test_numbers_come_back_exactly_whichever_way_they_are_written(values, write):
+    cells = read_cells(pd.Series([write(value) for value in values], dtype=object))
+    assert cells.values.tolist() == pytest.approx(values, rel=1e-15, abs=0)
+    assert not cells.wrong.any()
+    assert not cells.missing.any()
+
+
+@given(st.lists(odd, min_size=1, max_size=6), st.lists(numbers, max_size=6))
+def test_a_cell_is_a_number_as_python_reads_it_or_missing_or_refused(texts, values):
+    column = [*texts, *map(repr, values)]
+    cells = read_cells(pd.Series(column, dtype=object))
+    for text, value, missing, wrong in zip(column, cells.values, cells.missing, cells.wrong, strict=True):
+        word = text.strip().casefold()
+        if missing:
+            assert not wrong
+            assert np.isnan(value)
+            assert not word or (word in MISSING and not cells.is_text)
+        elif not wrong:
+            assert value == (TRUTH[word] if cells.is_truth else pytest.approx(float(text), rel=1e-15, abs=0))
+            assert math.isfinite(value)
+            assert "_" not in text
+        else:
+            assert word not in {repr(number) for number in values}
+
+
+@given(st.lists(st.sampled_from(["true", "FALSE", " True", "", "nan"]), min_size=1, max_size=8))
+def test_truth_values_are_numbers_only_if_all_are(texts):
+    cells = read_cells(pd.Series(texts, dtype=object))
+    filled = [text.strip().casefold() for text in texts if text.strip()]
+    assert cells.is_truth == (bool(filled) and set(filled) <= set(TRUTH))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        pd.Series([1, 2, None], dtype="Int64"),
+        pd.Series([1.0, 2.0, np.nan]),
+        pd.Series([True, False, None], dtype="boolean"),
+        pd.Series([True, False, None], dtype=object),
+        pd.Series([1, "2", None], dtype=object),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_typed_columns_are_read_as_their_text_is(typed):
+    text = pd.Series(["" if pd.isna(cell) else str(cell) for cell in typed], dtype=object)
+    one, other = read_cells(typed), read_cells(text)
+    np.testing.assert_array_equal(one.values, other.values)
+    assert one.missing.tolist() == other.missing.tolist() == [False, False, True]
+    assert not one.wrong.any()
+
+
+@pytest.mark.parametrize(
+    ("names", "called"),
+    [
+        (["item", "Items", "CARD", "statement", "Question", "task", "product", "sample", "use", "object"], True),
+        (
+            ["image", "id", "Name", "index", "patient_id", "patient-ID", "patientId", "PATIENTID", "", "Unnamed: 0"],
+            True,
+        ),
+        (["grid", "humid", "acid", "uses", "size", "identity", "id of use", "Unnamed: 12", "Void"], False),
+    ],
+)
+def test_what_columns_of_names_are_called(names, called):
+    assert {name: is_called_id(name) for name in names} == dict.fromkeys(names, called)
