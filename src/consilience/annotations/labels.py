@@ -94,8 +94,8 @@ class Labels(Annotations):
         ----------
         frame : DataFrame of pandas, polars or another library that narwhals reads
             A long table has a row for each label: columns ``item``, ``annotator``, ``label``, or other words for these
-            (crowd-kit's ``task``, ``worker``; question, rater, answer, …); other columns are not used. A row with nothing
-            but ``item`` adds an item without labels.
+            (crowd-kit's ``task``, ``worker``; question, rater, answer, …); other columns are not used. A row with
+            nothing but ``item`` adds an item without labels.
         items : iterable of names, optional
             All items in order, also those without labels. By default in order of first appearance.
         classes : iterable of names, optional
