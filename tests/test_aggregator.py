@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from consilience import Groupings, Labels, Pairs, aggregator
 from consilience.aggregator import annotator_quality, information, vote_shares
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
-from consilience.errors import AnnotationError, InputError
+from consilience.errors import AnnotationError, AnnotationWarning, InputError
 
 FRAME = pd.DataFrame(
     {
@@ -97,8 +97,15 @@ def test_what_is_no_table_of_labels(annotations, message):
 
 
 def test_mistakes_in_a_long_table_are_those_of_labels():
-    with pytest.raises(AnnotationError, match="'Ann' labels the item 'p' twice"):
-        MajorityVote().fit(FRAME.replace("q", "p"))
+    with pytest.raises(AnnotationError, match="label in row 1 is missing or blank"):
+        MajorityVote().fit(FRAME.assign(label=[*FRAME["label"][:1], "", *FRAME["label"][2:]]))
+
+
+def test_a_long_table_may_hold_several_labels_of_an_item_by_one_annotator():
+    said = FRAME.replace("q", "p")
+    with pytest.warns(AnnotationWarning, match=r"^1 exact duplicate of a label is left out: the annotator 'Bo'"):
+        vote = MajorityVote().fit(said)
+    assert vote.annotators_["n_labels"].sum() == len(said) - 1
 
 
 def test_labels_that_are_no_classes_are_refused(monkeypatch):

@@ -70,7 +70,7 @@ class Rows:
     def of(cls, annotations: Annotations) -> Rows:
         """Read the rows of annotations of any kind."""
         if isinstance(annotations, Labels):
-            annotations = annotations.to_groupings()  # whose rows stand in the same order
+            annotations = annotations.to_groupings()  # whose rows stand in the same order, but for those of a cell
         item = ranks(annotations.items)
         if isinstance(annotations, Groupings):
             grouping = annotations.grouping_of_group[annotations.incidence.indices]

@@ -12,7 +12,7 @@ from consilience import Groupings
 from consilience.active import ActiveSession, Explore, Informative, Random, Subset, asked, draws
 from consilience.active.named_strategies import STRATEGIES
 from consilience.consensus import SubsetFusion
-from consilience.errors import InputError
+from consilience.errors import AnnotationWarning, InputError
 from consilience.metrics import nmi
 from tests.active.situations import dense_counts
 from tests.test_persistence import same
@@ -699,3 +699,10 @@ def test_informative_learns_faster_than_random():
     """
     random, informative = ([learned(strategy, seed) for seed in range(2)] for strategy in ("random", "informative"))
     assert np.mean(informative) > np.mean(random) + 0.03
+
+
+def test_an_item_twice_in_a_group_of_an_answer_counts_once():
+    once, twice = (ActiveSession(ITEMS, random_state=0) for _ in range(2))
+    with pytest.warns(AnnotationWarning, match="^1 exact duplicate of a membership is left out: the item 'a' is in"):
+        twice.tell([["a", "b", "a"]])
+    assert twice.groupings_ == once.tell([["a", "b"]]).groupings_

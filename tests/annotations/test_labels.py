@@ -207,12 +207,38 @@ class TestRepeats:
             repeats.to_matrix()
         assert repeats.restrict(annotators=["Bo"]).to_matrix().loc["ant", "Bo"] == "large"
 
-    def test_second_labels_are_a_second_grouping(self, repeats):
-        expected = repeats.to_frame().rename(columns={"label": "group"})
-        expected.insert(2, "grouping", ["Ann", "Ann (2)", "Bo", "Ann", "Ann (2)", "Bo"])
+    def test_one_label_of_an_item_is_in_each_grouping_of_the_annotator(self, repeats):
         groupings = repeats.to_groupings()
-        pd.testing.assert_frame_equal(groupings.to_frame(), expected)
-        assert groupings == Groupings.from_frame(expected)
+        frame = groupings.to_frame()
+        assert groupings.vocabulary.grouping_keys() == [("Ann", "Ann"), ("Ann", "Ann (2)"), ("Bo", "Bo")]
+        found = frame.drop(columns="grouping").sort_values(["item", "annotator", "group"], ignore_index=True)
+        said = repeats.to_frame().rename(columns={"label": "group"})
+        pd.testing.assert_frame_equal(found, said.sort_values(list(said.columns), ignore_index=True))
+        assert frame.query("grouping == 'Ann'")["item"].tolist() == ["ant", "cow"]
+        assert frame.query("grouping == 'Ann (2)'")["item"].tolist() == ["ant", "cow"]
+
+    def test_which_label_is_the_first_is_as_if_drawn_by_lot(self):
+        """All items have both labels of Ann and all three of Bo: a label is the first of a fair share of them."""
+        item = np.repeat(np.arange(1000), 5)
+        frame = pd.DataFrame({"item": item, "annotator": [*"AABBB"] * 1000, "label": [*"pqpqr"] * 1000})
+        groupings = Labels.from_frame(frame).to_groupings()
+        sizes = pd.Series(groupings.incidence.sum(0), index=groupings.vocabulary.group_keys())
+        assert len(sizes) == 2 * 2 + 3 * 3
+        of_ann, of_bo = sizes[[key[0] == "A" for key in sizes.index]], sizes[[key[0] == "B" for key in sizes.index]]
+        assert of_ann.between(500 - 63, 500 + 63).all()  # four standard deviations of a binomial share of a half ...
+        assert of_bo.between(333 - 60, 333 + 60).all()  # ... and of a third
+        first, second = (groupings.incidence[:, [g]].toarray().ravel() for g in (0, 4))
+        assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(1000)  # another lot for each annotator
+
+    def test_which_label_is_the_first_depends_on_names_alone(self):
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame(rng.integers(4, size=(200, 3)), columns=["item", "annotator", "label"]).drop_duplicates()
+        labels = Labels.from_frame(frame.sort_values(["item", "annotator"]), items=range(4))
+        whole = labels.to_groupings()
+        assert whole.n_groupings > 8
+        moved = Labels.from_frame(frame.iloc[::-1], items=[2, 3, 0, 1], classes=[3, 1, 0, 2])
+        assert moved.to_groupings().reindex(range(4)) == whole
+        assert labels[[3, 1]].to_groupings() == whole[[3, 1]]
 
     def test_groupings_of_repeats_by_numbered_annotators_can_be_written(self, tmp_path):
         frame = pd.DataFrame({"item": [1, 1, 1, 2], "annotator": [7, 7, 8, 7], "label": ["p", "q", "p", "p"]})
@@ -223,16 +249,8 @@ class TestRepeats:
             assert read_annotations(tmp_path / name) == groupings
 
     def test_pairs_are_those_within_groupings(self, repeats):
-        expected = pd.DataFrame(
-            {
-                "item_a": "ant",
-                "item_b": ["cow", "cow", "bee"],
-                "annotator": ["Ann", "Ann", "Bo"],
-                "grouping": ["Ann", "Ann (2)", "Bo"],
-                "same": [True, True, False],
-            }
-        )
-        assert repeats.to_pairs() == Pairs.from_frame(expected, items=repeats.items)
+        assert repeats.to_pairs() == repeats.to_groupings().to_pairs()
+        assert repeats.to_pairs().to_frame()["grouping"].tolist() == ["Ann", "Ann (2)", "Bo"]
 
     def test_equality_restriction_and_order(self, repeats, labels):
         assert repeats != labels

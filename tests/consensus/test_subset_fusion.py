@@ -16,7 +16,7 @@ from consilience import Groupings, load, save
 from consilience.annotations import concat
 from consilience.consensus import SubsetFusion, subset_fusion
 from consilience.datasets import load_dogs_birds, load_orchestra
-from consilience.errors import AnnotationError, InputError, MissingDataError
+from consilience.errors import InputError, MissingDataError
 from consilience.metrics import nmi
 from consilience.simulation import (
     ClusteringPopulation,
@@ -490,7 +490,10 @@ class TestPartialFit:
     def test_a_grouping_given_again_is_refused_and_changes_nothing(self, sorted_crowd):
         model = fusion().fit(sorted_crowd[1])
         before = dict(vars(model))
-        with pytest.raises(AnnotationError):
+        n = sorted_crowd[1].n_rows
+        with pytest.raises(
+            InputError, match=rf"was fitted in the grouping 0 of the annotator 'a0' before, one of {n} "
+        ):
             model.partial_fit(sorted_crowd[1])
         assert vars(model) == before
 

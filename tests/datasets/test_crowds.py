@@ -261,6 +261,7 @@ def test_crowd_labels(load, name, n_labels, sizes, accuracy):
     assert crowd.annotations.n_rows == n_labels
     assert np.bincount(crowd.target).tolist() == sizes
     assert crowd.annotations.classes.tolist() == crowd.target_names.tolist()
+    assert crowd.annotations.to_matrix().notna().sum().sum() == n_labels  # nobody labels an item twice
     right = crowd.annotations.label == crowd.target[crowd.annotations.item]
     assert right.mean() == pytest.approx(accuracy, abs=0.0006)
 

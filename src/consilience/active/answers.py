@@ -33,7 +33,12 @@ def as_groupings(groups: list[list[Any]], items: pd.Index, key: Key) -> Grouping
     Raises
     ------
     InputError
-        An unknown item, or one that is in the answer twice.
+        An unknown item, or one that is in two groups of the answer.
+
+    Warns
+    -----
+    AnnotationWarning
+        An item is twice in a group, and counts once.
     """
     rows = [(item, *key, place + 1) for place, group in enumerate(groups) for item in group]
     places_of(items, [row[0] for row in rows])

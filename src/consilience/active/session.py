@@ -196,8 +196,13 @@ class ActiveSession(BaseEstimator):
         Raises
         ------
         InputError
-            An item that the session does not know, or that was not in the subset; an item twice; a subset that is not
-            pending; a grouping of `Groupings` that was told before.
+            An item that the session does not know, or that was not in the subset; an item in two groups; a subset that
+            is not pending; a grouping of `Groupings` that was told before.
+
+        Warns
+        -----
+        AnnotationWarning
+            An item is twice in a group, and counts once.
         """
         if isinstance(groupings, Groupings):
             if subset is not None or annotator is not None:

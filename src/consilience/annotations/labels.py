@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Int
+from jaxtyping import Int
 from scipy.sparse import csr_array
 
 from consilience.annotations.base import Annotations, distinct_cells
 from consilience.annotations.files.frames import in_frame, without_missing
+from consilience.annotations.further_labels import is_further, occasions
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.memberships import vocabulary_of
 from consilience.annotations.names import (
@@ -22,7 +23,6 @@ from consilience.annotations.names import (
     duplicated,
     frame_row,
     inverse,
-    name_index,
     plain,
     sort_rows,
     unique_names,
@@ -285,8 +285,10 @@ class Labels(Annotations):
         -------
         Groupings
             One grouping an annotator, which bears the annotator's name, with a group for each class that the annotator
-            used. Where an annotator gives items several labels, their first labels, in the order of `classes`, are in
-            that grouping, their second labels in a further one, called "… (2)", and so on. Every label is a membership.
+            used. Where an annotator gives items several labels, one of each item is in that grouping, a second in a
+            further one, called "… (2)", and so on: every label is a membership. Which is the first follows from the
+            names of item, annotator and class, as if drawn by lot, since labels do not keep the order in which they
+            were given.
 
         Examples
         --------
@@ -298,19 +300,20 @@ class Labels(Annotations):
         >>> frame = pd.DataFrame({"item": ["ant", "bee", "ant"], "annotator": "Ann", "label": ["p", "q", "q"]})
         >>> Labels.from_frame(frame).to_groupings().to_frame()
           item annotator grouping group
-        0  ant       Ann      Ann     p
-        1  ant       Ann  Ann (2)     q
+        0  ant       Ann      Ann     q
+        1  ant       Ann  Ann (2)     p
         2  bee       Ann      Ann     q
         """
-        annotator = Coded(self.annotator, self.annotators)
-        vocabulary, group = vocabulary_of(annotator, self._occasions(annotator), Coded(self.label, self.classes))
-        return Groupings._of(Coded(self.item, self.items), group, vocabulary, self.positional, frame_row)
+        item, annotator = Coded(self.item, self.items), Coded(self.annotator, self.annotators)
+        label = Coded(self.label, self.classes)
+        vocabulary, group = vocabulary_of(annotator, occasions(item, annotator, label), label)
+        return Groupings._of(item, group, vocabulary, self.positional, frame_row)
 
     def to_pairs(self, *, max_pairs: int = 10_000_000) -> Pairs:
         """Return a same/different judgement for every two items that an annotator labelled.
 
-        Of an annotator who gives items several labels, first labels are compared with first ones, second ones with
-        second ones, and so on: see `to_groupings`.
+        Of an annotator who gives items several labels, those of each grouping are compared with one another: see
+        `to_groupings`.
 
         Parameters
         ----------
@@ -346,7 +349,7 @@ class Labels(Annotations):
         sizes = [self.n_items, self.n_annotators, self.n_classes]
         item, annotator, label = sort_rows([self.item, self.annotator, self.label], sizes)
         ordered = replace(self, item=item, annotator=annotator, label=label)
-        repeated = ordered._labelled_before
+        repeated = is_further(item, annotator)
         if not repeated.any():
             return ordered
         repeated[1:] &= label[1:] == label[:-1]
@@ -354,32 +357,10 @@ class Labels(Annotations):
             self._warn_of_duplicates(where)
         return ordered._rows(~repeated)
 
-    @property
-    def _labelled_before(self) -> Bool[np.ndarray, " rows"]:
-        """Whether the row before is a label of the same item by the same annotator."""
-        before = np.zeros(self.n_rows, dtype=bool)
-        np.equal(self.item[1:], self.item[:-1], out=before[1:])
-        before[1:] &= self.annotator[1:] == self.annotator[:-1]
-        return before
-
-    def _occasions(self, annotator: Coded) -> Coded:
-        """Tell the labels that an annotator gives an item apart as the annotator's name, name (2), name (3), …
-
-        Where nobody gives an item several labels, `annotator` itself.
-        """
-        before = self._labelled_before
-        if not before.any():
-            return annotator
-        row = np.arange(self.n_rows)
-        number = row - np.maximum.accumulate(np.where(before, 0, row))
-        names = [str(name) for name in self.annotators]  # text throughout: files keep names of one kind in a column
-        names += [f"{name} ({i})" for i in range(2, int(number.max()) + 2) for name in self.annotators]
-        return Coded(number * self.n_annotators + self.annotator, name_index(names))
-
     def _require_single_labels(self) -> None:
-        before = self._labelled_before
-        if before.any():
-            row = int(np.argmax(before))
+        further = is_further(self.item, self.annotator)
+        if further.any():
+            row = int(np.argmax(further))
             one = (self.item == self.item[row]) & (self.annotator == self.annotator[row])
             labels = ", ".join(repr(plain(self.classes[label])) for label in self.label[one])
             raise AnnotationError(

@@ -27,7 +27,8 @@ Updates
 
 Decided here
 ------------
-A label that an annotator did not give contributes nothing. The first responsibilities are the shares of the votes. The
+A label that an annotator did not give contributes nothing; of several that one gives an item, each contributes its own
+term to the sums over j, as an independent observation. The first responsibilities are the shares of the votes. The
 class of a gold item is known: its q(z) is fixed, and the bound counts its term alone. An annotator's history is a table
 of labels counted before, as another fit leaves it in `confusion_counts_`; it is evidence of θ, not of z. With
 ``prior=None`` θ and π are points, each label with a pseudo-count of 1e-6: maximum likelihood, as in other packages.

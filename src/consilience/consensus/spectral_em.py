@@ -30,9 +30,9 @@ The numbers in brackets are this page's own, for reference; they follow the orde
 
 Decided here
 ------------
-A label that an annotator did not give is no part of (1): the mean is over the labels given, and each E over the items
-that have labels by all groups it names. Sums instead of means start a little better where items have as many labels
-each, but then one item that everybody labels outweighs thousands that few label.
+A label that an annotator did not give is no part of (1): the mean is over the labels given, several of one annotator
+included, and each E over the items that have labels by all groups it names. Sums instead of means start a little better
+where items have as many labels each, but then one item that everybody labels outweighs thousands that few label.
 
 (3) uses both groups that the annotator is not in: the counts behind the two E add up. W scales columns only, and
 drops out. The weights are the mean of those of the three groups. Every probability is at least 1e-6 before a column is

@@ -39,7 +39,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, concat
-from consilience.annotations.names import name_index, order_of_names
+from consilience.annotations.names import MISSING, name_index, order_of_names, plain
 from consilience.consensus import fusing, fusion_result
 from consilience.consensus import grouping_mixture as mixture
 from consilience.consensus.evidence_silhouette import EvidenceSilhouette
@@ -161,11 +161,17 @@ class SubsetFusion(GroupingConsensus):
         Returns
         -------
         SubsetFusion
+
+        Raises
+        ------
+        InputError
+            An item is in a grouping of the annotations that holds it already.
         """
         if not hasattr(self, "groupings_"):
             self.fit(annotations)
             return self
         new = self._read_groupings(annotations, reset=True)  # columns of a matrix are annotators: others may come
+        _require_new(new, self.groupings_)
         groupings = concat([self.groupings_, new])
         with one_blas_thread():
             little = groupings.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
@@ -355,6 +361,22 @@ def require_parameters(fusion: SubsetFusion, n_items: int, items: str = "items")
         raise InputError(
             f"The 'n_clusters' parameter of SubsetFusion must be at most {n_items}, the number of {items}. Got "
             f"{fusion.n_clusters} instead."
+        )
+
+
+def _require_new(new: Groupings, known: Groupings) -> None:
+    """Raise an InputError if a membership was fitted before, as where a batch is given twice."""
+    group = new.vocabulary.place_in(known.vocabulary.group_keys())[new.incidence.indices]
+    item = known.items.get_indexer(new.items)[new.item_of_row]
+    rows = np.flatnonzero((group != MISSING) & (item != MISSING))
+    memberships = known.item_of_row * known.n_groups + known.incidence.indices
+    fitted = rows[np.isin(item[rows] * known.n_groups + group[rows], memberships)]
+    if len(fitted):
+        name = plain(new.items[new.item_of_row[fitted[0]]])
+        annotator, grouping, _ = known.vocabulary.group_keys()[group[fitted[0]]]
+        raise InputError(
+            f"The item {name!r} was fitted in the grouping {grouping!r} of the annotator {annotator!r} before, one of "
+            f"{len(fitted)} such; partial_fit takes groupings that are new."
         )
 
 

@@ -107,6 +107,7 @@ def _crowd_labels(name: str, title: str, n_items: int, n_classes: int, n_annotat
         n_classes=n_classes,
         n_annotators=n_annotators,
         files=(f"crowd-labels/{name}_crowd.txt", f"crowd-labels/{name}_truth.txt"),
+        notes="No worker labels an item twice.",
     )
 
 
