@@ -88,8 +88,8 @@ class Pairs(Annotations):
         frame : DataFrame of pandas, polars or another library that narwhals reads
             Columns ``item_a``, ``item_b``, ``annotator``, ``same`` and optionally ``grouping``, or other words for
             these (left, right; image1, image2; worker; match; …); other columns are not used. Judgements are booleans,
-            1 and 0, words such as yes/no and same/different in any case, or grades. A judgement that stands twice counts
-            twice. A row with nothing but ``item_a`` adds an item without judgements.
+            1 and 0, words such as yes/no and same/different in any case, or grades. A judgement that stands twice
+            counts twice. A row with nothing but ``item_a`` adds an item without judgements.
         items : iterable of names, optional
             All items in order, also those without judgements. By default in order of first appearance.
         item, item_b, annotator, grouping, same : names of columns, optional
