@@ -152,7 +152,9 @@ def _whole_rows(table: Table, warnings: list[str]) -> Table:
     blank = np.ones(len(frame), dtype=bool)
     for place in range(frame.shape[1]):
         column = frame.iloc[:, place]
-        blank &= np.asarray(column.isna() | (column.astype(object) == ""), dtype=bool) if blank.any() else False
+        if not isinstance(column.dtype, pd.StringDtype):
+            column = column.astype(object)
+        blank &= np.asarray(column.isna() | (column == ""), dtype=bool)
         if not blank.any():
             return table
     warnings.append(f"{counted(int(blank.sum()), 'row')} without any entry left out")

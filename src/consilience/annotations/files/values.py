@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.vocabulary import TOTALS, normal, plural
+from consilience.annotations.files.vocabulary import TOTALS, plural
 from consilience.annotations.names import Coded, Where, plain, without
 from consilience.errors import AnnotationError
 
@@ -268,23 +269,24 @@ def twins(names: pd.Index, what: str) -> str | None:
     """Say which names differ in case, spaces or the form of their letters alone, None if there are none."""
     if not (pd.api.types.is_object_dtype(names.dtype) or pd.api.types.is_string_dtype(names.dtype)):
         return None
-    texts = pd.Series([name for name in names if isinstance(name, str)], dtype=object)
-    if texts.empty:
+    seen: dict[str, str] = {}
+    alike: dict[str, tuple[str, str]] = {}
+    for name in names:
+        if isinstance(name, str):
+            form = " ".join((name if name.isascii() else unicodedata.normalize("NFKC", name)).casefold().split())
+            if seen.setdefault(form, name) != name:
+                alike.setdefault(form, (seen[form], name))
+    if not alike:
         return None
-    folded = texts.str.normalize("NFKC").str.casefold().str.split().str.join(" ")
-    again = folded.duplicated(keep=False)
-    if not again.any():
-        return None
-    first = texts[folded == folded[again].iloc[0]].tolist()
-    n_more = folded[again].nunique() - 1
-    more = f", and so do {n_more} more" if n_more else ""
-    return f"the {what} {first[0]!r} and {first[1]!r} differ in case, spaces or form of letters alone{more}"
+    one, other = next(iter(alike.values()))
+    more = f", and so do {len(alike) - 1:,} more" if len(alike) > 1 else ""
+    return f"the {what} {one!r} and {other!r} differ in case, spaces or form of letters alone{more}"
 
 
 def totals(names: pd.Index, what: str) -> str | None:
     """Say that a name is that of a row or column of totals, None if none is."""
-    found = [name for name in names[:1_000_000] if isinstance(name, str) and len(name) < 20 and normal(name) in TOTALS]
-    return f"there is {what} called {found[0]!r}; if it is a total, delete it" if found else None
+    found = next((name for name in names if isinstance(name, str) and name.strip(" :").casefold() in TOTALS), None)
+    return f"there is {what} called {found!r}; if it is a total, delete it" if found else None
 
 
 def counted(count: int, noun: str) -> str:
