@@ -424,7 +424,10 @@ def _is_numbered_item(column: Any) -> bool:
 
 def lists_in_columns(table: Table, name: str) -> Table | None:
     """Return one person's piles, a column each under its name, as a long table; None if the table is no such thing."""
-    cells = table.frame.to_numpy(object)
+    frame = table.frame
+    if any(frame[name][~_blank(frame[name])].duplicated().any() for name in table.columns):
+        return None
+    cells = frame.to_numpy(object)
     texts = [str(cell).strip() for cell in cells.ravel()]
     filled = np.array([text not in ("", "None") for text in texts]).reshape(cells.shape)
     held = [text for text, is_it in zip(texts, filled.ravel()) if is_it]

@@ -24,7 +24,7 @@ from consilience.annotations.files.vocabulary import (
     normal,
     paired,
 )
-from consilience.annotations.names import Coded, plain
+from consilience.annotations.names import Coded, code, plain
 from consilience.errors import AnnotationError
 
 Kind = Literal["groupings", "pairs", "labels"]
@@ -360,8 +360,8 @@ def _listed(columns: Sequence[Any]) -> str:
 def _wide(table: Table, asked: Asked) -> Wide:
     key = _key(table, asked)
     others = [name for name in table.columns if name not in (key, *asked.ignore)]
-    left_out = [name for name in others if _is_no_person(table, name)]
-    others = [name for name in others if name not in left_out]
+    left_out = _no_persons(table, others)
+    others = [name for name in others if name not in set(left_out)]
     if not others:
         raise AnnotationError(f"There is no column that holds groups or labels. Found {_listed(table.columns)}.")
     cells = table.cells(others)
@@ -460,20 +460,25 @@ def _raise_no_key(table: Table, name: Any) -> None:
     )
 
 
-def _is_no_person(table: Table, name: Any) -> bool:
-    """Whether a column of a wide table holds something other than what a person or an item was given."""
-    if normal(name) in NO_PERSON:
-        return True
-    column = table.frame[name]
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return True
-    if pd.api.types.is_float_dtype(column.dtype):
-        return bool((column.dropna() % 1 != 0).any())
-    values = [value for value in column if not (isinstance(value, str) and not value.strip()) and not pd.isna(value)]
-    fractions = sum(_is_fraction(value) for value in values)
-    texts = [value for value in values if isinstance(value, str)]
-    sentences = len(texts) >= FEWEST_TEXTS and len(set(texts)) == len(texts)
-    return fractions > len(values) // 2 or (sentences and float(np.mean([len(text) for text in texts])) > LONGEST_NAME)
+def _no_persons(table: Table, names: list[Any]) -> list[Any]:
+    """Columns of a wide table that hold something other than what a person or an item was given.
+
+    They are called so, hold dates or fractions, or a sentence for each row.
+    """
+    frame = table.frame[names]
+    cells = code(frame.to_numpy(object).ravel())
+    codes = cells.codes.reshape(frame.shape)
+    filled = (codes >= 0).sum(0)
+    fraction = np.array([_is_fraction(name) for name in cells.names] + [False])
+    length = np.array([len(name) if isinstance(name, str) else 0 for name in cells.names] + [0])
+    with np.errstate(invalid="ignore"):
+        are_fractions = fraction[codes].sum(0) > filled / 2
+        are_long = (length[codes].sum(0) / filled > LONGEST_NAME) & (filled >= FEWEST_TEXTS)
+    ordered = np.sort(codes, axis=0)
+    repeated = ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any(0)
+    other = are_fractions | (are_long & ~repeated)
+    dates = [pd.api.types.is_datetime64_any_dtype(kind) for kind in frame.dtypes]
+    return [name for name, is_it, date in zip(names, other, dates) if is_it or date or normal(name) in NO_PERSON]
 
 
 def _is_fraction(value: Any) -> bool:

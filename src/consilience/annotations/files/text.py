@@ -37,6 +37,7 @@ CODE_PAGES = [
     *("cp932", "gb18030", "big5", "cp949"),
 ]
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|NaN|NA|")
+FEW_TYPED = 8  # columns that are read again, where more are worth reading all again
 FEW_NUMBERS = 4  # columns of numbers without names, which may be those of a long table
 SAMPLE = 1 << 16  # bytes
 JUDGED = 50  # records from which the delimiter is told
@@ -271,7 +272,9 @@ class _Text:
         try:
             frame = self._pandas()
             typed = [i for i in range(frame.shape[1]) if not pd.api.types.is_string_dtype(frame.iloc[:, i])]
-            if typed:  # pandas took 007 for 7 or True for a truth value: read what stands there
+            if len(typed) > FEW_TYPED:
+                frame = self._pandas(dtype=str)
+            elif typed:  # pandas took 007 for 7 or True for a truth value: read what stands there
                 exact = self._pandas(usecols=typed, dtype=str)
                 for place, column in zip(typed, exact.columns):
                     frame.isetitem(place, exact[column].array)

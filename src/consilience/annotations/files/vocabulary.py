@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 ITEM = (
@@ -124,6 +125,7 @@ class Named:
     part: str = ""
 
 
+@lru_cache(maxsize=32_768)
 def normal(name: Any) -> str:
     """Return a name in small letters, its words parted by single spaces.
 
