@@ -16,10 +16,10 @@ from pathlib import Path
 
 import click
 import pytest
+from consilience.annotations.formats import LONG
 
 import consilience
 from consilience import registry
-from consilience.annotations.formats import LONG
 from consilience.annotations.labels import CROWD_KIT
 from consilience.cli import main
 from consilience.datasets import list_datasets

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilience.cli.cells import LARGEST, MISSING, TRUTH, read_cells
+from consilience.annotations.files.table import Table
+from consilience.annotations.names import frame_row
+from consilience.cli.cells import LARGEST, MISSING, TRUTH, read_cells, with_decimal_points
 from consilience.cli.item_columns import is_called_id
 
 numbers = st.floats(-LARGEST, LARGEST)
@@ -84,3 +86,33 @@ def test_typed_columns_are_read_as_their_text_is(typed):
 )
 def test_what_columns_of_names_are_called(names, called):
     assert {name: is_called_id(name) for name in names} == dict.fromkeys(names, called)
+
+
+def text_table(delimiter, **columns):
+    return Table(pd.DataFrame(columns, dtype=str), frame_row, is_text=True, delimiter=delimiter)
+
+
+@given(st.lists(st.decimals(-1000, 1000, places=2), min_size=1, max_size=9))
+def test_decimal_commas_between_semicolons_are_decimal_points(values):
+    texts = [str(value) for value in values]
+    table = text_table(";", item=[f"i{i}" for i in range(len(texts))], x=[text.replace(".", ",") for text in texts])
+    read = with_decimal_points(table)
+    assert read.frame["x"].tolist() == texts
+    assert read.frame["item"].tolist() == table.frame["item"].tolist()
+    assert read.notes == ("decimal commas were read as decimal points",)
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "columns"),
+    [
+        (",", {"x": ["0,5", "1,5"]}),  # commas part the cells of this file
+        (";", {"x": ["0,5", "1,5"], "y": ["0.5", "1"]}),  # a number has a point
+        (";", {"x": ["1,234", "2,345"]}),  # may be thousands
+        (";", {"x": ["0,5", "a,b"]}),  # text
+        (None, {"x": ["0,5", "1,5"]}),  # no file of text
+    ],
+)
+def test_other_commas_stay_and_are_refused_later(delimiter, columns):
+    table = text_table(delimiter, **columns)
+    assert with_decimal_points(table) is table
+    assert read_cells(table.frame["x"]).wrong.any() or read_cells(table.frame["x"]).is_text

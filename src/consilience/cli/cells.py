@@ -2,8 +2,9 @@
 
 Decided here
 ------------
-A number is written with a decimal point and nothing else. Percent signs and separators of thousands are refused and
-never guessed, since 1,234 is two numbers. A column of true and false alone, in any case, is 1 and 0.
+A number is written with a decimal point, or in text between semicolons or tabs with a decimal comma throughout. Percent
+signs and separators of thousands are refused and never guessed, since 1,234 is two numbers: so is a table all of whose
+commas are followed by three digits. A column of true and false alone, in any case, is 1 and 0.
 
 A blank cell is missing. In a column whose other cells are numbers so are the words of `MISSING`, which no number is
 written as; in a column of text they may be names, and stay what they are.
@@ -12,7 +13,7 @@ written as; in a column of text they may be names, and stay what they are.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,40 @@ from consilience.errors import InputError
 
 LARGEST = 1e150  # so that sums of squares are finite
 MISSING = frozenset(("na", "n/a", "#n/a", "nan", "null", "none", "missing", "?", "-", "."))
+COMMA_IS_FREE = (";", "\t", "|")  # delimiters beside which a comma may be one of decimals
+WITH_COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
+WITH_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
+MAY_BE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 TRUTH = {"true": 1.0, "false": 0.0}
 PERCENT = re.compile(r"[-+]?\d[\d.,]*\s*%")
 SEPARATED = re.compile(r"[-+]?\d+([ ,.'’\u00a0\u202f]\d+)+")
 DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?")
+
+
+def with_decimal_points(table: Table) -> Table:
+    """Return a table of text whose numbers have decimal commas with points in their place, and a note that says so.
+
+    A table stays as it is where commas part its cells, a number has a decimal point, or every comma may be one of
+    thousands.
+    """
+    if not table.is_text or table.delimiter not in COMMA_IS_FREE:
+        return table
+    with_commas, may_be_thousands = [], True
+    for name in table.columns:
+        held = table.frame[name].astype(str).str.strip()
+        held = held[(held != "") & ~held.str.casefold().isin(MISSING)]
+        if held.str.fullmatch(WITH_POINT).any():
+            return table
+        has_comma = held.str.contains(",", regex=False)
+        if has_comma.any() and held.str.fullmatch(WITH_COMMA).all():
+            with_commas.append(name)
+            may_be_thousands &= bool(held[has_comma].str.fullmatch(MAY_BE_THOUSANDS).all())
+    if not with_commas or may_be_thousands:
+        return table
+    frame = table.frame.copy()
+    for name in with_commas:
+        frame[name] = frame[name].astype(str).str.replace(",", ".", regex=False)
+    return replace(table, frame=frame, notes=(*table.notes, "decimal commas were read as decimal points"))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.names import plain
-from consilience.cli.cells import MISSING, Cells, ColumnReader, read_cells
+from consilience.cli.cells import MISSING, Cells, ColumnReader, read_cells, with_decimal_points
 from consilience.cli.item_columns import OPTION, ids_beside, is_called_id, item_column
 from consilience.cli.options import ALL_COLUMNS, FeatureOptions
 from consilience.cli.tables import LISTED, ids_left_out, named_as, names_in, read_table
@@ -66,7 +66,7 @@ def read_features(path: Path, options: FeatureOptions, items: pd.Index) -> Featu
         The file cannot be read, does not tell which column names the items, or has a cell that is no number and of no
         column of text that was asked for; the message names column, item, line and remedy.
     """
-    table = read_table(path)
+    table = with_decimal_points(read_table(path))
     item = item_column(table, path, items=items, chosen=options.item, option=OPTION)
     rest = [name for name in table.columns if name != item]
     text = _asked_for(options.categorical, rest, path)
@@ -75,7 +75,7 @@ def read_features(path: Path, options: FeatureOptions, items: pd.Index) -> Featu
     if not rest:
         raise InputError(f"{path}: There is no column of features beside {', '.join(map(repr, [item, *ids]))}.")
     reader = ColumnReader(table, path, names_in(table, item, path), indicators=True)
-    notes = [ids_left_out(ids, path)] if ids else []
+    notes = [f"{path}: {text}." for text in table.notes] + ([ids_left_out(ids, path)] if ids else [])
     columns: dict[str, np.ndarray] = {}
     for name in rest:
         cells = read_cells(table.frame[name])

@@ -30,7 +30,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from consilience.annotations.names import plain
-from consilience.cli.cells import ColumnReader, read_cells
+from consilience.cli.cells import ColumnReader, read_cells, with_decimal_points
 from consilience.cli.features import categorical_columns
 from consilience.cli.item_columns import OPTION, item_column
 from consilience.cli.options import FeatureOptions
@@ -190,7 +190,7 @@ def read_for(path: Path, estimator: Any, *, chosen: str | None = None, items: pd
     InputError
         A column is missing, or a cell cannot be used; the message names column, item and line.
     """
-    table, needs = read_table(path), needs_of(estimator)
+    table, needs = with_decimal_points(read_table(path)), needs_of(estimator)
     by_name = {str(name): name for name in table.columns}
     wanted = [by_name[name] for name in needs.names or () if name in by_name]
     item = item_column(table, path, items=items, chosen=chosen, besides=wanted, option=OPTION)

@@ -11,7 +11,7 @@ import pandas as pd
 from consilience.annotations.files.sources import TEXT, Records, Source, import_pyarrow, read_source
 from consilience.annotations.files.table import CANONICAL_INTEGER, Table
 from consilience.annotations.names import plain, unique_names
-from consilience.cli.cells import ColumnReader, read_cells
+from consilience.cli.cells import ColumnReader, read_cells, with_decimal_points
 from consilience.cli.item_columns import ids_beside, item_column
 from consilience.cli.program import note, others
 from consilience.errors import AnnotationError, InputError
@@ -95,7 +95,7 @@ def read_numbers(
     path: Path, *, blanks: bool = False, items: pd.Index | None = None, chosen: str | None = None
 ) -> pd.DataFrame:
     """Read a table of numbers indexed by item; see `numbers` and `consilience.cli.item_columns.item_column`."""
-    table = read_table(path)
+    table = with_decimal_points(read_table(path))
     return numbers(table, path, item=item_column(table, path, items=items, chosen=chosen), blanks=blanks)
 
 
