@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -10,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.orientation import Orientation, look_alike, orientation
+from consilience.annotations.files.orientation import Orientation, look_alike, n_with_gaps, orientation
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import is_number
 from consilience.annotations.files.vocabulary import (
@@ -18,6 +20,7 @@ from consilience.annotations.files.vocabulary import (
     IDENTIFIERS,
     NEUTRAL,
     NO_PERSON,
+    WEAK,
     WORDS,
     Named,
     named,
@@ -36,8 +39,11 @@ NEEDED = {
 }
 LONGEST_NAME = 24  # letters; what people write in full sentences is no name of a group
 FEWEST_TEXTS = 8
-FEWEST_COUNTS = 4
+FEWEST_COUNTS = 6
+SHARE_OF_ZEROS = 0.25
 FEW_COLUMNS = 8
+FEWEST_ITEMS = 3
+FEWEST_TOGETHER = 4
 
 
 @dataclass(frozen=True)
@@ -276,6 +282,8 @@ def _long(table: Table, parts: _Parts, kind: str) -> Long:
 def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
     """Choose the column of a part, and one of texts beside identifiers."""
     columns = parts.columns[role]
+    strong = [column for column in columns if column not in parts.names or parts.names[column].noun not in WEAK]
+    columns = strong or columns
     if len(columns) == 1:
         return columns[0], None
     canonical = [column for column in columns if normal(column) in CANONICAL]
@@ -328,11 +336,32 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
 def _refuse_without_header(table: Table) -> None:
     """Raise an AnnotationError if the names of columns seem to be the first row of a table without any."""
     for name in table.columns if table.is_text else ():
-        if name and not is_number(name) and (table.frame[name] == name).any():
+        why = _why_data(str(name), table.frame[name])
+        if why:
             raise AnnotationError(
-                f"The first line seems to hold data and not the names of columns, since {str(name)!r} occurs again "
-                "in its column; put a line of names before it, such as item,annotator,label."
+                f"The first line seems to hold data and not the names of columns, since {str(name)!r} {why}; put a "
+                "line of names before it, such as item,annotator,label."
             )
+
+
+def _why_data(name: str, column: pd.Series) -> str:
+    """Say why a name of a column seems to be a cell of it, nothing if it does not."""
+    if _is_fraction(name):
+        return "is a number"
+    if not name or is_number(name):
+        return ""
+    if (column == name).any():
+        return "occurs again in its column"
+    form = _form(name)
+    if "#" in form and len(column) and np.mean([_form(str(cell)) == form for cell in column]) > 0.8:
+        return f"is like the cells below it, such as {str(column.iloc[0])!r}"
+    return ""
+
+
+def _form(text: str) -> str:
+    """Return a text with a sign for each number in it, nothing for a number alone."""
+    form = re.sub(r"\d+", "#", text)
+    return "" if form == "#" else form
 
 
 def _lacks(role: str, table: Table, kind: str) -> str:
@@ -358,6 +387,8 @@ def _listed(columns: Sequence[Any]) -> str:
 
 
 def _wide(table: Table, asked: Asked) -> Wide:
+    if not len(table.frame):
+        raise AnnotationError("The table has no rows; give items=[...] if there are items without annotations.")
     key = _key(table, asked)
     others = [name for name in table.columns if name not in (key, *asked.ignore)]
     left_out = _no_persons(table, others)
@@ -365,7 +396,7 @@ def _wide(table: Table, asked: Asked) -> Wide:
     if not others:
         raise AnnotationError(f"There is no column that holds groups or labels. Found {_listed(table.columns)}.")
     cells = table.cells(others)
-    _refuse_what_holds_no_groups(table, key, others, cells)
+    _refuse_what_holds_no_groups(table, asked, key, others, cells)
     found = _orientation(table, asked, key, others, cells)
     in_rows = found.annotators == "rows"
     _refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
@@ -395,7 +426,7 @@ def _refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bo
     """Raise an AnnotationError if nobody put two items together."""
     codes = cells.codes.reshape(n_rows, n_columns)
     by_person = codes if in_rows else codes.T
-    if by_person.shape[1] < FEWEST_COUNTS:
+    if by_person.shape[1] < FEWEST_TOGETHER:
         return
     for said in by_person:
         said = said[said >= 0]
@@ -423,7 +454,7 @@ def _key(table: Table, asked: Asked) -> Any:
             _raise_no_key(table, told[0])
         return told[0]
     first = columns[0]
-    if normal(first) in NEUTRAL or asked.kind is not None or _names_rows(table, first):
+    if normal(first) in NEUTRAL or _names_things(table, first):
         if not _names_rows(table, first):
             _raise_no_key(table, first)
         return first
@@ -431,6 +462,12 @@ def _key(table: Table, asked: Asked) -> Any:
         f"The columns {_listed(table.columns)} are not recognised. {_needed()} a wide table has a column that names "
         "the items, then one for each annotator. Say which column is which: --item, --annotator, --group, --label."
     )
+
+
+def _names_things(table: Table, name: Any) -> bool:
+    """Whether a column of an unknown name can be that of the items: texts, all different, such as those of wines."""
+    texts = [value for value in table.frame[name] if isinstance(value, str) and not is_number(value)]
+    return len(texts) == len(table.frame) >= FEWEST_ITEMS and _names_rows(table, name)
 
 
 def _needed() -> str:
@@ -483,37 +520,46 @@ def _no_persons(table: Table, names: list[Any]) -> list[Any]:
 
 def _is_fraction(value: Any) -> bool:
     try:
-        return not isinstance(value, bool) and float(value) % 1 != 0 and np.isfinite(float(value))
+        number = float(value)
     except (TypeError, ValueError):
         return False
+    return math.isfinite(number) and not number.is_integer()
 
 
-def _refuse_what_holds_no_groups(table: Table, key: Any, others: list[Any], cells: Coded) -> None:
+def _refuse_what_holds_no_groups(table: Table, asked: Asked, key: Any, others: list[Any], cells: Coded) -> None:
     """Raise an AnnotationError for tables that look like groups and are counts or similarities."""
-    names = [str(name).strip() for name in others]
+    names = {str(name).strip() for name in others}
     numbers = pd.to_numeric(pd.Series(cells.names.to_numpy(object)), errors="coerce").to_numpy(float)
     if np.isnan(numbers).any():
         return
-    values = np.append(numbers, 0.0)[cells.codes].reshape(len(table.frame), len(others))
     rows = [] if key is None else [str(name).strip() for name in table.frame[key]]
-    if len(rows) > 1 and set(rows) == set(names):
+    if len(rows) > 1 and set(rows) == names:
         raise AnnotationError(
             "This is a table of similarities: its rows and columns are the same items. Nobody's groups can be "
             "recovered from it; export what each person sorted."
         )
-    if len(values) < FEWEST_COUNTS or len(others) < 2:
-        return
-    sums = values.sum(1)
-    if np.ptp(sums) == 0 and sums[0] > 1 and (values == 0).any() and np.unique(values).size > 1 and _vary(values):
+    codes = cells.codes.reshape(len(table.frame), len(others))
+    values = np.append(numbers, 0.0)[codes]
+    if asked.kind is None and _are_counts(values, blank=codes < 0):
         raise AnnotationError(
-            f"This is a table of counts: every row adds up to {sums[0]:g}. Nobody's groups can be recovered from "
-            "it; export what each person sorted."
+            "This seems to be a table of counts, of how many people put each item into each category. Nobody's "
+            "groups can be recovered from it; export what each person sorted. If it does hold groups: kind='groupings' "
+            "(--kind groupings)."
         )
 
 
-def _vary(values: np.ndarray) -> bool:
-    """Whether rows differ by more than the order of their numbers would in a table of groups."""
-    return bool((values.max(0) > 1).any() and (np.sort(values, axis=1) != np.sort(values[0])).any())
+def _are_counts(values: np.ndarray, blank: np.ndarray) -> bool:
+    """Whether numbers count people: many are 0, and rows add up to the same, or the numbers have gaps all over.
+
+    The numbers that annotators gave their groups have no gaps in rows or in columns.
+    """
+    if len(values) < FEWEST_ITEMS or values.max() < 2:
+        return False
+    if (values[~blank] == 0).mean() >= SHARE_OF_ZEROS and np.ptp(values.sum(1)) == 0:
+        return True
+    integers = np.where(blank, -1, values).astype(np.int64)
+    gaps = min(n_with_gaps(integers) / len(integers), n_with_gaps(integers.T) / integers.shape[1])
+    return bool(len(values) >= FEWEST_COUNTS and (values == 0).mean() >= SHARE_OF_ZEROS and gaps > 0.5)
 
 
 def _two_readings(table: Table, key: Any, others: list[Any]) -> str:

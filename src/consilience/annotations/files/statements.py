@@ -26,7 +26,7 @@ from consilience.annotations.files.values import (
     totals,
     twins,
 )
-from consilience.annotations.files.vocabulary import TIMES, normal, plural
+from consilience.annotations.files.vocabulary import TIMES, is_plural, normal, plural
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, unique_names, without
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
@@ -199,12 +199,12 @@ def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
     """Find what separates the items in a row for each group, None if a row holds one item."""
     name = str(layout.columns["item"])
     whose = [layout.columns[role] for role in ("annotator", "grouping", "group") if role in layout.columns]
-    if normal(name).split()[-1:] == [] or not normal(name).endswith("s") or frame[whose].astype(str).duplicated().any():
+    if not is_plural(name) or frame[whose].astype(str).duplicated().any():
         return None
     cells = frame[layout.columns["item"]].astype(str)
     for separator in SEPARATORS:
         if cells.str.contains(separator, regex=False).mean() > 0.5:
-            parts = Counter(part.strip() for cell in cells for part in cell.split(separator))
+            parts = Counter(part.strip() for cell in cells for part in {*cell.split(separator)})
             return separator if np.mean(list(parts.values())) >= 2 else None
     return None
 

@@ -171,7 +171,7 @@ class _Text:
 
     def _delimiter(self, name: str) -> str:
         with self._lines() as text:
-            separator = SEPARATOR_LINE.fullmatch(text.readline(100).rstrip("\r\n").strip())
+            separator = SEPARATOR_LINE.fullmatch(text.readline(100).rstrip("\r\n"))
         if separator:
             self.skipped = 1
             return separator[1]
@@ -235,18 +235,23 @@ class _Text:
     def _holds_piles(self, first: list[str]) -> bool:
         """Whether every line is a sorter, the name of a pile, and numbers of items."""
         sorters: Counter[str] = Counter()
+        largest = 0
         for _, cells in self.records(self.delimiter):
             sorters[cells[0].strip()] += 1
-            if not _all_integers(cells[2:]):
+            pile = [cell.strip() for cell in cells[2:] if cell.strip()]
+            largest = max(largest, len(pile))
+            if not _all_integers(pile) or len(set(pile)) < len(pile):
                 return False
-        return sorters[first[0]] > 1
+        return sorters[first[0]] > 1 and largest > 1
 
     def _is_split_by_tabs_alone(self) -> bool:
-        """Whether every line has as many tabs as the header: then no quotation mark encloses a tab or a line break."""
+        """Whether every line has as many tabs as the header, which has no quotation mark: then none encloses a tab."""
         n_tabs = None
         with self._lines() as text:
             for line in text:
                 if line.strip():
+                    if n_tabs is None and '"' in line:
+                        return False
                     n_tabs = line.count("\t") if n_tabs is None else n_tabs
                     if line.count("\t") != n_tabs:
                         return False
