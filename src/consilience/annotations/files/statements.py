@@ -16,12 +16,12 @@ from consilience.annotations.files.identified import by_text
 from consilience.annotations.files.recognition import Asked, Long, Wide, long_table, recognise
 from consilience.annotations.files.table import Reading, Table
 from consilience.annotations.files.values import (
-    UNSORTED,
     Filled,
     counted,
     filled,
     given_as_missing,
     judged,
+    says_unsorted,
     spelled_missing,
     totals,
     twins,
@@ -115,11 +115,16 @@ def statements(table: Table, asked: Asked, name: str = "table", *, export: Expor
     if export is not None:
         tool, table, asked, nouns = export.tool, export.table, export.asked, export.nouns
         warnings += export.notes
-    table = piles(_whole_rows(table, warnings), asked)
+    whole, empty = _whole_rows(table)
+    table, every_row = piles(whole, asked), table
     long = long_table(table, asked)
     if long is None and asked == Asked() and (lists := lists_in_columns(table, name)) is not None:
         table, tool = lists, f"lists in columns, one person's sort (called {name!r})"
     layout = long or recognise(table, asked)
+    if empty and isinstance(layout, Wide) and layout.key is None:
+        table = every_row  # its rows are numbered
+    else:
+        warnings += empty
     if isinstance(layout, Wide):
         found = _of_wide(table, layout, asked, warnings)
     else:
@@ -144,19 +149,18 @@ def _matching(patterns: tuple[Any, ...], table: Table) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _whole_rows(table: Table, warnings: list[str]) -> Table:
-    """Leave out rows without a single entry."""
+def _whole_rows(table: Table) -> tuple[Table, list[str]]:
+    """Return the table without rows that have no entry, and say how many there were."""
     frame = table.frame
     if not len(frame) or not frame.shape[1]:
-        return table
+        return table, []
     blank = np.ones(len(frame), dtype=bool)
     for place in range(frame.shape[1]):
         column = frame.iloc[:, place]
         blank &= np.asarray(column.isna() | (column.astype(object) == ""), dtype=bool) if blank.any() else False
         if not blank.any():
-            return table
-    warnings.append(f"{counted(int(blank.sum()), 'row')} without any entry left out")
-    return table.rows(np.flatnonzero(~blank))
+            return table, []
+    return table.rows(np.flatnonzero(~blank)), [f"{counted(int(blank.sum()), 'row')} without any entry left out"]
 
 
 def _taken_apart(table: Table, layout: Long) -> Table:
@@ -166,7 +170,7 @@ def _taken_apart(table: Table, layout: Long) -> Table:
     for name in (item, value):
         column = frame[name]
         is_list = (
-            np.array([isinstance(cell, list | tuple | np.ndarray) for cell in column], dtype=bool)
+            np.array([isinstance(cell, list | np.ndarray) for cell in column], dtype=bool)
             if column.dtype == object
             else np.zeros(len(column), dtype=bool)
         )
@@ -229,6 +233,8 @@ def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warning
         raise AnnotationError(f"same_if (--same-if) is for judgements of pairs, and the table holds {layout.kind}.")
     columns |= {role: value}
     columns = _named_by_text(columns, layout, table.where)
+    if layout.kind == "groupings" and asked.missing is None:
+        columns[role] = _sorted_ones(columns[role], warnings)
     return _without_silence(columns, layout, table.where, notes, warnings)
 
 
@@ -308,8 +314,6 @@ def _without_silence(
     """Leave out rows in which nothing was said, and keep their items and annotators in mind."""
     role = VALUE[layout.kind]
     keys = ("item", "item_b") if layout.kind == "pairs" else ("item",)
-    if layout.kind == "groupings":
-        columns[role] = _sorted_ones(columns[role], warnings)
     names = all_names([columns[key] for key in keys])
     for key in keys:
         columns[key] = columns[key].renamed(names.get_indexer(columns[key].names), names)
@@ -337,7 +341,7 @@ def _among(rows: np.ndarray, where: Where) -> Where:
 
 def _sorted_ones(group: Coded, warnings: list[str]) -> Coded:
     """Take a pile called "unsorted" for what it says."""
-    is_it = np.array([isinstance(name, str) and normal(name) in UNSORTED for name in group.names], dtype=bool)
+    is_it = np.array([says_unsorted(name) for name in group.names], dtype=bool)
     if not is_it.any():
         return group
     count = int(np.append(is_it, False)[group.codes].sum())
