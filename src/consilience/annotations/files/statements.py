@@ -175,7 +175,7 @@ def _taken_apart(table: Table, layout: Long) -> Table:
             else np.zeros(len(column), dtype=bool)
         )
         if is_list.any():
-            frame = _with(frame, name, [list(cell) if is_it else cell for cell, is_it in zip(column, is_list)])
+            frame = _with(frame, name, [list(cell) if is_it else [cell] for cell, is_it in zip(column, is_list)])
             table, frame = _exploded(replace(table, frame=frame), name)
     if layout.kind == "groupings" and (separator := _separator(frame, layout)):
         split = [[part.strip() for part in str(cell).split(separator)] for cell in frame[item]]
@@ -225,6 +225,7 @@ def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warning
     coded = table.coded(list(names.values()), alike=alike)
     columns = {part: coded[column] for part, column in names.items()}
     value = _values(code(table.frame[layout.columns[role]]), table, asked, role, table.where, warnings)
+    blank = value.missing
     if layout.kind == "pairs":
         found = judged(_not_a_preference(value, columns, table), table.where, asked.same_if)
         value = found.column
@@ -235,7 +236,7 @@ def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warning
     columns = _named_by_text(columns, layout, table.where)
     if layout.kind == "groupings" and asked.missing is None:
         columns[role] = _sorted_ones(columns[role], warnings)
-    return _without_silence(columns, layout, table.where, notes, warnings)
+    return _without_silence(columns, blank, layout, table.where, notes, warnings)
 
 
 def _without_copies(table: Table, warnings: list[str]) -> Table:
@@ -309,9 +310,17 @@ def _owner(columns: dict[str, Coded]) -> Coded:
 
 
 def _without_silence(
-    columns: dict[str, Coded], layout: Long, where: Where, notes: list[str], warnings: list[str]
+    columns: dict[str, Coded],
+    blank: np.ndarray,
+    layout: Long,
+    where: Where,
+    notes: list[str],
+    warnings: list[str],
 ) -> Statements:
-    """Leave out rows in which nothing was said, and keep their items and annotators in mind."""
+    """Leave out rows in which nothing was said, and keep their items and annotators in mind.
+
+    Those that are blank are counted here, since whoever found that others say nothing has counted them.
+    """
     role = VALUE[layout.kind]
     keys = ("item", "item_b") if layout.kind == "pairs" else ("item",)
     names = all_names([columns[key] for key in keys])
@@ -320,9 +329,11 @@ def _without_silence(
     silent = columns[role].missing & ~columns["item"].missing
     if silent.any():
         others = [column.missing for part, column in columns.items() if part not in ("item", role)]
-        by_somebody = int((silent & ~np.logical_and.reduce(others)).sum()) if others else int(silent.sum())
+        told = silent & blank
+        by_somebody = int((told & ~np.logical_and.reduce(others)).sum()) if others else int(told.sum())
         if by_somebody:
-            rows_without = f"{counted(by_somebody, 'row')} without a {layout.nouns.get(role, role)}"
+            noun = "judgement" if role == "same" else layout.nouns.get(role, role)
+            rows_without = f"{counted(by_somebody, 'row')} without a {noun}"
             if layout.kind == "groupings":
                 notes.append(f"{rows_without} = not sorted")
             else:
