@@ -389,6 +389,7 @@ def _listed(columns: Sequence[Any]) -> str:
 def _wide(table: Table, asked: Asked) -> Wide:
     if not len(table.frame):
         raise AnnotationError("The table has no rows; give items=[...] if there are items without annotations.")
+    _refuse_lists(table, asked)
     key = _key(table, asked)
     others = [name for name in table.columns if name not in (key, *asked.ignore)]
     left_out = _no_persons(table, others)
@@ -399,10 +400,29 @@ def _wide(table: Table, asked: Asked) -> Wide:
     _refuse_what_holds_no_groups(table, asked, key, others, cells)
     found = _orientation(table, asked, key, others, cells)
     in_rows = found.annotators == "rows"
-    _refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
+    if asked.transpose is None:
+        _refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
     roles = ("annotator", "item") if in_rows else ("item", "annotator")
     nouns = {role: noun for role, noun in zip(roles, (found.noun_of_rows, found.noun_of_columns)) if noun}
     return Wide(asked.kind or "groupings", key, others, in_rows, nouns, found.why, left_out)
+
+
+def _refuse_lists(table: Table, asked: Asked) -> None:
+    """Raise an AnnotationError if a cell holds a list, which only a long table that is recognised may do."""
+    for name in table.columns:
+        row = first_list(table.frame[name]) if name not in asked.ignore else None
+        if row is not None:
+            raise AnnotationError(
+                f"The column {str(name)!r} holds a list in {table.where(row)}, and the table is no long one that is "
+                f"recognised. {_needed()} say which column is which: --item, --annotator, --group, --label."
+            )
+
+
+def first_list(column: pd.Series) -> int | None:
+    """Return the first row of a column that holds a list or a mapping, None if none does."""
+    if column.dtype != object:
+        return None
+    return next((row for row, cell in enumerate(column) if isinstance(cell, list | dict | np.ndarray)), None)
 
 
 def _orientation(table: Table, asked: Asked, key: Any, others: list[Any], cells: Coded) -> Orientation:
@@ -426,7 +446,7 @@ def _refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bo
     """Raise an AnnotationError if nobody put two items together."""
     codes = cells.codes.reshape(n_rows, n_columns)
     by_person = codes if in_rows else codes.T
-    if by_person.shape[1] < FEWEST_TOGETHER:
+    if by_person.shape[1] < FEWEST_TOGETHER or cells.missing.all():
         return
     for said in by_person:
         said = said[said >= 0]
@@ -434,7 +454,7 @@ def _refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bo
             return
     raise AnnotationError(
         "The table holds no groups or labels: no annotator gave two items the same. Is it a table of features, or "
-        "are its rows and columns the other way round (--transpose)?"
+        "are its rows and columns the other way round (--transpose)? If everybody left every item alone: --no-transpose."
     )
 
 
@@ -476,6 +496,8 @@ def _needed() -> str:
 
 def _names_rows(table: Table, name: Any) -> bool:
     column = table.frame[name]
+    if first_list(column) is not None:
+        return False
     blank = column.isna() | (column.astype(object) == "")
     return not blank.any() and column.astype(object).is_unique and not pd.api.types.is_float_dtype(column.dtype)
 

@@ -86,6 +86,8 @@ class _Text:
         self.has_header = True
         self.header = self._header()
         self.unquoted = self.delimiter == "\t" and self._is_split_by_tabs_alone()
+        if self.unquoted:
+            self._refuse_cells_of_several_lines()
 
     def _encoding(self, given: str | None) -> str:
         if given is not None:
@@ -155,11 +157,13 @@ class _Text:
                 text.readline()
             yield text
 
-    def records(self, delimiter: str, *, unquoted: bool = False) -> Iterator[tuple[int, list[str]]]:
+    def records(
+        self, delimiter: str, *, unquoted: bool = False, is_strict: bool = False
+    ) -> Iterator[tuple[int, list[str]]]:
         """Yield the 1-based line where each record starts, and its cells; blank lines are passed over."""
         with self._lines() as text, _fields_of_any_length():
             quoting: Any = csv.QUOTE_NONE if unquoted else csv.QUOTE_MINIMAL
-            reader = csv.reader(text, delimiter=delimiter, quoting=quoting)
+            reader = csv.reader(text, delimiter=delimiter, quoting=quoting, strict=is_strict)
             line = 1
             try:
                 for cells in reader:
@@ -256,6 +260,25 @@ class _Text:
                     if line.count("\t") != n_tabs:
                         return False
         return True
+
+    def _refuse_cells_of_several_lines(self) -> None:
+        """Raise an AnnotationError if quotation marks may as well enclose cells that hold tabs and line breaks."""
+        with self._lines() as text:
+            if not any('"' in line for line in text):
+                return
+        n_columns, several = len(self.header), 0
+        try:
+            for line, cells in self.records(self.delimiter, is_strict=True):
+                if len(cells) != n_columns:
+                    return
+                several = several or (line if any("\n" in cell or "\r" in cell for cell in cells) else 0)
+        except AnnotationError:
+            return
+        if several:
+            raise AnnotationError(
+                f"Line {several} reads two ways: its quotation mark encloses a cell of several lines, or belongs to the "
+                "text. Save the table as CSV (UTF-8), with commas."
+            )
 
     def table(self) -> Table:
         frame = self._quickly()

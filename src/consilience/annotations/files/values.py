@@ -95,6 +95,16 @@ def is_number(name: Any) -> bool:
     return isinstance(name, int | float | np.number) and not isinstance(name, bool | np.bool_)
 
 
+def spells_missing(name: Any) -> bool:
+    """Whether a cell of text spells that it is missing, or may do so."""
+    return isinstance(name, str) and name.strip().casefold() in NEVER_AN_ANSWER | PERHAPS_AN_ANSWER
+
+
+def says_unsorted(name: Any) -> bool:
+    """Whether the name of a group says that its items were not sorted."""
+    return isinstance(name, str) and normal(name) in UNSORTED
+
+
 def given_as_missing(column: Coded, missing: Sequence[Any]) -> Coded:
     """Take for missing what the caller says is."""
     wanted = {str(value).strip() for value in missing if str(value).strip()}
