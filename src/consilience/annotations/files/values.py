@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.vocabulary import TOTALS, plural
+from consilience.annotations.files.vocabulary import TOTALS, normal, plural
 from consilience.annotations.names import Coded, Where, plain, without
 from consilience.errors import AnnotationError
 
