@@ -169,4 +169,4 @@ def test_choose_gives_the_number_of_clusters_that_won(study, monkeypatch):
     assert settings in [{"n_clusters": k, "refine": False, "random_state": 4} for k in (2, 3)]  # it takes no n_jobs
     monkeypatch.setattr("consilience.cli.comparing.candidates", lambda said, X: {})
     with pytest.raises(InputError, match="No model reads groupings"):
-        choose(study / "sorts.csv", None, kind=None, column=None, known={}, settings={}, standardize=True)
+        choose(study / "sorts.csv", None, reading={}, known={}, settings={}, standardize=True)

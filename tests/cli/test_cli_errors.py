@@ -151,7 +151,7 @@ def test_scores_that_cannot_be_used(fails, study, features):
         (("--seed", "1", "--set", "random_state=1"), "--seed and --set random_state are the same; give one of them."),
         (("--seed", "x"), "Invalid value for '--seed': 'x' is not a valid integer."),
         (("--model", "KMeans"), "There is no model 'KMeans'; choose one of PartitionLabelModel, "),
-        (("--kind", "pairs"), "Invalid value for '--kind': 'pairs' is not one of 'groupings', 'labels'."),
+        (("--kind", "rows"), "Invalid value for '--kind': 'rows' is not one of 'groupings', 'pairs', 'labels'."),
         (("--item-column", "thing"), "sorts.csv: There is no column 'thing'; the first is 'item'."),
         (("--out", "sorts.csv"), "sorts.csv cannot be a folder, since there is a file of that name."),
         (("--out", "sorts.csv/deeper"), "sorts.csv/deeper cannot be a folder"),

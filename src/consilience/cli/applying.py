@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from consilience import load, registry
 from consilience.annotations import Labels
 from consilience.annotations.names import plain
 from consilience.cli.evidence import read_said
+from consilience.cli.options import flags
 from consilience.cli.program import note, others
 from consilience.cli.tables import names_as, read_numbers, require_folder, rows_of, write_table
 from consilience.errors import AnnotationError, InputError
@@ -22,7 +24,7 @@ from consilience.inspection import report as write_report
 from consilience.inspection.answer import Answer
 
 
-def predict(path: Path, table: Path, *, out: Path | None, proba: bool, kind: str | None, column: str | None) -> None:
+def predict(path: Path, table: Path, *, out: Path | None, proba: bool, reading: Mapping[str, Any]) -> None:
     """Write the cluster or class of every item of a table, and how probable each of them is if `proba`."""
     estimator = load(path)
     model = last_step(estimator)
@@ -32,11 +34,13 @@ def predict(path: Path, table: Path, *, out: Path | None, proba: bool, kind: str
             "of the fit lists, and of no others. To place new items, fit it to groupings that hold them too."
         )
     if registry.entry(type(model).__name__).kind == "consensus":
-        items, probability = _by_labels(model, table, kind, column)
-    elif kind is None and column is None:
+        items, probability = _by_labels(model, table, reading)
+    elif not reading:
         items, probability = _by_features(estimator, table)
     else:
-        raise InputError(f"{type(model).__name__} tells clusters by features; --kind and --item-column are of no use.")
+        raise InputError(
+            f"{type(model).__name__} tells clusters by features, so that {flags(reading)} has no use here."
+        )
     answer = Answer.of(model)
     named = answer.index.take(probability.argmax(1))
     found = pd.DataFrame({"item": items, answer.column: named, "probability": probability.max(1)})
@@ -56,9 +60,9 @@ def _by_features(estimator: Any, path: Path) -> tuple[pd.Index, np.ndarray]:
     return table.index, estimator.predict_proba(columns_of(table, estimator, path))
 
 
-def _by_labels(model: Any, path: Path, kind: str | None, column: str | None) -> tuple[pd.Index, np.ndarray]:
+def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray]:
     check_is_fitted(model)
-    labels, _ = read_said(path, kind=kind, column=column, model=type(model).__name__)
+    labels, _ = read_said(path, reading=reading, model=type(model).__name__)
     try:
         return labels.items, model.predict_proba(as_fitted(labels, model))
     except InputError as error:
@@ -101,8 +105,7 @@ def report(
     *,
     features: Path | None,
     scores: Path | None,
-    kind: str | None,
-    column: str | None,
+    reading: Mapping[str, Any],
     out: Path,
 ) -> None:
     """Write the report of a saved model again, for instance with scores."""
@@ -111,7 +114,7 @@ def report(
     model = last_step(estimator)
     if not hasattr(model, "items_"):
         raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to report.")
-    said, notes = read_said(annotations, kind=kind, column=column, model=type(model).__name__)
+    said, notes = read_said(annotations, reading=reading, model=type(model).__name__)
     for text in notes:
         note(text)
     try:

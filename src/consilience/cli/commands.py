@@ -12,8 +12,8 @@ import click
 
 from consilience import __version__, registry
 from consilience.cli.options import (
-    ALL_KINDS,
     FILE,
+    KINDS,
     Between,
     Count,
     Setting,
@@ -112,8 +112,7 @@ def fit(
     settings: tuple[tuple[str, Any], ...],
     out: Path,
     scores: Path | None,
-    kind: str | None,
-    item_column: str | None,
+    reading: dict[str, Any],
     gold: Path | None,
     history: Path | None,
     no_standardize: bool,
@@ -144,8 +143,7 @@ def fit(
         annotations,
         features=features,
         scores=scores,
-        kind=kind,
-        column=item_column,
+        reading=reading,
         known={"gold": gold, "history": history},
         model=model,
         settings=chosen,
@@ -214,8 +212,7 @@ def compare(
     max_pairs: int,
     no_standardize: bool,
     out: Path | None,
-    kind: str | None,
-    item_column: str | None,
+    reading: dict[str, Any],
     seed: int | None,
     as_json: bool,
 ) -> None:
@@ -233,8 +230,7 @@ def compare(
     run(
         annotations,
         features=features,
-        kind=kind,
-        column=item_column,
+        reading=reading,
         models=models,
         settings=merged(settings),
         clusters=clusters,
@@ -276,8 +272,7 @@ def fuse(
     normalize: str,
     no_refine: bool,
     out: Path,
-    kind: str | None,
-    item_column: str | None,
+    reading: dict[str, Any],
     seed: int | None,
     as_json: bool,
 ) -> None:
@@ -296,8 +291,7 @@ def fuse(
         groupings,
         features=None,
         scores=None,
-        kind=kind,
-        column=item_column,
+        reading=reading,
         known={"gold": None, "history": None},
         model="SubsetFusion",
         settings=settings | {"refine": not no_refine, "random_state": 0 if seed is None else seed},
@@ -324,14 +318,13 @@ def report(
     annotations: Path,
     features: Path | None,
     scores: Path | None,
-    kind: str | None,
-    item_column: str | None,
+    reading: dict[str, Any],
     out: Path,
 ) -> None:
     """Write the report of MODEL, which 'fit' saved, and of the ANNOTATIONS and features that it was fitted to."""
     from consilience.cli.applying import report as run
 
-    run(model, annotations, features=features, scores=scores, kind=kind, column=item_column, out=out)
+    run(model, annotations, features=features, scores=scores, reading=reading, out=out)
 
 
 @main.command(
@@ -352,7 +345,7 @@ def report(
 )
 @click.option("--proba", is_flag=True, help="Add the probability of every cluster or class.")
 @reading_options
-def predict(model: Path, table: Path, out: Path | None, proba: bool, kind: str | None, item_column: str | None) -> None:
+def predict(model: Path, table: Path, out: Path | None, proba: bool, reading: dict[str, Any]) -> None:
     """Tell the cluster or class of every item of TABLE, and its probability, by MODEL, which 'fit' saved.
 
     TABLE has what the model tells items by: features, or for a model of labels alone new labels by the annotators that
@@ -360,7 +353,7 @@ def predict(model: Path, table: Path, out: Path | None, proba: bool, kind: str |
     """
     from consilience.cli.applying import predict as run
 
-    run(model, table, out=out, proba=proba, kind=kind, column=item_column)
+    run(model, table, out=out, proba=proba, reading=reading)
 
 
 main.add_command(simulate)
@@ -372,17 +365,16 @@ main.add_command(simulate)
 )
 @click.argument("source", type=FILE, metavar="IN")
 @click.argument("out", type=FILE)
-@click.option("--to", type=ALL_KINDS, help="Turn them into this kind.")
-@click.option("--kind", type=ALL_KINDS, help="What the annotations are, if their file leaves it open.")
-@click.option("--item-column", metavar="NAME", help="The column of items of a wide table.")
-def convert(source: Path, out: Path, to: str | None, kind: str | None, item_column: str | None) -> None:
+@click.option("--to", type=KINDS, help="Turn them into this kind.")
+@reading_options
+def convert(source: Path, out: Path, to: str | None, reading: dict[str, Any]) -> None:
     """Read annotations from IN, in any format that 'fit' reads, and write their long table to OUT.
 
     OUT ends in .csv, .tsv, .parquet or .json. Groupings and labels can become pairs, and labels groupings.
     """
     from consilience.cli.sources import convert as run
 
-    run(source, out, to=to, kind=kind, column=item_column)
+    run(source, out, to=to, reading=reading)
 
 
 @main.command(

@@ -34,8 +34,7 @@ def compare(
     annotations: Path,
     *,
     features: Path | None,
-    kind: str | None,
-    column: str | None,
+    reading: Mapping[str, Any],
     models: str | None,
     settings: Mapping[str, Any],
     clusters: tuple[int, int] | None,
@@ -53,7 +52,7 @@ def compare(
         require_folder(out)
     names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
     of_model = by_model(settings, names)
-    said, table = read(annotations, features, kind=kind, column=column)
+    said, table = read(annotations, features, reading=reading)
     numbers = None if clusters is None else between(*clusters)
     found = candidates(said, table, n_clusters=numbers, models=names, settings=of_model)
     if not found:
@@ -77,8 +76,7 @@ def choose(
     annotations: Path,
     features: Path | None,
     *,
-    kind: str | None,
-    column: str | None,
+    reading: Mapping[str, Any],
     known: Mapping[str, Path | None],
     settings: Mapping[str, Any],
     standardize: bool,
@@ -96,7 +94,7 @@ def choose(
     for option, path in known.items():
         if path is not None:
             raise InputError(f"--{option} is for a model that is named; 'auto' compares models without it.")
-    said, table = read(annotations, features, kind=kind, column=column)
+    said, table = read(annotations, features, reading=reading)
     given = type(said).__name__.lower()
     readers = {name for name, entry in registry.ESTIMATORS.items() if given in entry.reads}
     found = {name: model for name, model in candidates(said, table).items() if type(model).__name__ in readers}
@@ -113,7 +111,7 @@ def choose(
 
 
 def read(
-    annotations: Path, features: Path | None, *, kind: str | None, column: str | None
+    annotations: Path, features: Path | None, *, reading: Mapping[str, Any]
 ) -> tuple[Annotations, pd.DataFrame | None]:
     """Read annotations of any kind, and features whose rows are their items.
 
@@ -122,7 +120,7 @@ def read(
     InputError
         A file that cannot be read, or items that do not fit.
     """
-    said: Annotations = read_annotations(annotations, kind=kind, item_column=column)
+    said: Annotations = read_annotations(annotations, **reading)
     if features is None:
         return said, None
     table = named_as(read_numbers(features), said.items)

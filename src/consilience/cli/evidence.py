@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,8 +46,7 @@ def read_evidence(
     annotations: Path,
     features: Path | None,
     *,
-    kind: str | None,
-    column: str | None,
+    reading: Mapping[str, Any],
     known: dict[str, Path | None],
     model: str,
 ) -> Evidence:
@@ -57,7 +57,7 @@ def read_evidence(
     InputError
         A file that cannot be read, annotations that the model does not take, or items that do not fit.
     """
-    said, notes = read_said(annotations, kind=kind, column=column, model=model)
+    said, notes = read_said(annotations, reading=reading, model=model)
     if isinstance(said, Groupings):
         notes += _of_one_label(said)
     if isinstance(said, Labels) or registry.entry(model).kind == "consensus":
@@ -73,9 +73,7 @@ def read_evidence(
     return Evidence(said, table, notes + more)
 
 
-def read_said(
-    path: Path, *, kind: str | None, column: str | None, model: str
-) -> tuple[Groupings | Labels | Pairs, list[str]]:
+def read_said(path: Path, *, reading: Mapping[str, Any], model: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
     """Read annotations of the kind that a model is made for, and say what was made of them.
 
     Raises
@@ -84,7 +82,7 @@ def read_said(
         The file cannot be read, or holds annotations that the model does not take.
     """
     reads = registry.entry(model).reads
-    said: Any = read_annotations(path, kind=kind, item_column=column)
+    said: Any = read_annotations(path, **reading)
     found = type(said).__name__.lower()
     if found not in reads:
         hint = ""

@@ -30,8 +30,7 @@ def fit(
     *,
     features: Path | None,
     scores: Path | None,
-    kind: str | None,
-    column: str | None,
+    reading: Mapping[str, Any],
     known: dict[str, Path | None],
     model: str,
     settings: Mapping[str, Any],
@@ -45,15 +44,14 @@ def fit(
 
         model, settings = choose(
             *(annotations, features),
-            kind=kind,
-            column=column,
+            reading=reading,
             known=known,
             settings=settings,
             standardize=standardize,
         )
     estimator = make_estimator(model, settings)
     require_arguments(model, [name for name, path in known.items() if path is not None])
-    evidence = read_evidence(annotations, features, kind=kind, column=column, known=known, model=model)
+    evidence = read_evidence(annotations, features, reading=reading, known=known, model=model)
     said, table = evidence.annotations, evidence.features
     rated = None if scores is None else rows_of(read_numbers(scores, blanks=True), said.items, scores)
     make_folder(out)

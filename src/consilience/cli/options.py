@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,8 +12,7 @@ import click
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
-KINDS = click.Choice(["groupings", "labels"])
-ALL_KINDS = click.Choice(["groupings", "pairs", "labels"])
+KINDS = click.Choice(["groupings", "pairs", "labels"])
 WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -101,11 +101,36 @@ class Between(click.ParamType):
         return int(low), int(high)
 
 
-def reading_options(function: Function) -> Function:
-    """Options on how a file of annotations is to be read."""
-    kind = click.option("--kind", type=KINDS, help="What the annotations are, if their file leaves it open.")
-    column = click.option("--item-column", metavar="NAME", help="The column of items of a wide table.")
-    return kind(column(function))
+READING: dict[str, Callable[[Any], Any]] = {  # by the keyword of read_annotations that each is
+    "kind": click.option("--kind", type=KINDS, help="What the annotations are, if their file leaves it open."),
+    "item_column": click.option("--item-column", metavar="NAME", help="The column of items of a wide table."),
+}
+
+
+def reading_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Options on how a file of annotations is read; those given are one argument `reading`, a dict of keywords."""
+
+    @wraps(function)
+    def gathered(**options: Any) -> None:
+        given = {name: options.pop(name) for name in READING}
+        reading = {name: value for name, value in given.items() if value not in (None, False, ())}
+        function(reading=reading, **options)
+
+    decorated: Callable[..., None] = gathered
+    for option in reversed(READING.values()):
+        decorated = option(decorated)
+    return decorated
+
+
+def flags(reading: Mapping[str, Any]) -> str:
+    """Name the options that such keywords were given by.
+
+    Examples
+    --------
+    >>> flags({"kind": "labels", "item_column": "card"})
+    '--kind, --item-column'
+    """
+    return ", ".join(f"--{name.replace('_', '-')}" for name in reading)
 
 
 def example(*lines: str) -> str:
