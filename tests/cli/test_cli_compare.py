@@ -159,8 +159,7 @@ def test_choose_gives_the_number_of_clusters_that_won(study, monkeypatch):
     name, settings = choose(
         study / "sorts.csv",
         None,
-        kind=None,
-        column=None,
+        reading={},
         known={"gold": None},
         settings={"random_state": 4, "n_jobs": 2},
         standardize=True,
