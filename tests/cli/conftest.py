@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from consilience.cli import main
 
-QUICK = ("--set", "n_init=1", "--set", "prior_variance=1.0", "--set", "max_clusters=6", "--set", "tol=0.001")
+PARTITION = ("--model", "PartitionLabelModel")
+QUICK = (*PARTITION, "--set", "n_init=1", "--set", "prior_variance=1.0", "--set", "max_clusters=6", "--set", "tol=0.001")
 
 
 @pytest.fixture

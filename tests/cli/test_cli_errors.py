@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.cli.conftest import PARTITION
+
 
 def write(path, text):
     path.write_text(text)
@@ -34,7 +36,7 @@ def write(path, text):
 )
 def test_annotations_that_cannot_be_used(name, content, message, fails, tmp_path):
     (tmp_path / name).write_bytes(content)
-    assert fails("fit", name).startswith(message)
+    assert fails("fit", name, *PARTITION).startswith(message)
 
 
 def test_annotations_that_are_no_file(fails, tmp_path):
@@ -160,9 +162,10 @@ def test_scores_that_cannot_be_used(fails, study, features):
     ],
 )
 def test_options_that_cannot_be_used(arguments, message, fails, study):
-    assert fails("fit", "sorts.csv", *arguments).startswith(message)
+    named = () if "--model" in arguments else PARTITION
+    assert fails("fit", "sorts.csv", *named, *arguments).startswith(message)
 
 
 def test_the_nearest_parameter_is_proposed(fails, study):
-    assert fails("fit", "sorts.csv", "--set", "max_cluster=3").endswith("Did you mean 'max_clusters'?")
-    assert "Did you mean" not in fails("fit", "sorts.csv", "--set", "zzz=3")
+    assert fails("fit", "sorts.csv", *PARTITION, "--set", "max_cluster=3").endswith("Did you mean 'max_clusters'?")
+    assert "Did you mean" not in fails("fit", "sorts.csv", *PARTITION, "--set", "zzz=3")

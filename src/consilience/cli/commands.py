@@ -11,12 +11,19 @@ from typing import Any
 import click
 
 from consilience import __version__, registry
+from consilience.cli.completion import (
+    complete_data_sets,
+    complete_models,
+    complete_settings,
+    complete_settings_of_models,
+    complete_several_models,
+)
 from consilience.cli.options import (
     FILE,
     KINDS,
     Between,
-    Count,
     Setting,
+    clusters_option,
     example,
     features_option,
     json_option,
@@ -28,8 +35,6 @@ from consilience.cli.options import (
 )
 from consilience.cli.program import Program, show_help
 from consilience.cli.simulators import simulate
-
-DEFAULT_MODEL = "PartitionLabelModel"
 
 
 class Span(Between):
@@ -65,7 +70,8 @@ def main() -> None:
     short_help="Find the clusters or classes behind annotations, and write a report.",
     epilog=example(
         "consilience fit experts.csv --features patients.csv --set max_clusters=20 --out study",
-        "consilience fit labels.csv --model DawidSkene --gold checked.csv",
+        "consilience fit cardsort.csv --clusters 5",
+        "consilience fit labels.csv --gold checked.csv",
         "consilience fit labels.csv --model auto",
     ),
 )
@@ -74,15 +80,17 @@ def main() -> None:
 @click.option(
     "--model",
     metavar="NAME",
-    default=DEFAULT_MODEL,
-    show_default=True,
-    help=f"One of {', '.join(registry.ESTIMATORS)}; or auto: the one that 'consilience compare' puts first.",
+    shell_complete=complete_models,
+    help=f"One of {', '.join(registry.ESTIMATORS)}; or auto: the one that 'consilience compare' puts first.  [default: "
+    "by what ANNOTATIONS holds, see above]",
 )
+@clusters_option
 @click.option(
     "--set",
     "settings",
     type=Setting(),
     multiple=True,
+    shell_complete=complete_settings,
     help="Set a parameter of the model to a number, numbers with commas between them, true, false, none or text; may "
     "be repeated.",
 )
@@ -108,7 +116,8 @@ def main() -> None:
 def fit(
     annotations: Path,
     features: Path | None,
-    model: str,
+    model: str | None,
+    clusters: int | str | None,
     settings: tuple[tuple[str, Any], ...],
     out: Path,
     scores: Path | None,
@@ -128,6 +137,9 @@ def fit(
     names in a column called 'item', else in the first; every other column is a number. Items without annotations are
     clustered by their features.
 
+    Without --model, what ANNOTATIONS holds decides: groupings with features are for PartitionLabelModel, groupings
+    alone for SubsetFusion; labels for DawidSkene; judgements of pairs for MECC, with features or without.
+
     Models that read groupings or judgements of pairs find clusters. The folder then holds report.html, clusters.csv,
     annotators.csv, mapping.csv (if the model tells what groups stand for), views.csv (if it finds several views: the
     clusters of each), model.zip and summary.json.
@@ -135,6 +147,9 @@ def fit(
     Models that read labels alone find the class of each item, in the names that annotators share; give --kind labels
     for a wide table of them. They use no features, which then serve the report alone. The folder holds report.html,
     labels.csv, annotators.csv, confusion.csv, counts.csv (if the model counts), model.zip and summary.json.
+
+    A result that is none, or no more than chance, is said so first, and under "warnings" in summary.json. If judgements
+    of pairs without features do not decide, the exit code is 1; all files are written.
     """
     from consilience.cli.fitting import fit as run
 
@@ -146,6 +161,7 @@ def fit(
         reading=reading,
         known={"gold": gold, "history": history},
         model=model,
+        clusters=clusters,
         settings=chosen,
         standardize=not no_standardize,
         out=out,
@@ -162,13 +178,19 @@ def fit(
 )
 @click.argument("annotations", type=FILE)
 @features_option
-@click.option("--models", metavar="NAME[,…]", help="The models to compare.  [default: all that can be fitted]")
+@click.option(
+    "--models",
+    metavar="NAME[,…]",
+    shell_complete=complete_several_models,
+    help="The models to compare.  [default: all that can be fitted]",
+)
 @click.option(
     "--set",
     "settings",
     type=Setting(),
     multiple=True,
     metavar="MODEL.KEY=VALUE",
+    shell_complete=complete_settings_of_models,
     help="Set a parameter of one of the models; may be repeated.",
 )
 @click.option(
@@ -250,9 +272,7 @@ def compare(
     epilog=example("consilience fuse cardsort.csv --out study", "consilience fuse sorts.csv --clusters 8 --seed 1"),
 )
 @click.argument("groupings", type=FILE)
-@click.option(
-    "--clusters", type=Count(), default="auto", show_default=True, help="Number of clusters, or auto: it is found."
-)
+@clusters_option
 @click.option(
     "--normalize",
     type=click.Choice(["degree", "presented", "none"]),
@@ -268,7 +288,7 @@ def compare(
 @json_option
 def fuse(
     groupings: Path,
-    clusters: Any,
+    clusters: int | str | None,
     normalize: str,
     no_refine: bool,
     out: Path,
@@ -279,14 +299,15 @@ def fuse(
     """Fuse GROUPINGS of items, which may each hold a few of them only, into one clustering.
 
     GROUPINGS is a file in any format that 'fit' reads: a long table of item, annotator, grouping and group, a wide
-    table, or a card sort export. The same as 'fit --model SubsetFusion', with options of its own.
+    table, or a card sort export. The same as 'fit --model SubsetFusion', which 'fit' takes for groupings without
+    features, with options of its own.
 
     The folder then holds report.html, clusters.csv (the label -1 for items that nobody grouped), annotators.csv,
     model.zip and summary.json.
     """
     from consilience.cli.fitting import fit as run
 
-    settings = {"n_clusters": clusters, "normalize": None if normalize == "none" else normalize}
+    settings = {"normalize": None if normalize == "none" else normalize}
     run(
         groupings,
         features=None,
@@ -294,6 +315,7 @@ def fuse(
         reading=reading,
         known={"gold": None, "history": None},
         model="SubsetFusion",
+        clusters=clusters,
         settings=settings | {"refine": not no_refine, "random_state": 0 if seed is None else seed},
         standardize=False,
         out=out,
@@ -381,7 +403,7 @@ def convert(source: Path, out: Path, to: str | None, reading: dict[str, Any]) ->
     short_help="List the data sets, or write one to a file.",
     epilog=example("consilience datasets iris --what features --out iris.csv"),
 )
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_data_sets)
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="File to write; needs NAME.")
 @click.option(
     "--what",

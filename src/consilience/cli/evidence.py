@@ -42,34 +42,62 @@ class Evidence:
     known: dict[str, Any] = field(default_factory=dict)
 
 
-def read_evidence(
-    annotations: Path,
-    features: Path | None,
-    *,
-    reading: Mapping[str, Any],
-    known: dict[str, Path | None],
-    model: str,
-) -> Evidence:
-    """Read what a model of the registry learns from, and bring its items together.
+@dataclass(frozen=True)
+class Material:
+    """What the files hold, before it is known which model is to learn from it.
+
+    Attributes
+    ----------
+    annotations : Groupings, Labels or Pairs
+    table : DataFrame of features, rows as in the file, or None
+    source, features : where both were read from
+    """
+
+    annotations: Groupings | Labels | Pairs
+    table: pd.DataFrame | None
+    source: Path
+    features: Path | None
+
+    @property
+    def kind(self) -> str:
+        """What the annotations are: groupings, labels or pairs."""
+        return type(self.annotations).__name__.lower()
+
+
+def read_material(annotations: Path, features: Path | None, reading: Mapping[str, Any]) -> Material:
+    """Read annotations and features, each once.
 
     Raises
     ------
     InputError
-        A file that cannot be read, annotations that the model does not take, or items that do not fit.
+        A file that cannot be read.
     """
-    said, notes = read_said(annotations, reading=reading, model=model)
+    said: Any = read_annotations(annotations, **reading)
+    table = None if features is None else named_as(read_numbers(features), said.items)
+    return Material(said, table, annotations, features)
+
+
+def evidence_for(model: str, material: Material, known: dict[str, Path | None]) -> Evidence:
+    """Bring together what a model of the registry learns from: the items in one order, annotations of its kind.
+
+    Raises
+    ------
+    InputError
+        Annotations that the model does not take, or items that do not fit.
+    """
+    said, notes = as_read_by(model, material.annotations, material.source)
     if isinstance(said, Groupings):
         notes += _of_one_label(said)
     if isinstance(said, Labels) or registry.entry(model).kind == "consensus":
-        return _without_features(said, notes, features, known, model)
-    if features is None:
+        return _without_features(said, notes, material, known, model)
+    table, features = material.table, material.features
+    if table is None or features is None:
         return Evidence(said, None, notes + _unannotated(said, "annotations", "nothing tells their cluster"))
-    table = named_as(read_numbers(features), said.items)
     constant = table.columns[np.ptp(table.to_numpy(), axis=0) == 0]
     if len(constant):
         verbs = ("is constant and carries", "are constant and carry")
         notes.append(f"{_subject(constant, 'feature', verbs)} no information.")
-    said, more = _over(said, table.index, annotations, features)
+    said, more = _over(said, table.index, material.source, features)
     return Evidence(said, table, notes + more)
 
 
@@ -81,8 +109,18 @@ def read_said(path: Path, *, reading: Mapping[str, Any], model: str) -> tuple[Gr
     InputError
         The file cannot be read, or holds annotations that the model does not take.
     """
+    return as_read_by(model, read_annotations(path, **reading), path)
+
+
+def as_read_by(model: str, said: Any, path: Path) -> tuple[Groupings | Labels | Pairs, list[str]]:
+    """Return annotations of the kind that a model is made for, and say what was made of them.
+
+    Raises
+    ------
+    InputError
+        The model does not take such annotations.
+    """
     reads = registry.entry(model).reads
-    said: Any = read_annotations(path, **reading)
     found = type(said).__name__.lower()
     if found not in reads:
         hint = ""
@@ -101,16 +139,24 @@ def read_said(path: Path, *, reading: Mapping[str, Any], model: str) -> tuple[Gr
 
 
 def _without_features(
-    said: Groupings | Labels | Pairs, notes: list[str], features: Path | None, known: dict[str, Path | None], model: str
+    said: Groupings | Labels | Pairs, notes: list[str], material: Material, known: dict[str, Path | None], model: str
 ) -> Evidence:
     """Evidence of a model that learns from annotations alone: features are read for the report."""
     words = ("labels", "class") if isinstance(said, Labels) else ("annotations", "cluster")
     notes = notes + _unannotated(said, words[0], f"nothing tells their {words[1]}")
     table = None
-    if features is not None:
-        table = rows_of(read_numbers(features), said.items, features)
-        notes.append(f"{model} does not use features; those of {features} serve the report alone.")
+    if material.table is not None and material.features is not None:
+        table = rows_of(material.table, said.items, material.features)
+        notes.append(
+            f"{model} does not use features; those of {material.features} serve the report alone. "
+            f"--model {_user_of_features(said)} would use them."
+        )
     return Evidence(said, table, notes, read_known(known, said) if isinstance(said, Labels) else {})
+
+
+def _user_of_features(said: Groupings | Labels | Pairs) -> str:
+    """Name the model to try where features are to count."""
+    return "MECC" if isinstance(said, Pairs) else "PartitionLabelModel"
 
 
 def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:

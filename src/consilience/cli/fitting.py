@@ -14,15 +14,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience import registry
-from consilience.cli.evidence import read_evidence
-from consilience.cli.program import note
+from consilience.cli.choosing import choose, said_why, with_clusters
+from consilience.cli.evidence import Evidence, Material, evidence_for, read_material
+from consilience.cli.program import UndecidedError, note
 from consilience.cli.results import write_results
 from consilience.cli.summary import as_lines, summary
 from consilience.cli.tables import read_numbers, rows_of
+from consilience.cli.verdict import suggestions, verdict
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
 
 AUTO = "auto"
+COMMON = ("random_state", "n_jobs")  # settings that every model may take
 
 
 def fit(
@@ -32,44 +35,118 @@ def fit(
     scores: Path | None,
     reading: Mapping[str, Any],
     known: dict[str, Path | None],
-    model: str,
+    model: str | None,
+    clusters: int | str | None,
     settings: Mapping[str, Any],
     standardize: bool,
     out: Path,
     as_json: bool,
 ) -> None:
-    """Fit a model to files, write what it found to the folder `out`, and show a summary."""
-    if model == AUTO:
-        from consilience.cli.comparing import choose
+    """Fit a model to files, write what it found to the folder `out`, and show a summary.
 
-        model, settings = choose(
-            *(annotations, features),
-            reading=reading,
-            known=known,
-            settings=settings,
-            standardize=standardize,
-        )
-    estimator = make_estimator(model, settings)
-    require_arguments(model, [name for name, path in known.items() if path is not None])
-    evidence = read_evidence(annotations, features, reading=reading, known=known, model=model)
-    said, table = evidence.annotations, evidence.features
-    rated = None if scores is None else rows_of(read_numbers(scores, blanks=True), said.items, scores)
+    Raises
+    ------
+    InputError
+        Files, a model or settings that cannot be used.
+    UndecidedError
+        Judgements of pairs alone did not tell items apart; all is written and shown before.
+    """
+    if model == AUTO:
+        require_comparable(settings, clusters, known)
+    elif model is not None:
+        checked_model(model, settings, clusters, known)  # before anything is read
+    material = read_material(annotations, features, reading)
+    name, settings, why = chosen(model, material, settings, standardize=standardize)
+    if model is None:
+        note(why)
+    estimator = checked_model(name, settings, clusters if model != AUTO else None, known, is_chosen=model is None)
+    evidence = evidence_for(name, material, known)
+    rated = None if scores is None else rows_of(read_numbers(scores, blanks=True), evidence.annotations.items, scores)
     make_folder(out)
     for text in evidence.notes:
         note(text)
-    if registry.entry(model).kind == "consensus":
-        estimator.fit(said, **evidence.known)
-    else:
-        if table is not None and standardize:
-            estimator = make_pipeline(StandardScaler().set_output(transform="pandas"), estimator)
-        estimator.fit(table, said)
-
+    estimator = fitted(estimator, name, evidence, standardize=standardize)
+    said = verdict(last_step(estimator), evidence, asked=clusters)
+    for text in (more := suggestions(last_step(estimator), evidence, said)):
+        note(text)
     write_results(estimator, out)
-    report(estimator, said, X=table, scores=rated, path=out / "report.html")
-    found = summary(estimator, evidence, out)
+    report(estimator, evidence.annotations, X=evidence.features, scores=rated, path=out / "report.html")
+    found = {"warnings": said.warnings, "why": why} | summary(estimator, evidence, out, more=more)
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     (out / "summary.json").write_text(text + "\n", encoding="utf-8")
     click.echo(text if as_json else as_lines(found))
+    if said.is_undecided:
+        raise UndecidedError(f"Undecided, which is exit code 1. What was found nevertheless is in {out}.")
+
+
+def chosen(
+    model: str | None,
+    material: Material,
+    settings: Mapping[str, Any],
+    *,
+    standardize: bool,
+) -> tuple[str, Mapping[str, Any], str]:
+    """Name of the model to fit, its settings, and why it is that one."""
+    if model == AUTO:
+        from consilience.cli.comparing import choose_by_comparing
+
+        return choose_by_comparing(material, settings=settings, standardize=standardize)
+    if model is not None:
+        return model, settings, "It was named."
+    choice = choose(material.kind, features=material.table is not None)
+    return choice.model, settings, said_why(choice)
+
+
+def require_comparable(
+    settings: Mapping[str, Any], clusters: int | str | None, known: Mapping[str, Path | None]
+) -> None:
+    """Raise an InputError if something is given that belongs to one model, where 'auto' compares many."""
+    own = [f"--set {key}" for key in settings if key not in COMMON]
+    own += ["--clusters"] if clusters is not None else []
+    if own:
+        raise InputError(f"{own[0]} belongs to one model, and 'auto' compares many; name one by --model.")
+    for option, path in known.items():
+        if path is not None:
+            raise InputError(f"--{option} is for a model that is named; 'auto' compares models without it.")
+
+
+def checked_model(
+    name: str,
+    settings: Mapping[str, Any],
+    clusters: int | str | None,
+    known: Mapping[str, Path | None],
+    *,
+    is_chosen: bool = False,
+) -> Any:
+    """Make the estimator if its settings, number of clusters and further arguments are such as it takes.
+
+    Raises
+    ------
+    InputError
+        They are not.
+    """
+    try:
+        estimator = make_estimator(name, with_clusters(name, settings, clusters))
+        require_arguments(name, [option for option, path in known.items() if path is not None])
+    except InputError as error:
+        if not is_chosen:
+            raise
+        raise InputError(f"{error} {name} was chosen by what the file holds; --model names another.") from error
+    return estimator
+
+
+def fitted(estimator: Any, name: str, evidence: Evidence, *, standardize: bool) -> Any:
+    """Fit an estimator, behind a scaler if it takes features that are to be standardised."""
+    if registry.entry(name).kind == "consensus":
+        return estimator.fit(evidence.annotations, **evidence.known)
+    if evidence.features is not None and standardize:
+        estimator = make_pipeline(StandardScaler().set_output(transform="pandas"), estimator)
+    return estimator.fit(evidence.features, evidence.annotations)
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the estimator at the end of a pipeline, or the estimator itself."""
+    return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 
 def make_estimator(name: str, settings: Mapping[str, Any]) -> Any:

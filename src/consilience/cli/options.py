@@ -161,6 +161,13 @@ seed_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 
 
+clusters_option = click.option(
+    "--clusters",
+    type=Count(),
+    help="Number of clusters of models that can be told it, or auto: it is found.  [default: as the model does]",
+)
+
+
 def merged(settings: tuple[tuple[str, Any], ...], **options: tuple[str, Any]) -> dict[str, Any]:
     """Settings and the options that stand for some, each given once."""
     all_settings: dict[str, Any] = {}
