@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from consilience import load, registry
 from consilience.annotations import Labels
 from consilience.annotations.names import plain
-from consilience.cli.evidence import read_said
+from consilience.cli.evidence import Evidence, read_said
 from consilience.cli.options import flags
 from consilience.cli.program import note, others
 from consilience.cli.tables import names_as, read_numbers, require_folder, rows_of, write_table
+from consilience.cli.verdict import verdict
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
 from consilience.inspection.answer import Answer
@@ -123,5 +124,6 @@ def report(
         raise InputError(f"{annotations}: {error} The model was fitted to others.") from error
     table = None if features is None else rows_of(read_numbers(features), model.items_, features)
     rated = None if scores is None else rows_of(read_numbers(scores, blanks=True), model.items_, scores)
-    write_report(estimator, said, X=table, scores=rated, path=out)
+    warnings = verdict(model, Evidence(said, table, [])).warnings
+    write_report(estimator, said, X=table, scores=rated, warnings=warnings, path=out)
     click.echo(f"{out}")

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience import registry
+from consilience.cli.applying import last_step
 from consilience.cli.choosing import choose, said_why, with_clusters
 from consilience.cli.evidence import Evidence, Material, evidence_for, read_material
 from consilience.cli.program import UndecidedError, note
@@ -57,26 +58,35 @@ def fit(
         checked_model(model, settings, clusters, known)  # before anything is read
     material = read_material(annotations, features, reading)
     name, settings, why = chosen(model, material, settings, standardize=standardize)
+    estimator = checked_model(name, settings, clusters, known, found=material.kind if model is None else None)
     if model is None:
         note(why)
-    estimator = checked_model(name, settings, clusters if model != AUTO else None, known, is_chosen=model is None)
     evidence = evidence_for(name, material, known)
     rated = None if scores is None else rows_of(read_numbers(scores, blanks=True), evidence.annotations.items, scores)
     make_folder(out)
     for text in evidence.notes:
         note(text)
     estimator = fitted(estimator, name, evidence, standardize=standardize)
-    said = verdict(last_step(estimator), evidence, asked=clusters)
+    said = verdict(last_step(estimator), evidence)
     for text in (more := suggestions(last_step(estimator), evidence, said)):
         note(text)
     write_results(estimator, out)
-    report(estimator, evidence.annotations, X=evidence.features, scores=rated, path=out / "report.html")
+    report(
+        estimator,
+        evidence.annotations,
+        X=evidence.features,
+        scores=rated,
+        warnings=said.warnings,
+        path=out / "report.html",
+    )
     found = {"warnings": said.warnings, "why": why} | summary(estimator, evidence, out, more=more)
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     (out / "summary.json").write_text(text + "\n", encoding="utf-8")
+    for warning in said.warnings if as_json else ():
+        click.echo(f"Warning: {warning}", err=True)
     click.echo(text if as_json else as_lines(found))
     if said.is_undecided:
-        raise UndecidedError(f"Undecided, which is exit code 1. What was found nevertheless is in {out}.")
+        raise UndecidedError(f"Undecided: see the warning. What was found all the same is in {out}.")
 
 
 def chosen(
@@ -116,9 +126,11 @@ def checked_model(
     clusters: int | str | None,
     known: Mapping[str, Path | None],
     *,
-    is_chosen: bool = False,
+    found: str | None = None,
 ) -> Any:
     """Make the estimator if its settings, number of clusters and further arguments are such as it takes.
+
+    Where it was chosen by the kind of annotations that the file holds, `found`, an error says that.
 
     Raises
     ------
@@ -129,9 +141,11 @@ def checked_model(
         estimator = make_estimator(name, with_clusters(name, settings, clusters))
         require_arguments(name, [option for option, path in known.items() if path is not None])
     except InputError as error:
-        if not is_chosen:
+        if found is None:
             raise
-        raise InputError(f"{error} {name} was chosen by what the file holds; --model names another.") from error
+        labels = " If all annotators share the names, read it with --kind labels." if found == "groupings" else ""
+        why = f"{name} was chosen, since the file holds {found}; --model names another."
+        raise InputError(f"{error} {why}{labels if any(known.values()) else ''}") from error
     return estimator
 
 
@@ -142,11 +156,6 @@ def fitted(estimator: Any, name: str, evidence: Evidence, *, standardize: bool) 
     if evidence.features is not None and standardize:
         estimator = make_pipeline(StandardScaler().set_output(transform="pandas"), estimator)
     return estimator.fit(evidence.features, evidence.annotations)
-
-
-def last_step(estimator: Any) -> Any:
-    """Return the estimator at the end of a pipeline, or the estimator itself."""
-    return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 
 def make_estimator(name: str, settings: Mapping[str, Any]) -> Any:

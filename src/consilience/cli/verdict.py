@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from consilience.inspection.names import counted, shortened
 MOST_SUGGESTIONS = 2
 WHOLE = 0.5  # of the items in a grouping: it says what its groups stand for
 FEW_LABELS = 3  # of an item: with fewer there is no majority among those who err
+MATTERS = 0.02  # of the items have such a label most often: the class should not be empty
 LONGEST = 40  # letters of a name
 
 
@@ -37,25 +39,31 @@ class Verdict:
     is_undecided: bool
 
 
-def verdict(model: Any, evidence: Evidence, *, asked: int | str | None = None) -> Verdict:
+def verdict(model: Any, evidence: Evidence) -> Verdict:
     """Judge the answer of a fitted model.
 
     Parameters
     ----------
     model : fitted estimator
     evidence : what it was fitted to
-    asked : the number of clusters that was asked for, if any
     """
-    answer, said = Answer.of(model), evidence.annotations
+    answer, said, asked = Answer.of(model), evidence.annotations, _asked(model)
     taken = registry.entry(type(model).__name__).kind == "semisupervised"
     test = chance_test(said, evidence.features if taken else None)
-    warnings = [*_of_sizes(answer, evidence, asked), *_of_classes(answer, said), *_of_chance(test, answer, evidence)]
+    warnings = [*_of_sizes(answer, evidence, asked), *_of_chance(test, answer, evidence), *_of_classes(answer, said)]
     alone = isinstance(said, Pairs) and evidence.features is None
     one = np.count_nonzero(answer.sizes) == 1 and asked != 1
     return Verdict(warnings, alone and (one or (test is not None and test.at_chance)))
 
 
-def _of_sizes(answer: Answer, evidence: Evidence, asked: int | str | None) -> Iterator[str]:
+def _asked(model: Any) -> Any:
+    """Return the number of clusters that the model was told, None if it was not."""
+    name = registry.entry(type(model).__name__).clusters
+    told = None if name is None else getattr(model, name)
+    return None if name is None or told == signature(type(model)).parameters[name].default else told
+
+
+def _of_sizes(answer: Answer, evidence: Evidence, asked: Any) -> Iterator[str]:
     n_items, n_owners = int(answer.sizes.sum()), np.count_nonzero(answer.sizes)
     if n_items < 2:
         return
@@ -92,7 +100,7 @@ def _of_classes(answer: Answer, said: Any) -> Iterator[str]:
     ahead &= ahead.sum(1, keepdims=True) == 1
     for name, n_ahead in zip(said.classes, ahead.sum(0).tolist()):
         place = answer.index.get_indexer(pd.Index([name]))[0]
-        if n_ahead and place >= 0 and answer.sizes[place] == 0:
+        if n_ahead >= max(2, MATTERS * said.n_items) and place >= 0 and answer.sizes[place] == 0:
             yield (
                 f"No item is in the class {shortened(str(name), LONGEST)}, which is the most frequent label of "
                 f"{counted(n_ahead, 'item')}. Compare with --model MajorityVote."
@@ -103,13 +111,12 @@ def _of_chance(test: ChanceTest | None, answer: Answer, evidence: Evidence) -> I
     if test is None or not test.at_chance:
         return
     said, with_features = evidence.annotations, "features" in test.p_values
-    whom = "with each other, nor with the features," if with_features else "with each other"
-    p = f"p = {test.p_value:.2f}"
+    whom = "with each other or with the features" if with_features else "with each other"
     what = {Groupings: "groupings", Labels: "labels", Pairs: "judgements"}[type(said)]
     yield (
-        f"At chance: what people said does not agree {whom} more than answers at random would ({p}, by "
-        f"{test.n_permutations} permutations). Do not take the {answer.nouns} for a finding; collect more {what} of "
-        "the same items, or look for mistakes in the file."
+        f"At chance: the annotators do not clearly agree {whom} more than answers at random would (permutation test, "
+        f"p = {test.p_value:.2f}). Do not take these {answer.nouns} for a finding. Collect more {what} of the same "
+        "items, or look for mistakes in the file."
     )
 
 
