@@ -9,7 +9,9 @@ from click.testing import CliRunner
 
 from consilience.cli import main
 
-QUICK = ("--set", "n_init=1", "--set", "prior_variance=1.0", "--set", "max_clusters=6", "--set", "tol=0.001")
+PARTITION = ("--model", "PartitionLabelModel")
+SETTINGS = ("n_init=1", "prior_variance=1.0", "max_clusters=6", "tol=0.001")
+QUICK = (*PARTITION, *(part for setting in SETTINGS for part in ("--set", setting)))
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ def quick_report(monkeypatch):
     """Put a short text where the report would be: drawing takes a second, and is tested elsewhere."""
     calls = []
 
-    def report(model, groupings, *, X=None, scores=None, title=None, path=None):
+    def report(model, groupings, *, X=None, scores=None, title=None, warnings=(), path=None):
         calls.append((model, groupings, X, scores))
         Path(path).write_text("report")
 

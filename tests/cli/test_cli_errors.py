@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.cli.conftest import PARTITION
+
 
 def write(path, text):
     path.write_text(text)
@@ -34,7 +36,7 @@ def write(path, text):
 )
 def test_annotations_that_cannot_be_used(name, content, message, fails, tmp_path):
     (tmp_path / name).write_bytes(content)
-    assert fails("fit", name).startswith(message)
+    assert fails("fit", name, *PARTITION).startswith(message)
 
 
 def test_annotations_that_are_no_file(fails, tmp_path):
@@ -153,8 +155,8 @@ def test_scores_that_cannot_be_used(fails, study, features):
         (("--seed", "1", "--set", "random_state=1"), "--seed and --set random_state are the same; give one of them."),
         (("--seed", "x"), "Invalid value for '--seed': 'x' is not a valid integer."),
         (("--model", "KMeans"), "There is no model 'KMeans'; choose one of PartitionLabelModel, "),
-        (("--kind", "pairs"), "Invalid value for '--kind': 'pairs' is not one of 'groupings', 'labels'."),
-        (("--item-column", "thing"), "sorts.csv: There is no column 'thing'; the first is 'item'."),
+        (("--kind", "rows"), "Invalid value for '--kind': 'rows' is not one of 'groupings', 'pairs', 'labels'."),
+        (("--item", "thing"), "sorts.csv: There is no column 'thing'; the first is 'item'."),
         (("--out", "sorts.csv"), "sorts.csv cannot be a folder, since there is a file of that name."),
         (("--out", "sorts.csv/deeper"), "sorts.csv/deeper cannot be a folder"),
         (("--feature", "x"), "No such option '--feature'."),
@@ -162,9 +164,10 @@ def test_scores_that_cannot_be_used(fails, study, features):
     ],
 )
 def test_options_that_cannot_be_used(arguments, message, fails, study):
-    assert fails("fit", "sorts.csv", *arguments).startswith(message)
+    named = () if "--model" in arguments else PARTITION
+    assert fails("fit", "sorts.csv", *named, *arguments).startswith(message)
 
 
 def test_the_nearest_parameter_is_proposed(fails, study):
-    assert fails("fit", "sorts.csv", "--set", "max_cluster=3").endswith("Did you mean 'max_clusters'?")
-    assert "Did you mean" not in fails("fit", "sorts.csv", "--set", "zzz=3")
+    assert fails("fit", "sorts.csv", *PARTITION, "--set", "max_cluster=3").endswith("Did you mean 'max_clusters'?")
+    assert "Did you mean" not in fails("fit", "sorts.csv", *PARTITION, "--set", "zzz=3")

@@ -12,6 +12,7 @@ from consilience import Groupings, load, read_annotations
 from consilience.annotations import write_annotations
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_crowd, simulate_pairs
+from tests.cli.conftest import PARTITION
 
 FILES = {"report.html", "clusters.csv", "annotators.csv", "mapping.csv", "model.zip", "summary.json"}
 HEAPS = [0] * 4 + [1] * 4 + [2] * 4
@@ -25,7 +26,8 @@ def partition(labels):
 def test_writes_what_the_model_of_python_finds(study, run, features, quick_report):
     result = run(
         *("fit", "sorts.csv", "--features", "features.csv", "--scores", "scores.csv", "--out", "new/out"),
-        *("--set", "n_init=2", "--set", "prior_variance=1.0", "--seed", "3", "--jobs", "2"),
+        *("--model", "PartitionLabelModel", "--set", "n_init=2", "--set", "prior_variance=1.0", "--seed", "3"),
+        *("--jobs", "2"),
     )
     sorts = read_annotations(study / "sorts.csv")
     model = PartitionLabelModel(n_init=2, prior_variance=1.0, random_state=3, n_jobs=2, verbose=True)
@@ -156,7 +158,7 @@ def test_labels_are_turned_into_groupings_and_that_is_said(study, run, quick, qu
 def test_item_column_names_the_items_of_a_wide_table(study, run, features, quick, quick_report):
     table = pd.read_csv(study / "sorts.csv").rename(columns={"item": "what"})[["Ann", "what", "Bo", "Cy"]]
     table.to_csv(study / "odd.csv", index=False)
-    run("fit", "odd.csv", "--item-column", "what", *quick)
+    run("fit", "odd.csv", "--item", "what", *quick)
     assert pd.read_csv(study / "consilience-report" / "clusters.csv")["item"].tolist() == features.index.tolist()
 
 
@@ -200,14 +202,16 @@ def test_rows_of_scores_about_other_items_are_left_out_and_counted(study, run, q
 
 
 def test_warnings_of_the_library_are_notes(study, run, quick_report):
-    result = run("fit", "sorts.csv", "--set", "max_iter=2", "--set", "n_init=1", "--set", "prior_variance=1.0")
+    result = run(
+        "fit", "sorts.csv", *PARTITION, "--set", "max_iter=2", "--set", "n_init=1", "--set", "prior_variance=1.0"
+    )
     assert "Note: PartitionLabelModel: The bound still rose after max_iter=2 sweeps. Raise max_iter." in result.stderr
     assert "partition_label_model.py" not in result.stderr
 
 
 def test_settings_are_read_as_what_they_stand_for(study, run, quick_report):
     settings = ("max_clusters=none", "prior_variance=1.5", "tol=1e-3", "verbose=False", "n_init=1", "random_state=7")
-    run("fit", "sorts.csv", *(part for text in settings for part in ("--set", text)), "-o", "out")
+    run("fit", "sorts.csv", *PARTITION, *(part for text in settings for part in ("--set", text)), "-o", "out")
     model = load(study / "out" / "model.zip")
     assert (model.max_clusters, model.prior_variance, model.tol) == (None, 1.5, 1e-3)
     assert (model.verbose, model.n_init, model.random_state) == (False, 1, 7)

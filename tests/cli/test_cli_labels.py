@@ -198,7 +198,10 @@ def test_features_serve_the_report_alone(judged, run, cells, quick_report):
     features = pd.DataFrame({"size": np.arange(13.0)}, index=pd.Index([*cells.index, "more"], name="item"))
     features[::-1].to_csv(judged / "features.csv")
     result = run(*FIT, "--features", "features.csv", "--scores", "features.csv")
-    assert "Note: DawidSkene does not use features; those of features.csv serve the report alone.\n" in result.stderr
+    assert (
+        "Note: DawidSkene does not use features; those of features.csv serve the report alone. --model "
+        "PartitionLabelModel would use them.\n"
+    ) in result.stderr
     assert "Note: Rows of features.csv about other items, left out: 1.\n" in result.stderr
     ((model, _, X, scores),) = quick_report
     assert type(model) is DawidSkene
@@ -252,7 +255,7 @@ def test_predict_needs_a_fitted_model(crowd, fails):
 
 def test_kinds_are_of_no_use_with_features(fitted, fails):
     assert fails("predict", MODEL, "features.csv", "--kind", "labels").startswith(
-        "PartitionLabelModel tells clusters by features; --kind and --item-column are of no use."
+        "PartitionLabelModel tells clusters by features, so that --kind has no use here."
     )
 
 
@@ -267,7 +270,10 @@ def test_report_of_other_labels(judged, fails):
     [
         (("wide.csv", "--model", "DawidSkene"), "wide.csv: DawidSkene reads labels, and the file holds groupings. If"),
         (("pairs.csv", "--model", "DawidSkene"), "pairs.csv: DawidSkene reads labels, and the file holds pairs."),
-        (("labels.csv", "--gold", "gold.csv"), "PartitionLabelModel takes no --gold; DawidSkene can use it."),
+        (
+            ("labels.csv", "--model", "PartitionLabelModel", "--gold", "gold.csv"),
+            "PartitionLabelModel takes no --gold; DawidSkene can use it.",
+        ),
         (
             ("labels.csv", "--model", "MajorityVote", "--history", "gold.csv"),
             "MajorityVote takes no --history; DawidSkene can use it.",

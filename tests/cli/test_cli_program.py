@@ -140,7 +140,7 @@ def test_an_interruption_exits_130_without_a_traceback(study, run, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("consilience.cli.fitting.make_folder", interrupt)
-    result = run("fit", "sorts.csv", code=130)
+    result = run("fit", "sorts.csv", "--model", "SubsetFusion", code=130)
     assert result.stderr.split() == ["Interrupted."]
 
 

@@ -114,7 +114,7 @@ def test_convert(said, to, expected, suffix, run, tmp_path):
 
 def test_convert_reads_a_wide_table_as_it_is_told(run, tmp_path):
     (tmp_path / "wide.csv").write_text("who,beer,Ann,Bo\nx,ale,1,2\ny,stout,1,\n")
-    run("convert", "wide.csv", "out.csv", "--kind", "labels", "--item-column", "beer")
+    run("convert", "wide.csv", "out.csv", "--kind", "labels", "--item", "beer")
     found = read_annotations(tmp_path / "out.csv")
     assert isinstance(found, Labels)
     assert found.items.tolist() == ["ale", "stout"]

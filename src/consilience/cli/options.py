@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -13,9 +13,8 @@ import click
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
-KINDS = click.Choice(["groupings", "labels"])
-ALL_KINDS = click.Choice(["groupings", "pairs", "labels"])
 ALL_COLUMNS = "all"
+KINDS = click.Choice(["groupings", "pairs", "labels"])
 WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -104,11 +103,36 @@ class Between(click.ParamType):
         return int(low), int(high)
 
 
-def reading_options(function: Function) -> Function:
-    """Options on how a file of annotations is to be read."""
-    kind = click.option("--kind", type=KINDS, help="What the annotations are, if their file leaves it open.")
-    column = click.option("--item-column", metavar="NAME", help="The column of items of a wide table.")
-    return kind(column(function))
+READING: dict[str, Callable[[Any], Any]] = {  # by the keyword of read_annotations that each is
+    "kind": click.option("--kind", type=KINDS, help="What the annotations are, if their file leaves it open."),
+    "item": click.option("--item", metavar="NAME", help="The column of items of a wide table."),
+}
+
+
+def reading_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Options on how a file of annotations is read; those given are one argument `reading`, a dict of keywords."""
+
+    @wraps(function)
+    def gathered(**options: Any) -> None:
+        given = {name: options.pop(name) for name in READING}
+        reading = {name: value for name, value in given.items() if value not in (None, False, ())}
+        function(reading=reading, **options)
+
+    decorated: Callable[..., None] = gathered
+    for option in reversed(READING.values()):
+        decorated = option(decorated)
+    return decorated
+
+
+def flags(reading: Mapping[str, Any]) -> str:
+    """Name the options that such keywords were given by.
+
+    Examples
+    --------
+    >>> flags({"kind": "labels", "item": "card"})
+    '--kind, --item'
+    """
+    return ", ".join(f"--{name.replace('_', '-')}" for name in reading)
 
 
 @dataclass(frozen=True)
@@ -187,6 +211,13 @@ seed_option = click.option(
     "--seed", type=int, help="Where random numbers start; the same seed gives the same result.  [default: 0]"
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+
+
+clusters_option = click.option(
+    "--clusters",
+    type=Count(),
+    help="Number of clusters of models that can be told it, or auto: it is found.  [default: as the model does]",
+)
 
 
 def merged(settings: tuple[tuple[str, Any], ...], **options: tuple[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What all commands share: results on standard output, one sentence on standard error, and exit codes.
 
-0 is success; 2 wrong usage or bad input; 1 any other failure; 130 an interruption by the user.
+0 is success; 2 wrong usage or bad input; 1 any other failure, and judgements that do not decide; 130 an interruption by
+the user.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ TRACEBACK = "consilience.cli.traceback"
 
 class FailedError(click.ClickException):
     """A command that could not do its work."""
+
+    exit_code = 1
+
+
+class UndecidedError(click.ClickException):
+    """A command that did its work, and found that the data do not decide."""
 
     exit_code = 1
 

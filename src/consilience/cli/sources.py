@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +71,10 @@ def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, p
     return pd.Series(data_set.target_names[data_set.target], index=data_set.item_names), data_set.data
 
 
-def convert(source: Path, out: Path, *, to: str | None, kind: str | None, column: str | None) -> None:
+def convert(source: Path, out: Path, *, to: str | None, reading: Mapping[str, Any]) -> None:
     """Read annotations in any format and write their long table, as another kind if `to` says so."""
     require_folder(out)
-    said = convert_to(read_annotations(source, kind=kind, item=column), to)
+    said = convert_to(read_annotations(source, **reading), to)
     write_annotations(said, out)
     click.echo(f"{out}: {said}")
 
