@@ -166,6 +166,15 @@ def test_clusters_are_told(files, run, fails, quick_report):
     assert fails("fuse", "groupings.csv", "--clusters", "0").startswith("Invalid value for '--clusters'")
 
 
+def test_seed_and_jobs_are_left_out_where_the_chosen_model_has_no_use_for_them(files, run, fails, quick_report):
+    result = run("fit", "groupings.csv", "--jobs", "2", "--seed", "3", "-o", "out")
+    assert "Note: SubsetFusion has no parameter 'n_jobs', which is left out.\n" in result.stderr
+    assert load(files / "out" / "model.zip").random_state == 3
+    assert fails("fit", "groupings.csv", "--model", "SubsetFusion", "--jobs", "2").startswith(
+        "SubsetFusion has no para"
+    )
+
+
 def test_an_error_of_a_chosen_model_says_that_it_was_chosen(files, fails):
     message = fails("fit", "groupings.csv", "--set", "prior_variance=1")
     assert message.startswith("SubsetFusion has no parameter 'prior_variance'")

@@ -157,3 +157,20 @@ def test_the_same_seed_gives_the_same_p_value_and_opposite_judges_are_no_agreeme
     pairs = Pairs.from_frame(frame)
     assert chance_test(pairs) == chance_test(pairs)
     assert chance_test(pairs).at_chance
+
+
+@pytest.mark.parametrize("kind", ["groupings", "labels", "pairs"])
+def test_of_very_many_answers_a_part_tells(kind, monkeypatch):
+    monkeypatch.setattr("consilience.inspection.chance.MOST_PRODUCTS", 5_000)
+    monkeypatch.setattr("consilience.inspection.chance.MOST_JUDGEMENTS", 900)
+    rng = np.random.default_rng(22)
+    truth = np.arange(100) % 4
+    random = rng.integers(4, size=(100, 20))
+    for known in (True, False):
+        cells = np.where(rng.random((100, 20)) < 0.8, truth[:, None], random) if known else random
+        said = {
+            "groupings": lambda cells=cells: Groupings.from_matrix(cells),
+            "labels": lambda cells=cells: Labels.from_matrix(cells),
+            "pairs": lambda known=known: simulate_pairs(truth, 8, 400, 0.9 if known else 0.5, random_state=rng),
+        }[kind]()
+        assert chance_test(said).at_chance != known

@@ -104,7 +104,12 @@ def chosen(
     if model is not None:
         return model, settings, "It was named."
     choice = choose(material.kind, features=material.features is not None)
-    return choice.model, settings, said_why(choice)
+    takes = signature(registry.estimator(choice.model)).parameters
+    for key in COMMON:
+        if key in settings and key not in takes:
+            note(f"{choice.model} has no parameter {key!r}, which is left out.")
+    known = {key: value for key, value in settings.items() if key in takes or key not in COMMON}
+    return choice.model, known, said_why(choice)
 
 
 def require_comparable(

@@ -28,8 +28,8 @@ A measure that no exchange changes (nobody shares an item with another) says not
 measures', times their number (Bonferroni). Where the annotations lie so far above the first 49 permutations that
 Cantelli's bound on the p-value, 1 / (1 + z²), is below the level, no more of them are drawn, and the bound is taken.
 
-Above three million products of memberships a random part of the groupings is looked at, and above 300,000 judgements a
-random part of these, which is plenty to see agreement by.
+Above three million products of memberships a random part of the groupings is looked at, above 300,000 labels a random
+part of the items, and above as many judgements of pairs a random part of these: plenty to see agreement by.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def measure_of(annotations: Annotations, z: Float[np.ndarray, "items components"
     if isinstance(annotations, Pairs):
         return _of_pairs(annotations, z, rng)
     if isinstance(annotations, Labels):
-        by_name, by_group = _of_names(annotations), _of_groups(annotations.to_groupings(), z, rng)
+        by_name, by_group = _of_names(annotations, rng), _of_groups(annotations.to_groupings(), z, rng)
         return lambda rng: by_name(rng) | by_group(rng)
     return _of_groups(annotations, z, rng)  # type: ignore[arg-type]
 
@@ -194,12 +194,14 @@ def _few(groupings: Groupings, rng: np.random.Generator) -> tuple[np.ndarray, np
     return item[rows], group[rows]
 
 
-def _of_names(labels: Labels) -> Measure:
+def _of_names(labels: Labels, rng: np.random.Generator) -> Measure:
     n_cells = labels.n_items * labels.n_classes
+    rows = (rng.random(labels.n_items) * labels.n_rows < MOST_JUDGEMENTS)[labels.item]
+    item_of_row, annotator, label = labels.item[rows], labels.annotator[rows], labels.label[rows]
 
     def measure(rng: np.random.Generator | None) -> dict[str, float]:
-        item = labels.item if rng is None else labels.item[exchanged(labels.annotator, rng)]
-        count = np.bincount(item * np.int64(labels.n_classes) + labels.label, minlength=n_cells).astype(float)
+        item = item_of_row if rng is None else item_of_row[exchanged(annotator, rng)]
+        count = np.bincount(item * np.int64(labels.n_classes) + label, minlength=n_cells).astype(float)
         return {"names": float((count**2).sum())}
 
     return measure
