@@ -255,7 +255,7 @@ def test_predict_needs_a_fitted_model(crowd, fails):
 
 def test_kinds_are_of_no_use_with_features(fitted, fails):
     assert fails("predict", MODEL, "features.csv", "--kind", "labels").startswith(
-        "PartitionLabelModel tells clusters by features, so that --kind has no use here."
+        "PartitionLabelModel tells clusters by features; leave out --kind."
     )
 
 

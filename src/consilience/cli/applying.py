@@ -19,6 +19,7 @@ from consilience.cli.features import read_features
 from consilience.cli.options import FeatureOptions, flags
 from consilience.cli.preparing import as_shown, legible, needs_of, read_for, steps_for
 from consilience.cli.program import note
+from consilience.cli.reading import named
 from consilience.cli.tables import names_as, read_scores, require_folder, rows_of, write_table
 from consilience.cli.verdict import verdict
 from consilience.errors import AnnotationError, InputError
@@ -44,9 +45,7 @@ def predict(
     elif not reading:
         items, probability = _by_features(estimator, table, feature_item)
     else:
-        raise InputError(
-            f"{type(model).__name__} tells clusters by features, so that {flags(reading)} has no use here."
-        )
+        raise InputError(f"{type(model).__name__} tells clusters by features; leave out {flags(reading)}.")
     answer = Answer.of(model)
     named = answer.index.take(probability.argmax(1))
     found = pd.DataFrame({"item": items, answer.column: named, "probability": probability.max(1)})
@@ -74,7 +73,7 @@ def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.I
     try:
         return labels.items, model.predict_proba(as_fitted(labels, model))
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{named(path)}: {error}") from error
 
 
 def as_fitted(annotations: Any, model: Any) -> Any:
@@ -109,7 +108,7 @@ def report(
     try:
         said = as_fitted(said, model).reindex(model.items_)
     except AnnotationError as error:
-        raise InputError(f"{annotations}: {error} The model was fitted to others.") from error
+        raise InputError(f"{named(annotations)}: {error} The model was fitted to others.") from error
     table = None if features is None else _features_of(features, estimator, feature_options)
     rated = None if scores is None else read_scores(scores, model.items_)
     shown, table = as_shown(estimator, table)

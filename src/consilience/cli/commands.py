@@ -21,6 +21,7 @@ from consilience.cli.completion import (
 from consilience.cli.options import (
     FILE,
     KINDS,
+    SOURCE,
     Between,
     FeatureOptions,
     Setting,
@@ -78,7 +79,7 @@ def main() -> None:
         "consilience fit labels.csv --model auto",
     ),
 )
-@click.argument("annotations", type=FILE)
+@click.argument("annotations", type=SOURCE)
 @features_option
 @reading_features
 @click.option(
@@ -136,11 +137,11 @@ def fit(
 ) -> None:
     """Find the clusters or classes behind ANNOTATIONS, and what every annotator's labels mean or are worth.
 
-    ANNOTATIONS is a CSV, TSV, Parquet or JSON file: a long table (item, annotator, grouping, group; or item, annotator,
-    label; or crowd-kit's task, worker, label; or item_a, item_b, annotator, same), a wide table (a column of items,
-    then one for each annotator), a card sort export or a Label Studio export. The table of features names the
-    items in the column that holds those of ANNOTATIONS; every other column is a number, or text if --categorical says
-    so. Items without annotations are clustered by their features.
+    ANNOTATIONS is a file of delimited text, Excel, Parquet or JSON, or - for standard input: a long table (item,
+    annotator, grouping, group; or item, annotator, label; or item_a, item_b, annotator, same), a wide table of items
+    and annotators, or what other tools export. How it was read is told; the reading options say otherwise. The table of
+    features names the items in the column that holds those of ANNOTATIONS; every other column is a number, or text if
+    --categorical says so. Items without annotations are clustered by their features.
 
     Without --model, what ANNOTATIONS holds decides: groupings with features are for PartitionLabelModel, groupings
     alone for SubsetFusion; labels for DawidSkene; judgements of pairs for MECC, with features or without.
@@ -182,7 +183,7 @@ def fit(
         "consilience compare sorts.csv --models SubsetFusion --clusters 2:8 --out table.csv",
     ),
 )
-@click.argument("annotations", type=FILE)
+@click.argument("annotations", type=SOURCE)
 @features_option
 @reading_features
 @click.option(
@@ -280,7 +281,7 @@ def compare(
     short_help="Fuse groupings of items, whoever saw what, into one clustering, and write a report.",
     epilog=example("consilience fuse cardsort.csv --out study", "consilience fuse sorts.csv --clusters 8 --seed 1"),
 )
-@click.argument("groupings", type=FILE)
+@click.argument("groupings", type=SOURCE)
 @clusters_option
 @click.option(
     "--normalize",
@@ -307,8 +308,8 @@ def fuse(
 ) -> None:
     """Fuse GROUPINGS of items, which may each hold a few of them only, into one clustering.
 
-    GROUPINGS is a file in any format that 'fit' reads: a long table of item, annotator, grouping and group, a wide
-    table, or a card sort export. The same as 'fit --model SubsetFusion', which 'fit' takes for groupings without
+    GROUPINGS is a file in any format that 'fit' reads, or -: a long table of item, annotator, grouping and group, a
+    wide table, or a card sort export. The same as 'fit --model SubsetFusion', which 'fit' takes for groupings without
     features, with options of its own.
 
     The folder then holds report.html, clusters.csv (the label -1 for items that nobody grouped), annotators.csv,
@@ -338,7 +339,7 @@ def fuse(
     epilog=example("consilience report study/model.zip experts.csv --features patients.csv --scores survival.csv"),
 )
 @click.argument("model", type=FILE)
-@click.argument("annotations", type=FILE)
+@click.argument("annotations", type=SOURCE)
 @features_option
 @reading_features
 @scores_option
@@ -376,7 +377,7 @@ def report(
     ),
 )
 @click.argument("model", type=FILE)
-@click.argument("table", type=FILE)
+@click.argument("table", type=SOURCE)
 @click.option(
     "-o",
     "--out",
@@ -412,14 +413,15 @@ main.add_command(simulate)
     short_help="Write annotations as a long table, or as another kind.",
     epilog=example("consilience convert cardsort.csv pairs.parquet --to pairs"),
 )
-@click.argument("source", type=FILE, metavar="IN")
+@click.argument("source", type=SOURCE, metavar="IN")
 @click.argument("out", type=FILE)
 @click.option("--to", type=KINDS, help="Turn them into this kind.")
 @reading_options
 def convert(source: Path, out: Path, to: str | None, reading: dict[str, Any]) -> None:
     """Read annotations from IN, in any format that 'fit' reads, and write their long table to OUT.
 
-    OUT ends in .csv, .tsv, .parquet or .json. Groupings and labels can become pairs, and labels groupings.
+    IN may be - for standard input. OUT ends in .csv, .tsv, .parquet or .json. Groupings and labels can become
+    pairs, and labels groupings.
     """
     from consilience.cli.sources import convert as run
 

@@ -53,13 +53,14 @@ def compare(
         require_folder(out)
     names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
     of_model = by_model(settings, names)
-    said, table, notes = joined(read_material(annotations, features, reading, feature_options))
+    material = read_material(annotations, features, reading, feature_options)
+    said, table, notes = joined(material)
     for text in notes:
         note(text)
     numbers = None if clusters is None else between(*clusters)
     found = candidates(said, table, n_clusters=numbers, models=names, settings=of_model)
     if not found:
-        raise InputError(f"{annotations}: No model reads {type(said).__name__.lower()}.")
+        raise InputError(f"{material.source}: No model reads {material.kind}.")
     for name in of_model:
         if name not in {type(model).__name__ for model in found.values()}:
             raise InputError(f"--set names {name}, which is not among the models compared.")
@@ -72,7 +73,8 @@ def compare(
         raise InputError(f"No model could be compared. {_reasons(result)}")
     if out is not None:
         write_table(result.table.reset_index(), out)
-    click.echo(json.dumps(_summary(result, found), indent=2, ensure_ascii=False) if as_json else str(result))
+    summary = {"read_as": material.read_as, "notes": material.notes + notes} | _summary(result, found)
+    click.echo(json.dumps(summary, indent=2, ensure_ascii=False) if as_json else str(result))
 
 
 def choose_by_comparing(

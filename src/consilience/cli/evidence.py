@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience import read_annotations, registry
+from consilience import registry
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Table
 from consilience.annotations.names import plain
 from consilience.cli.features import Features, read_features
 from consilience.cli.item_columns import item_column
 from consilience.cli.options import FeatureOptions
 from consilience.cli.program import note, others
+from consilience.cli.reading import named, read_noted
 from consilience.cli.tables import named_as, names_as, names_in, read_table, rows_of
 from consilience.errors import InputError
 
@@ -52,20 +54,28 @@ class Material:
     Attributes
     ----------
     annotations : Groupings, Labels or Pairs
+    notes : list of str
+        What was made of them when they were read, which the user has been told.
     features : Features, rows as in the file, or None
-    source : where the annotations were read from
+    source : name of the file of annotations
     features_source : where the features were read from, or None
     """
 
     annotations: Groupings | Labels | Pairs
+    notes: list[str]
     features: Features | None
-    source: Path
+    source: str
     features_source: Path | None
 
     @property
     def kind(self) -> str:
         """What the annotations are: groupings, labels or pairs."""
         return type(self.annotations).__name__.lower()
+
+    @property
+    def read_as(self) -> str:
+        """How the file of annotations was read."""
+        return self.annotations.reading.how if self.annotations.reading is not None else ""
 
 
 def read_material(
@@ -78,9 +88,11 @@ def read_material(
     InputError
         A file that cannot be read.
     """
-    said: Any = read_annotations(annotations, **reading)
+    if str(annotations) == str(features) == STANDARD_INPUT:
+        raise InputError("Standard input is one table; give the file of the annotations or that of the features.")
+    said, notes = read_noted(annotations, reading)
     read = None if features is None else read_features(features, options, said.items)
-    return Material(said, read, annotations, features)
+    return Material(said, notes, read, named(annotations), features)
 
 
 def evidence_for(model: str, material: Material, known: dict[str, Path | None]) -> Evidence:
@@ -111,10 +123,11 @@ def read_said(path: Path, *, reading: Mapping[str, Any], model: str) -> tuple[Gr
     InputError
         The file cannot be read, or holds annotations that the model does not take.
     """
-    return as_read_by(model, read_annotations(path, **reading), path)
+    said, _ = read_noted(path, reading)
+    return as_read_by(model, said, named(path))
 
 
-def as_read_by(model: str, said: Any, path: Path) -> tuple[Groupings | Labels | Pairs, list[str]]:
+def as_read_by(model: str, said: Any, source: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
     """Return annotations of the kind that a model is made for, and say what was made of them.
 
     Raises
@@ -126,12 +139,9 @@ def as_read_by(model: str, said: Any, path: Path) -> tuple[Groupings | Labels | 
     found = type(said).__name__.lower()
     if found not in reads:
         hint = ""
-        if found == "groupings":
-            hint = (
-                " If the names mean the same to all annotators, give --kind labels where the table is wide, or call "
-                "the column of groups 'label'."
-            )
-        raise InputError(f"{path}: {model} reads {' or '.join(reads)}, and the file holds {found}.{hint}")
+        if found == "groupings" and "labels" in reads:
+            hint = " If all annotators share the names of the groups, read it with --kind labels."
+        raise InputError(f"{source}: {model} reads {' or '.join(reads)}, and the file holds {found}.{hint}")
     if found == "labels" and reads[0] == "groupings":
         why = f"{model} learns what each annotator's labels stand for"
         if registry.entry(model).kind == "consensus":
@@ -260,7 +270,7 @@ def _of_one_label(groupings: Groupings) -> list[str]:
 
 
 def _over(
-    said: Groupings | Pairs, items: pd.Index, annotations: Path, features: Path
+    said: Groupings | Pairs, items: pd.Index, annotations: str, features: Path
 ) -> tuple[Groupings | Pairs, list[str]]:
     """Annotations over the items that have features, and what that changed."""
     per_item = said.summary().annotators_per_item

@@ -76,7 +76,7 @@ def fit(
         note(text)
     write_results(estimator, out)
     report(shown, evidence.annotations, X=table, scores=rated, warnings=said.warnings, path=out / "report.html")
-    found = {"warnings": said.warnings, "why": why} | summary(estimator, evidence, out, more=more)
+    found = {"warnings": said.warnings, "why": why} | summary(estimator, material, evidence, out, more=more)
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     (out / "summary.json").write_text(text + "\n", encoding="utf-8")
     for warning in said.warnings if as_json else ():

@@ -38,6 +38,10 @@ class BadInputError(click.ClickException):
     exit_code = 2
 
 
+class ReadingOption(click.Option):
+    """An option on how a file of annotations is read, which the help shows among its like."""
+
+
 class Command(click.Command):
     """A command whose errors are one sentence, and whose library's warnings are notes."""
 
@@ -52,6 +56,16 @@ class Command(click.Command):
                 help="Show where in the program a failure arose.",
             )
         )
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, those on how annotations are read under a heading of their own."""
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        for heading, on_reading in (("Options", False), ("Reading options", True)):
+            these = [option for option in options if isinstance(option, ReadingOption) is on_reading]
+            records = [record for option in these if (record := option.get_help_record(ctx))]
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

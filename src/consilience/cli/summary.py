@@ -11,7 +11,7 @@ import pandas as pd
 import consilience
 from consilience.annotations import Pairs
 from consilience.annotations.names import plain
-from consilience.cli.evidence import Evidence
+from consilience.cli.evidence import Evidence, Material
 from consilience.cli.preparing import is_standardized
 from consilience.cli.results import files_of
 from consilience.inspection.answer import Answer, names_classes
@@ -25,12 +25,13 @@ FIGURES = ("accuracy", "sensitivity", "specificity", "agreement")  # of an annot
 FITTED = {"prior_variance_": float, "n_ties_": int, "lower_bound_": float, "n_iter_": int, "converged_": bool}
 
 
-def summary(estimator: Any, evidence: Evidence, out: Path, *, more: list[str]) -> dict[str, Any]:
+def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *, more: list[str]) -> dict[str, Any]:
     """Return what was given and found, of plain values.
 
     Parameters
     ----------
     estimator : fitted estimator, or Pipeline that ends in one
+    material : what the files hold
     evidence : what it was fitted to
     out : folder of the results
     more : notes on what to try next
@@ -46,6 +47,7 @@ def summary(estimator: Any, evidence: Evidence, out: Path, *, more: list[str]) -
     return {
         "consilience": consilience.__version__,
         "model": type(model).__name__,
+        "read_as": material.read_as,
         "parameters": {name: _json(value) for name, value in model.get_params().items()},
         "n_items": len(said),
         "n_annotators": said.n_annotators,
@@ -55,7 +57,7 @@ def summary(estimator: Any, evidence: Evidence, out: Path, *, more: list[str]) -
         "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **found,
         **{name.rstrip("_"): kind(getattr(model, name)) for name, kind in FITTED.items() if hasattr(model, name)},
-        "notes": [*evidence.notes, *more],
+        "notes": [*material.notes, *evidence.notes, *more],
         "files": {Path(name).stem: str(out / name) for name in files_of(model)},
     }
 
