@@ -20,6 +20,14 @@ def quick():
     return QUICK
 
 
+def further(stderr):
+    """Notes and errors without those on how the file of annotations was read, which come first."""
+    first, *lines = stderr.splitlines()
+    assert first.startswith("Note: read as: ")
+    assert not any(line.startswith("Note: read as: ") for line in lines)
+    return [line for line in lines if not line.startswith("Note: Names of groups mean nothing to other annotators")]
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Run the program in a folder of its own: arguments → result with exit_code, stdout and stderr."""

@@ -82,11 +82,9 @@ def test_each_file_is_read_once(files, run, quick_report, monkeypatch):
     from consilience.cli import evidence
 
     read = []
-    for name in ("read_annotations", "read_numbers"):
+    for name in ("read_noted", "read_features"):
         real = getattr(evidence, name)
-        monkeypatch.setattr(
-            evidence, name, lambda path, real=real, **more: read.append(path.name) or real(path, **more)
-        )
+        monkeypatch.setattr(evidence, name, lambda path, *more, real=real: read.append(path.name) or real(path, *more))
     run("fit", "groupings.csv", "--features", "features.csv", "--set", "n_init=1", "--set", "prior_variance=1.0")
     run("fit", "labels.csv", "--features", "features.csv")
     assert read == ["groupings.csv", "features.csv", "labels.csv", "features.csv"]

@@ -125,7 +125,9 @@ def test_convert_errors(fails, tmp_path):
     PAIRS.to_frame().to_csv(tmp_path / "pairs.csv", index=False)
     assert fails("convert", "groupings.csv", "x.csv", "--to", "labels").startswith("Groupings cannot become labels")
     assert fails("convert", "pairs.csv", "x.csv", "--to", "groupings").startswith("Pairs cannot become groupings")
-    assert fails("convert", "pairs.csv", "x.csv", "--kind", "labels") == "pairs.csv: The file holds pairs, not labels."
+    assert fails("convert", "pairs.csv", "x.csv", "--kind", "labels").startswith(
+        "pairs.csv: A long table of labels needs"
+    )
     assert "'x' is not one of" in fails("convert", "pairs.csv", "x.csv", "--to", "x")
     assert fails("convert", "absent.csv", "x.csv") == "There is no file absent.csv."
     assert "must end in" in fails("convert", "pairs.csv", "x.doc")
