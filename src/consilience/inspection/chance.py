@@ -28,8 +28,9 @@ A measure that no exchange changes (nobody shares an item with another) says not
 measures', times their number (Bonferroni). Where the annotations lie so far above the first 49 permutations that
 Cantelli's bound on the p-value, 1 / (1 + z²), is below the level, no more of them are drawn, and the bound is taken.
 
-Above three million products of memberships a random part of the groupings is looked at, above 300,000 labels a random
-part of the items, and above as many judgements of pairs a random part of these: plenty to see agreement by.
+Above three million products of memberships, or 100,000 memberships, a random part of the groupings is looked at (about
+four at least); above 100,000 labels a random part of the items; above as many judgements of pairs a random part of
+these: plenty to see agreement by.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ LEVEL = 0.01  # answers at random are taken for more in so few of a hundred stud
 N_PERMUTATIONS = 499
 FIRST = 49  # after so many it may already be clear
 MOST_PRODUCTS = 3_000_000
-MOST_JUDGEMENTS = 300_000
+MOST_JUDGEMENTS = 100_000
 MOST_COMPONENTS = 10  # of the features
 
 Measure = Callable[
@@ -153,7 +154,7 @@ def exchanged(stratum: Int[np.ndarray, " cells"], rng: np.random.Generator) -> I
     """Permutation of cells within their strata: the place of the cell that each becomes."""
     there = np.argsort(stratum, kind="stable")
     order = np.empty(len(stratum), np.intp)
-    order[there] = np.lexsort((rng.random(len(stratum)), stratum))
+    order[there] = np.argsort(stratum + rng.random(len(stratum)))
     return order
 
 
@@ -186,9 +187,10 @@ def _few(groupings: Groupings, rng: np.random.Generator) -> tuple[np.ndarray, np
     """Item and group of each membership, of a random part of the groupings if there are very many."""
     item, group = groupings.item_of_row, groupings.incidence.indices
     products = (np.bincount(item).astype(float) ** 2).sum()
-    if products <= MOST_PRODUCTS:
+    share = min(np.sqrt(MOST_PRODUCTS / max(products, 1)), MOST_JUDGEMENTS / max(len(item), 1))
+    if share >= 1:
         return item, group
-    share = max(np.sqrt(MOST_PRODUCTS / products), 4 / groupings.n_groupings)
+    share = max(share, 4 / groupings.n_groupings)
     kept = rng.random(groupings.n_groupings) < share
     rows = kept[groupings.grouping_of_group[group]]
     return item[rows], group[rows]
