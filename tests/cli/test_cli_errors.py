@@ -53,7 +53,7 @@ def test_annotations_that_are_no_file(fails, tmp_path):
     ("name", "content", "message"),
     [
         ("empty.csv", "", "empty.csv: The file is empty; the first line must name the columns."),
-        ("junk.csv", "\0\1\2", "junk.csv: This is not text in UTF-8; save the table as CSV (UTF-8)."),
+        ("junk.csv", "\0\1\2\3\4\5\6\7", "junk.csv: This is not text; save the table as CSV (UTF-8)."),
         ("junk.parquet", "junk", "junk.parquet: This is not a Parquet file, or it is damaged."),
         ("one.csv", "item\na\n", "one.csv: The first line holds only one column, 'item'"),
         ("data.json", "[]", "data.json: The file holds an empty list."),
