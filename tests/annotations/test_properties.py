@@ -141,8 +141,8 @@ def test_wide_files_give_back_what_was_written(said):
         path = Path(folder) / "wide.csv"
         wide.to_csv(path, index_label="item", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
         kind = type(said).__name__.lower()
-        assert read_annotations(path, kind=kind, item="item", missing=[], transpose=False) ==
-        type(said).from_matrix(wide)
+        read = read_annotations(path, kind=kind, item="item", missing=[], transpose=False)
+        assert read == type(said).from_matrix(wide)
 
 
 @settings(deadline=None, max_examples=40)

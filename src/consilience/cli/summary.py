@@ -222,7 +222,7 @@ def _how_many(found: dict[str, Any]) -> str:
     if asked != "auto":
         return f"{counted(number, 'cluster')}, {'as' if number == asked else f'where {asked:,} were'} asked for;"
     if len(considered) == 1:
-        return f"Found {counted(number, 'cluster')} beyond doubt;"
+        return f"Found {counted(number, 'cluster')}, the only number considered;"
     return f"Found {counted(number, 'cluster')}, of {min(considered)} to {max(considered)} considered;"
 
 
