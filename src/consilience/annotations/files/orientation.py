@@ -8,7 +8,10 @@ refused with both readings.
 3. Names of groups that only one row, or only one column, uses: people name their own groups, and use a name for
    several items.
 4. Numbered groups without gaps: whoever numbers their groups uses 1 to k, or 0 to k - 1, and skips none, while the
-   numbers that several people gave one item have gaps.
+   numbers that several people gave one item have gaps. It says nothing if the same cells, shuffled, have no gaps either:
+   long rows of few numbers are full whoever gave them.
+
+Labels, which all annotators share, are told by names alone.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ INITIALS = {
 }
 QUESTIONS = {"q": "question", "stim": "stimulus"}
 ENOUGH = 3  # names, or vectors with gaps, that count as evidence
+SHUFFLES = 19  # of which none may be as full: one in twenty
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class Orientation:
     why: str
 
 
-def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded) -> Orientation | None:
+def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded | None) -> Orientation | None:
     """Find the side of the annotators by the names first, then by the cells; None if nothing tells.
 
     Parameters
@@ -65,7 +69,7 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded) -> 
     key : str
         What the column of the rows' names is called.
     rows, columns : names
-    cells : Coded, row by row
+    cells : Coded, row by row; None if they hold labels
     """
     of_key, of_rows, of_columns = named(key), _kind_of_names(rows), _kind_of_names(columns)
     nouns = (of_key.noun if of_key else of_rows[1], of_columns[1])
@@ -82,6 +86,8 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded) -> 
     side = told.get((of_rows[0], of_columns[0]))
     if side:
         return Orientation(side, *nouns, "their names")  # type: ignore[arg-type]
+    if cells is None:
+        return None
     side, why = _by_own_names(cells, len(rows), len(columns))
     if side is None:
         side, why = _by_numbering(cells, len(rows), len(columns))
@@ -136,7 +142,7 @@ def _by_numbering(cells: Coded, n_rows: int, n_columns: int) -> tuple[Side | Non
     values = np.append(numbers, -1)[cells.codes].reshape(n_rows, n_columns)
     with_gaps = {"rows": _with_gaps(values), "columns": _with_gaps(values.T)}
     for side, other in (("columns", "rows"), ("rows", "columns")):
-        if with_gaps[side] == 0 and with_gaps[other] >= ENOUGH:
+        if with_gaps[side] == 0 and with_gaps[other] >= ENOUGH and _would_have_gaps(values, side):  # type: ignore[arg-type]
             return (
                 side,
                 f"the numbers of groups have gaps in {with_gaps[other]} {other} and in no {side.removesuffix('s')}",
@@ -144,16 +150,28 @@ def _by_numbering(cells: Coded, n_rows: int, n_columns: int) -> tuple[Side | Non
     return None, ""
 
 
+def _would_have_gaps(values: np.ndarray, side: Side) -> bool:
+    """Whether a side without gaps would have some if the cells were dealt out by chance."""
+    rng = np.random.default_rng(0)
+    filled = np.flatnonzero(values.ravel() >= 0)
+    for _ in range(SHUFFLES):
+        shuffled = np.full(values.size, -1)
+        shuffled[filled] = rng.permutation(values.ravel()[filled])
+        shuffled = shuffled.reshape(values.shape)
+        if _with_gaps(shuffled if side == "rows" else shuffled.T) == 0:
+            return False
+    return True
+
+
 def _with_gaps(values: np.ndarray) -> int:
     """Count the rows whose numbers are neither 1 to k nor 0 to k - 1, -1 being blank."""
-    return sum(_has_gaps(row[row >= 0]) for row in values)
-
-
-def _has_gaps(numbers: np.ndarray) -> bool:
-    if not len(numbers):
-        return False
-    distinct = np.unique(numbers)
-    return not (distinct[0] in (0, 1) and distinct[-1] - distinct[0] == len(distinct) - 1)
+    blank = values < 0
+    high = values.max(1, initial=-1)
+    low = np.where(blank, np.iinfo(np.int64).max, values).min(1, initial=np.iinfo(np.int64).max)
+    ordered = np.sort(np.where(blank, high[:, None], values), axis=1)
+    n_distinct = 1 + (np.diff(ordered, axis=1) > 0).sum(1)
+    full = (low <= 1) & (high - low == n_distinct - 1)
+    return int((~full & (high >= 0)).sum())
 
 
 def _numbers(names: pd.Index) -> np.ndarray | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -361,7 +362,8 @@ def _wide(table: Table, asked: Asked) -> Wide:
     _refuse_lists(table, asked)
     key = _key(table, asked)
     others = [name for name in table.columns if name not in (key, *asked.ignore)]
-    left_out = [name for name in others if _is_no_person(table, name)]
+    are_letters = sum(len(str(name)) == 1 for name in others) > 1
+    left_out = [name for name in others if _is_no_person(table, name, by_name=not (are_letters and len(str(name)) == 1))]
     others = [name for name in others if name not in left_out]
     if not others:
         raise AnnotationError(f"There is no column that holds groups or labels. Found {_listed(table.columns)}.")
@@ -403,7 +405,7 @@ def _orientation(table: Table, asked: Asked, key: Any, others: list[Any], cells:
     if transpose is not None:
         return Orientation("rows" if transpose else "columns", noun, "", "as was asked for")
     rows = list(range(len(table.frame))) if key is None else [plain(name) for name in table.frame[key]]
-    found = orientation("" if key is None else str(key), rows, others, cells)
+    found = orientation("" if key is None else str(key), rows, others, None if asked.kind == "labels" else cells)
     if found is None and key is not None and normal(key) not in NEUTRAL:
         found = Orientation("columns", normal(key), "", f"the column {str(key)!r}")
     if found is None:
@@ -482,9 +484,9 @@ def _raise_no_key(table: Table, name: Any) -> None:
     )
 
 
-def _is_no_person(table: Table, name: Any) -> bool:
+def _is_no_person(table: Table, name: Any, *, by_name: bool) -> bool:
     """Whether a column of a wide table holds something other than what a person or an item was given."""
-    if normal(name) in NO_PERSON:
+    if by_name and normal(name) in NO_PERSON:
         return True
     column = table.frame[name]
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -500,7 +502,7 @@ def _is_no_person(table: Table, name: Any) -> bool:
 
 def _is_fraction(value: Any) -> bool:
     try:
-        return not isinstance(value, bool) and float(value) % 1 != 0 and np.isfinite(float(value))
+        return not isinstance(value, bool) and math.isfinite(float(value)) and float(value) % 1 != 0
     except (TypeError, ValueError):
         return False
 
