@@ -134,17 +134,17 @@ def _by_numbering(cells: Coded, n_rows: int, n_columns: int) -> tuple[Side | Non
     if numbers is None:
         return None, ""
     values = np.append(numbers, -1)[cells.codes].reshape(n_rows, n_columns)
-    with_gaps = {"rows": _with_gaps(values), "columns": _with_gaps(values.T)}
+    gaps = {"rows": with_gaps(values), "columns": with_gaps(values.T)}
     for side, other in (("columns", "rows"), ("rows", "columns")):
-        if with_gaps[side] == 0 and with_gaps[other] >= ENOUGH:
+        if gaps[side] == 0 and gaps[other] >= ENOUGH:
             return (
                 side,
-                f"the numbers of groups have gaps in {with_gaps[other]} {other} and in no {side.removesuffix('s')}",
+                f"the numbers of groups have gaps in {gaps[other]} {other} and in no {side.removesuffix('s')}",
             )  # type: ignore[return-value]
     return None, ""
 
 
-def _with_gaps(values: np.ndarray) -> int:
+def with_gaps(values: np.ndarray) -> int:
     """Count the rows whose numbers are neither 1 to k nor 0 to k - 1, -1 being blank."""
     return sum(_has_gaps(row[row >= 0]) for row in values)
 

@@ -10,12 +10,14 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.orientation import Orientation, look_alike, orientation
+from consilience.annotations.files.orientation import Orientation, look_alike, orientation, with_gaps
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import is_number
 from consilience.annotations.files.vocabulary import (
     CANONICAL,
+    COUNTS,
     IDENTIFIERS,
+    KNOWN_CLASSES,
     NEUTRAL,
     NO_PERSON,
     WORDS,
@@ -38,6 +40,7 @@ LONGEST_NAME = 24  # letters; what people write in full sentences is no name of 
 FEWEST_TEXTS = 8
 FEWEST_COUNTS = 4
 FEW_COLUMNS = 8
+MANY_ZEROS = 1 / 3  # of the cells, in a table of counts
 
 
 @dataclass(frozen=True)
@@ -308,6 +311,8 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
     says_wide = asked.transpose is not None or bool({"item", "annotator"} & asked.columns.keys())
     if says_wide and not values & asked.columns.keys() and not {"item", "annotator"} <= asked.columns.keys():
         return
+    if asked.kind is None and not asked.columns:
+        _refuse_known_classes(table, parts)
     canonical = {normal(column) for column in table.columns} & CANONICAL
     of_one_person = len(table.columns) == 2 and parts.has("item") and _names_rows(table, parts.columns["item"][0])
     is_half = len(roles) >= 2 and (len(table.columns) <= FEW_COLUMNS or len(canonical) >= 2)
@@ -320,19 +325,56 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
                 f"{_listed(table.columns)}.{near[0] or near[1]} Say which does: group=… (--group COLUMN) if their "
                 "names mean nothing to others, label=… (--label COLUMN) if all annotators share them."
             )
+        if kind == "groupings" and not {"annotator", "grouping"} & roles:
+            _refuse_counted_groups(table)
         needed = {"groupings": ["item", "group", "annotator"], "labels": ["item", "annotator", "label"]}[kind]
         lacking = [role for role in needed if not parts.has(role)]
         raise AnnotationError(_lacks(lacking[0] if lacking else "item", table, kind))
 
 
+def _refuse_known_classes(table: Table, parts: _Parts) -> None:
+    """Raise an AnnotationError for a table of items and their classes, which are nobody's labels."""
+    others = [column for column in table.columns if column not in parts.columns.get("item", ())]
+    if len(table.columns) != 2 or len(others) != 1:
+        return
+    if others == parts.columns.get("label") or normal(others[0]) in KNOWN_CLASSES:
+        raise AnnotationError(
+            f"The table gives each item one label, in {str(others[0])!r}, and names nobody who gave it, as files of "
+            "known classes do (gold=…, --gold FILE). If one person gave them, say kind='labels' (--kind labels)."
+        )
+
+
+def _refuse_counted_groups(table: Table) -> None:
+    """Raise an AnnotationError for a table that says how many people put an item into a group."""
+    counts = [column for column in table.columns if normal(column) in COUNTS]
+    if counts:
+        raise AnnotationError(
+            f"This is a table of counts: {str(counts[0])!r} says how many people put an item into a group. Nobody's "
+            "groups can be recovered from it; export what each person sorted."
+        )
+
+
 def _refuse_without_header(table: Table) -> None:
     """Raise an AnnotationError if the names of columns seem to be the first row of a table without any."""
-    for name in table.columns if table.is_text else ():
+    if not table.is_text:
+        return
+    seen = "occurs again in its column"
+    for name in table.columns:
         if name and not is_number(name) and (table.frame[name] == name).any():
-            raise AnnotationError(
-                f"The first line seems to hold data and not the names of columns, since {str(name)!r} occurs again "
-                "in its column; put a line of names before it, such as item,annotator,label."
-            )
+            raise AnnotationError(_says_no_header(name, seen))
+    first, *others = table.columns
+    rows = table.frame[first].head(FEWEST_TEXTS).tolist()
+    if not named(first) and not is_number(first) and len(rows) > 1 and look_alike([first, *rows]):
+        raise AnnotationError(_says_no_header(first, f"looks like {rows[0]!r} in the next line"))
+    if normal(first) not in NEUTRAL and not named(first) and len(others) == 1 and is_number(others[0]):
+        raise AnnotationError(_says_no_header(others[0], "is a number"))
+
+
+def _says_no_header(name: Any, why: str) -> str:
+    return (
+        f"The first line seems to hold data and not the names of columns, since {str(name)!r} {why}; put a line of "
+        "names before it, such as item,annotator,label."
+    )
 
 
 def _lacks(role: str, table: Table, kind: str) -> str:
@@ -360,12 +402,14 @@ def _listed(columns: Sequence[Any]) -> str:
 def _wide(table: Table, asked: Asked) -> Wide:
     key = _key(table, asked)
     others = [name for name in table.columns if name not in (key, *asked.ignore)]
+    _refuse_similarities(table, key, others)
     left_out = _no_persons(table, others)
     others = [name for name in others if name not in set(left_out)]
     if not others:
         raise AnnotationError(f"There is no column that holds groups or labels. Found {_listed(table.columns)}.")
     cells = table.cells(others)
-    _refuse_what_holds_no_groups(table, key, others, cells)
+    if asked.kind is None:
+        _refuse_counts(cells, len(table.frame), len(others))
     found = _orientation(table, asked, key, others, cells)
     in_rows = found.annotators == "rows"
     _refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
@@ -488,27 +532,45 @@ def _is_fraction(value: Any) -> bool:
         return False
 
 
-def _refuse_what_holds_no_groups(table: Table, key: Any, others: list[Any], cells: Coded) -> None:
-    """Raise an AnnotationError for tables that look like groups and are counts or similarities."""
-    names = [str(name).strip() for name in others]
-    numbers = pd.to_numeric(pd.Series(cells.names.to_numpy(object)), errors="coerce").to_numpy(float)
-    if np.isnan(numbers).any():
-        return
-    values = np.append(numbers, 0.0)[cells.codes].reshape(len(table.frame), len(others))
+def _refuse_similarities(table: Table, key: Any, others: list[Any]) -> None:
+    """Raise an AnnotationError for a square table of numbers whose rows and columns are the same items."""
+    names = {str(name).strip() for name in others}
     rows = [] if key is None else [str(name).strip() for name in table.frame[key]]
-    if len(rows) > 1 and set(rows) == set(names):
+    if len(rows) > 1 and set(rows) == names and all(is_number(name) for name in table.cells(others).names):
         raise AnnotationError(
             "This is a table of similarities: its rows and columns are the same items. Nobody's groups can be "
             "recovered from it; export what each person sorted."
         )
-    if len(values) < FEWEST_COUNTS or len(others) < 2:
+
+
+def _refuse_counts(cells: Coded, n_rows: int, n_columns: int) -> None:
+    """Raise an AnnotationError for counts, such as those of cards in categories, or of words said of products."""
+    numbers = pd.to_numeric(pd.Series(cells.names.to_numpy(object)), errors="coerce").to_numpy(float)
+    if np.isnan(numbers).any() or n_rows < FEWEST_COUNTS or n_columns < 2:
         return
+    values = np.append(numbers, 0.0)[cells.codes].reshape(n_rows, n_columns)
     sums = values.sum(1)
     if np.ptp(sums) == 0 and sums[0] > 1 and (values == 0).any() and np.unique(values).size > 1 and _vary(values):
-        raise AnnotationError(
-            f"This is a table of counts: every row adds up to {sums[0]:g}. Nobody's groups can be recovered from "
-            "it; export what each person sorted."
-        )
+        why = f"every row adds up to {sums[0]:g}"
+    elif _with_many_gaps(np.append(numbers, -1.0)[cells.codes].reshape(n_rows, n_columns)):
+        why = "most of its cells are 0 or other small numbers, and numbers of groups would have fewer gaps"
+    else:
+        return
+    raise AnnotationError(
+        f"This is a table of counts: {why}. Nobody's groups can be recovered from it; export what each person "
+        "sorted. If its numbers are names of groups or labels, say so: kind='groupings' or kind='labels' (--kind)."
+    )
+
+
+def _with_many_gaps(values: np.ndarray) -> bool:
+    """Whether 0 is the commonest of whole numbers, and most rows and most columns skip numbers; -1 is blank."""
+    held = values[values >= 0]
+    if (held % 1 != 0).any() or (values < -1).any() or (held == 0).mean() < MANY_ZEROS:
+        return False
+    found, times = np.unique(held, return_counts=True)
+    n_rows, n_columns = values.shape
+    gaps = with_gaps(values) > n_rows / 2 and with_gaps(values.T) > n_columns / 2
+    return bool(found[np.argmax(times)] == 0 and len(found) > 2 and gaps)
 
 
 def _vary(values: np.ndarray) -> bool:

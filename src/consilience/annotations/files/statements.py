@@ -32,6 +32,7 @@ from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
 
 VALUE = {"groupings": "group", "labels": "label", "pairs": "same"}
+SAID = {"group": "group", "label": "label", "same": "judgement"}
 SEPARATORS = ("\n", ";", "|", ",")
 
 
@@ -320,7 +321,7 @@ def _without_silence(
         others = [column.missing for part, column in columns.items() if part not in ("item", role)]
         by_somebody = int((silent & ~np.logical_and.reduce(others)).sum()) if others else int(silent.sum())
         if by_somebody:
-            rows_without = f"{counted(by_somebody, 'row')} without a {layout.nouns.get(role, role)}"
+            rows_without = f"{counted(by_somebody, 'row')} without a {layout.nouns.get(role, SAID[role])}"
             if layout.kind == "groupings":
                 notes.append(f"{rows_without} = not sorted")
             else:
