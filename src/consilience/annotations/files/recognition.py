@@ -12,7 +12,12 @@ import pandas as pd
 
 from consilience.annotations.files.orientation import Orientation, look_alike, orientation, with_gaps
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import is_number
+from consilience.annotations.files.values import (
+    NEVER_AN_ANSWER,
+    PERHAPS_AN_ANSWER,
+    given_as_missing,
+    is_number,
+)
 from consilience.annotations.files.vocabulary import (
     CANONICAL,
     COUNTS,
@@ -407,7 +412,7 @@ def _wide(table: Table, asked: Asked) -> Wide:
     others = [name for name in others if name not in set(left_out)]
     if not others:
         raise AnnotationError(f"There is no column that holds groups or labels. Found {_listed(table.columns)}.")
-    cells = table.cells(others)
+    cells = _without_missing(table, table.cells(others), asked)
     if asked.kind is None:
         _refuse_counts(cells, len(table.frame), len(others))
     found = _orientation(table, asked, key, others, cells)
@@ -416,6 +421,16 @@ def _wide(table: Table, asked: Asked) -> Wide:
     roles = ("annotator", "item") if in_rows else ("item", "annotator")
     nouns = {role: noun for role, noun in zip(roles, (found.noun_of_rows, found.noun_of_columns)) if noun}
     return Wide(asked.kind or "groupings", key, others, in_rows, nouns, found.why, left_out)
+
+
+def _without_missing(table: Table, cells: Coded, asked: Asked) -> Coded:
+    """Return the cells without those that may mean that nothing was said, which are no evidence of anything."""
+    missing = asked.missing
+    if missing is None:
+        spelled = NEVER_AN_ANSWER | PERHAPS_AN_ANSWER | {"-1", "-1.0"}
+        missing = tuple(name for name in cells.names if str(name).strip().casefold() in spelled)
+    rest = given_as_missing(cells, missing) if missing else cells
+    return rest if pd.api.types.is_numeric_dtype(rest.names) else table.typed(rest)[0]
 
 
 def _orientation(table: Table, asked: Asked, key: Any, others: list[Any], cells: Coded) -> Orientation:
@@ -527,7 +542,7 @@ def _no_persons(table: Table, names: list[Any]) -> list[Any]:
 
 def _is_fraction(value: Any) -> bool:
     try:
-        return not isinstance(value, bool) and float(value) % 1 != 0 and np.isfinite(float(value))
+        return not isinstance(value, bool) and float(value) % 1 != 0 and bool(np.isfinite(float(value)))
     except (TypeError, ValueError):
         return False
 

@@ -162,24 +162,24 @@ def _read_archive(source: Source) -> Records | None:
         return None
     if not contents:
         return None
-    records = Records([], [], [])
+    objects: list[Any] = []
+    lines: list[int] = []
+    files: list[str] = []
     for name, content in contents.items():
         try:
-            objects, lines = _json_lines(content, ValueError("no line of it is"))
+            held, at = _json_lines(content, ValueError("no line of it is"))
         except AnnotationError as error:
             raise AnnotationError(f"{name}: {error}") from error
-        records = Records(
-            records.objects + objects, [*(records.lines or []), *lines], [*(records.files or []), *[name] * len(lines)]
-        )
-    return _objects_alone(records)
+        objects, lines, files = objects + held, lines + at, files + [name] * len(at)
+    return Records(_objects_alone(objects), lines, files)
 
 
-def _objects_alone(records: Records) -> Records:
-    if not all(isinstance(record, dict) for record in records.objects):
+def _objects_alone(held: list[Any]) -> list[dict[str, Any]]:
+    if not all(isinstance(record, dict) for record in held):
         raise AnnotationError('The JSON must be a list of objects, one for each row: [{"item": …}, …].')
-    if not records.objects:
+    if not held:
         raise AnnotationError("The file holds an empty list.")
-    return records
+    return held
 
 
 def _read_workbook(source: Source, sheet: str | None) -> Table:
@@ -269,7 +269,7 @@ def read_json(source: Source) -> Records:
         held = _rows_of_mapping(held)
     if not isinstance(held, list):
         raise AnnotationError('The JSON must be a list of objects, one for each row: [{"item": …}, …].')
-    return _objects_alone(Records(held, lines))
+    return Records(_objects_alone(held), lines)
 
 
 def _json_lines(content: bytes, whole: Exception) -> tuple[list[Any], list[int]]:
