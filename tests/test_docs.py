@@ -16,11 +16,11 @@ from pathlib import Path
 
 import click
 import pytest
-from consilience.annotations.formats import LONG
 
 import consilience
 from consilience import registry
-from consilience.annotations.labels import CROWD_KIT
+from consilience.annotations.files import exports, json_exports
+from consilience.annotations.files.recognition import NEEDED
 from consilience.cli import main
 from consilience.datasets import list_datasets
 
@@ -135,8 +135,25 @@ def test_every_data_set_is_listed():
 
 def test_every_table_that_is_recognised_is_shown():
     shown = [set(block.splitlines()[0].split(",")) for block in captioned(DOCS / "annotations.rst").values()]
-    for required in [*LONG, ("label", *CROWD_KIT)]:
-        assert any(set(required) <= columns for columns in shown), required
+    for kind, words in NEEDED.items():
+        columns, *either = re.split(r",? and ", words)
+        for other in either[0].split(" or ") if either else [""]:
+            required = {*columns.split(", "), other} - {""}
+            assert any(required <= columns for columns in shown), (kind, required)
+
+
+def test_every_tool_that_is_recognised_is_in_the_table_of_formats():
+    page = text_of(DOCS / "formats_table.inc")
+    tools = [
+        name
+        for module in (exports, json_exports)
+        for name in re.findall(
+            r'(?:Export\(|tool = |tool, frame = )f?"([^"{]+)"', Path(module.__file__).read_text("utf-8")
+        )
+    ]
+    assert len(tools) > 12
+    for tool in tools:
+        assert tool.replace("_", r"\_") in page, tool
 
 
 def test_versions_agree():
