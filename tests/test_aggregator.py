@@ -97,8 +97,11 @@ def test_what_is_no_table_of_labels(annotations, message):
 
 
 def test_mistakes_in_a_long_table_are_those_of_labels():
-    with pytest.raises(AnnotationError, match="label in row 1 is missing or blank"):
-        MajorityVote().fit(FRAME.assign(label=[*FRAME["label"][:1], "", *FRAME["label"][2:]]))
+    with pytest.warns(AnnotationWarning, match=r"^1 row without a label left out\."):
+        vote = MajorityVote().fit(FRAME.assign(label=[*FRAME["label"][:1], "", *FRAME["label"][2:]]))
+    assert vote.annotators_["n_labels"].sum() == len(FRAME) - 1
+    with pytest.raises(AnnotationError, match="annotator in row 1 is missing or blank"):
+        MajorityVote().fit(FRAME.assign(annotator=[*FRAME["annotator"][:1], "", *FRAME["annotator"][2:]]))
 
 
 def test_a_long_table_may_hold_several_labels_of_an_item_by_one_annotator():

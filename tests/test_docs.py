@@ -20,7 +20,6 @@ import pytest
 import consilience
 from consilience import registry
 from consilience.annotations.files import exports, json_exports
-from consilience.annotations.files.recognition import NEEDED
 from consilience.cli import main
 from consilience.datasets import list_datasets
 
@@ -135,11 +134,9 @@ def test_every_data_set_is_listed():
 
 def test_every_table_that_is_recognised_is_shown():
     shown = [set(block.splitlines()[0].split(",")) for block in captioned(DOCS / "annotations.rst").values()]
-    for kind, words in NEEDED.items():
-        columns, *either = re.split(r",? and ", words)
-        for other in either[0].split(" or ") if either else [""]:
-            required = {*columns.split(", "), other} - {""}
-            assert any(required <= columns for columns in shown), (kind, required)
+    groupings, labels = ("item", "annotator", "grouping", "group"), ("item", "annotator", "label")
+    for required in [groupings, labels, ("task", "worker", "label"), ("item_a", "item_b", "annotator", "same")]:
+        assert any(set(required) <= columns for columns in shown), required
 
 
 def test_every_tool_that_is_recognised_is_in_the_table_of_formats():

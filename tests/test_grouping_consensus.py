@@ -50,8 +50,8 @@ def test_groupings_are_taken_as_they_are():
             frame(annotator="u", grouping=[1, 1, 2]),
             Groupings.from_frame(frame(annotator="u", grouping=[1, 1, 2])),
         ),
-        # a further column makes it a wide table, whose columns are annotators
-        (frame(annotator="u", more=1), Groupings.from_matrix(frame(annotator="u", more=1))),
+        # a further column changes nothing: the names of the others say what they hold
+        (frame(annotator=["u", "u", "v"], more=1), Groupings.from_frame(frame(annotator=["u", "u", "v"]))),
         (Labels.from_matrix(NAMES), Labels.from_matrix(NAMES).to_groupings()),
     ],
     ids=["lists", "array", "numbers", "wide", "annotators", "groupings", "both", "further column", "labels"],

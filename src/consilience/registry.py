@@ -33,6 +33,13 @@ class Entry:
         Annotations that `fit` takes; the first is what the model is made for, the others are converted to it.
     description : str
         One line.
+    clusters : str or None
+        Parameter that tells the number of clusters (of each view, or of components), or the largest where those that
+        own no item are left out; None if the model cannot be told.
+    max_clusters : str or None
+        Parameter that bounds a number that is found.
+    finds_clusters : bool
+        Whether the number is found, up to a bound, unless it is told.
     """
 
     name: str
@@ -40,6 +47,9 @@ class Entry:
     kind: Literal["semisupervised", "consensus"]
     reads: tuple[AnnotationKind, ...]
     description: str
+    clusters: str | None = None
+    max_clusters: str | None = None
+    finds_clusters: bool = False
 
     def load(self) -> type[Any]:
         """Import the class."""
@@ -57,6 +67,8 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("groupings", "labels"),
             description="Clusters that explain partition labels and can be told apart by the features; finds their "
             "number, and which clusters each annotator's labels stand for.",
+            max_clusters="max_clusters",
+            finds_clusters=True,
         ),
         Entry(
             name="MajorityVote",
@@ -80,6 +92,7 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("labels",),
             description="Mixture whose components need not be as many as the classes that annotators name; within one, "
             "annotators label independently of each other.",
+            clusters="n_components",
         ),
         Entry(
             name="SpectralEM",
@@ -96,6 +109,7 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("labels",),
             description="Finds the annotators who inform among many who label at random, and the classes that these "
             "tell.",
+            clusters="n_components",
         ),
         Entry(
             name="SubsetFusion",
@@ -104,6 +118,9 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("groupings", "labels"),
             description="One clustering from many groupings of small subsets; finds the number of clusters, and which "
             "annotators sort consistently.",
+            clusters="n_clusters",
+            max_clusters="max_clusters",
+            finds_clusters=True,
         ),
         Entry(
             name="MCVC",
@@ -112,6 +129,8 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("pairs", "groupings", "labels"),
             description="Several clusterings of the same items, each told from the features and held by some of the "
             "annotators; finds how many, and who holds which.",
+            clusters="n_clusters",
+            finds_clusters=True,
         ),
         Entry(
             name="MECC",
@@ -120,6 +139,8 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("pairs", "groupings", "labels"),
             description="One clustering told from the features, on which annotators judge pairs, each as reliable as "
             "they are.",
+            clusters="n_clusters",
+            finds_clusters=True,
         ),
         Entry(
             name="MPCKMeans",
@@ -127,6 +148,7 @@ ESTIMATORS: dict[str, Entry] = {
             kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
             description="k-means that minds judgements of pairs and learns a metric; contradictions do no harm.",
+            clusters="n_clusters",
         ),
         Entry(
             name="ITMLClustering",
@@ -134,6 +156,7 @@ ESTIMATORS: dict[str, Entry] = {
             kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
             description="k-means in a metric that brings items judged the same together and others apart.",
+            clusters="n_clusters",
         ),
         Entry(
             name="SemiCrowd",
@@ -141,6 +164,7 @@ ESTIMATORS: dict[str, Entry] = {
             kind="semisupervised",
             reads=("groupings", "labels", "pairs"),
             description="Completes the matrix of what annotators agree on, and learns a metric that foretells it.",
+            clusters="n_clusters",
         ),
         Entry(
             name="InductiveConsensus",
@@ -157,6 +181,8 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("groupings", "pairs", "labels"),
             description="Clusters of pictures and other rich data by a latent space that a network decodes, from few "
             "annotated items or none; finds the number of clusters.",
+            clusters="n_clusters",
+            finds_clusters=True,
         ),
         Entry(
             name="SCDC",
@@ -164,6 +190,7 @@ ESTIMATORS: dict[str, Entry] = {
             kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
             description="BayesSCDC's forerunner: point estimates, a classifying network, slower the more clusters.",
+            clusters="n_clusters",
         ),
         Entry(
             name="DeepMCVC",
@@ -171,6 +198,8 @@ ESTIMATORS: dict[str, Entry] = {
             kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
             description="MCVC with networks in place of straight lines between the clusters.",
+            clusters="n_clusters",
+            finds_clusters=True,
         ),
         Entry(
             name="Crowdclustering",
@@ -179,6 +208,8 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("pairs", "groupings", "labels"),
             description="Clusters from judgements of pairs alone, by annotators who each see the items in a way of "
             "their own; finds the number of clusters.",
+            max_clusters="max_clusters",
+            finds_clusters=True,
         ),
         Entry(
             name="KCC",
@@ -187,6 +218,7 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("groupings", "labels"),
             description="Clusters most like all groupings together, by k-means on the memberships; places new items by "
             "known groups.",
+            clusters="n_clusters",
         ),
         Entry(
             name="CSPA",
@@ -195,6 +227,9 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("groupings", "labels"),
             description="Clusters of items often put together, of the times they were seen together; the plain "
             "baseline for groupings.",
+            clusters="n_clusters",
+            max_clusters="max_clusters",
+            finds_clusters=True,
         ),
         Entry(
             name="MetaClustering",
@@ -202,6 +237,9 @@ ESTIMATORS: dict[str, Entry] = {
             kind="consensus",
             reads=("groupings", "labels"),
             description="Several clusterings, one for each group of annotators who group alike; finds how many.",
+            clusters="n_clusters",
+            max_clusters="max_clusters",
+            finds_clusters=True,
         ),
     ]
 }

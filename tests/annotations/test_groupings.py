@@ -124,8 +124,29 @@ def test_lists_may_have_empty_groups_and_repeated_annotators():
 
 def test_polars_frames_and_their_nulls():
     assert Groupings.from_frame(pl.from_pandas(FRAME)) == Groupings.from_frame(FRAME)
-    with pytest.raises(AnnotationError, match="The group in row 1 is missing"):
-        Groupings.from_frame(pl.DataFrame({"item": [1, 2], "annotator": ["a", "a"], "group": [1, None]}))
+    said = Groupings.from_frame(pl.DataFrame({"item": [1, 2], "annotator": ["a", "a"], "group": [1, None]}))
+    assert said.to_matrix()["a"].tolist() == [1, None]
+    with pytest.raises(AnnotationError, match="The annotator in row 1 is missing"):
+        Groupings.from_frame(pl.DataFrame({"item": [1, 2], "annotator": ["a", None], "group": [1, 1]}))
+
+
+def test_further_columns_change_nothing():
+    assert Groupings.from_frame(FRAME.assign(colour="red", time=range(5))) == Groupings.from_frame(FRAME)
+
+
+def test_blank_group_leaves_its_item_ungrouped():
+    said = Groupings.from_frame(FRAME.assign(group=["g", " ", "g", "h", "i"]))
+    assert said.items.tolist() == ["ant", "bee", "cow"]
+    assert said.to_matrix()["Ann"].tolist() == ["g", None, "g"]
+
+
+def test_list_in_a_cell_is_a_row_for_each_element():
+    said = Groupings.from_frame(
+        pd.DataFrame({"item": [["ant", "bee"], ["cow"]], "annotator": "Ann", "group": ["small", "large"]})
+    )
+    assert said == Groupings.from_frame(FRAME.iloc[:3])
+    names = [("ant", 1), ("bee", 2), ("cow", 3)]  # a tuple is a name
+    assert Groupings.from_frame(FRAME.iloc[:3].assign(item=names)).items.tolist() == names
 
 
 def test_items_given_set_the_order_and_add_items(groupings):
@@ -300,15 +321,13 @@ def test_concat_refuses_what_does_not_fit(groupings):
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.drop(columns="group"), "needs the column 'group'; it takes item, group .*Found item, annotator"),
-        (FRAME.rename(columns={"item": "itm"}), "needs the column 'item'.*Did you mean 'itm'"),
-        (FRAME.rename(columns={"annotator": "anotator"}), "column 'anotator'.*Rename it to 'annotator'"),
-        (FRAME.assign(colour="red"), "does not know the column 'colour'"),
-        (FRAME[["item", "group"]], "column 'annotator' or 'grouping'"),
+        (FRAME.drop(columns="group"), "no column that is known to hold groups or labels. Found 'item', 'annotator'"),
+        (FRAME.rename(columns={"item": "itm"}), "none is known to hold the items.*Did you mean 'itm'"),
+        (FRAME.rename(columns={"annotator": "anotator"}), "hold the annotators.*Did you mean 'anotator'.* annotator=…"),
+        (FRAME[["item", "group"]], "annotator or grouping, and none is known to hold the annotators"),
         (FRAME.assign(item=["ant", "bee", None, "ant", "bee"]), "item in row 2 is missing"),
         (FRAME.assign(item=["ant", "bee", np.nan, "ant", "bee"]), "item in row 2 is missing"),
         (FRAME.assign(annotator=["Ann", "Ann", "Ann", "Bo", ""]), "annotator in row 4 is missing or blank"),
-        (FRAME.assign(group=["g", " ", "g", "h", "i"]), "group in row 1 is missing or blank"),
         (FRAME.iloc[:0], "has no rows"),
         (
             pd.concat([FRAME, FRAME.iloc[[0, 1]].assign(group=["small", "large"])]),
@@ -317,7 +336,7 @@ def test_concat_refuses_what_does_not_fit(groupings):
         (FRAME.assign(annotator="Ann"), r"'bee' is twice .*row 1 .* and row 4"),  # the ant is twice in one group
         (pd.DataFrame([[1, 2]], columns=["item", "item"]), "table with differing columns"),
         ({"item": [1]}, "Got dict instead"),
-        (FRAME.assign(group=[[1], [1], [2], [1], [2]]), "hashable"),
+        (FRAME.assign(group=[{"a": 1}, [1], [2], [1], [2]]), "hashable"),
     ],
 )
 def test_bad_frames_are_refused_by_name_and_row(frame, message):

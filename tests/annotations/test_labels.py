@@ -73,17 +73,32 @@ def test_matrix_and_back():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.drop(columns="label"), "needs the column 'label'"),
+        (FRAME.drop(columns="label"), "no column that is known to hold groups or labels. Found 'item', 'annotator'"),
         (FRAME.rename(columns={"label": "lable"}), "Did you mean 'lable'"),
-        (FRAME.assign(group="g"), "does not know the column 'group'"),
-        (FRAME.assign(task="t", worker="w"), "Two columns are called 'item', or mean it"),
-        (FRAME.assign(label=["small", None, "small", "large"]), "label in row 1 is missing"),
+        (
+            FRAME.rename(columns={"item": "task"}).assign(card="c"),
+            "items may be in 'task' or 'card'. Say which: item='task'",
+        ),
+        (FRAME.assign(annotator=["Ann", None, "Bo", "Bo"]), "annotator in row 1 is missing"),
         (FRAME.iloc[:0], "has no rows"),
     ],
 )
 def test_bad_frames_are_refused_by_name_and_row(frame, message):
     with pytest.raises(AnnotationError, match=message):
         Labels.from_frame(frame)
+
+
+def test_columns_called_item_annotator_and_label_come_before_other_words(labels):
+    assert Labels.from_frame(FRAME.assign(task="t", worker="w", answer="a", group="g")) == labels
+    renamed = FRAME.rename(columns={"item": "task"}).assign(card="c")
+    assert Labels.from_frame(renamed, item="task") == Labels.from_frame(renamed, ignore="card") == labels
+
+
+def test_row_without_a_label_is_counted_and_left_out():
+    with pytest.warns(AnnotationWarning, match=r"^1 row without a label left out\.$"):
+        said = Labels.from_frame(FRAME.assign(label=["small", None, "small", "large"]))
+    assert said.items.tolist() == ["ant", "cow", "bee"]
+    assert said.n_rows == 3
 
 
 def test_restriction_keeps_classes_and_annotators(labels):

@@ -10,7 +10,7 @@ import pytest
 
 from consilience.annotations import Pairs, concat
 from consilience.annotations.pairs import pairs_of_ranks, pairs_within
-from consilience.errors import AnnotationError
+from consilience.errors import AnnotationError, AnnotationWarning
 
 FRAME = pd.DataFrame(
     {
@@ -60,18 +60,34 @@ def test_every_way_to_say_same(same):
     assert Pairs.from_frame(frame).same.tolist() == [True, False]
 
 
-@pytest.mark.parametrize("value", ["maybe", 2, 0.5, "2"])
-def test_what_is_neither_same_nor_different(value):
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("perhaps", r"must be true or false .*Got 'perhaps' in row 1 instead"),
+        (2, "judgements are 1 and 2, which reads two ways. Say which mean the same"),
+        (0.5, "judgements are 0.5 and 1, which reads two ways"),
+        ("2", "judgements are 1 and 2, which reads two ways"),
+    ],
+)
+def test_what_is_neither_same_nor_different(value, message):
     frame = pd.DataFrame({"item_a": [1, 1], "item_b": [2, 3], "annotator": "Ann", "same": [1, value]}, dtype=object)
-    with pytest.raises(AnnotationError, match=rf"Got {value!r} in row 1 instead"):
+    with pytest.raises(AnnotationError, match=message):
         Pairs.from_frame(frame)
+
+
+def test_judgement_that_decides_nothing_is_counted_and_left_out():
+    frame = pd.DataFrame({"item_a": 1, "item_b": [2, 3, 4], "annotator": "Ann", "same": ["yes", "maybe", "no"]})
+    with pytest.warns(AnnotationWarning, match=r"^1 judgement that decided nothing left out\.$"):
+        said = Pairs.from_frame(frame)
+    assert said.same.tolist() == [True, False]
+    assert said.items.tolist() == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.drop(columns="same"), "needs the column 'same'"),
-        (FRAME.assign(weight=1), "does not know the column 'weight'"),
+        (FRAME.drop(columns="same"), "none is known to hold the judgements"),
+        (FRAME.drop(columns="item_b"), "item_b"),
         (FRAME.assign(item_b=["ant", "ant", "bee", "cow"]), "item 'ant' is paired with itself in row 1"),
         (FRAME.assign(item_b=["ant", "bee", None, "cow"]), "item_b in row 2 is missing"),
         (FRAME.iloc[:0], "has no rows"),

@@ -9,13 +9,24 @@ from click.testing import CliRunner
 
 from consilience.cli import main
 
-QUICK = ("--set", "n_init=1", "--set", "prior_variance=1.0", "--set", "max_clusters=6", "--set", "tol=0.001")
+PARTITION = ("--model", "PartitionLabelModel")
+SETTINGS = ("n_init=1", "prior_variance=1.0", "max_clusters=6", "tol=0.001")
+QUICK = (*PARTITION, *(part for setting in SETTINGS for part in ("--set", setting)))
 
 
 @pytest.fixture
 def quick():
     """Settings that make a fit of a small study take no time."""
     return QUICK
+
+
+def further(stderr):
+    """Notes and errors without those on how the file of annotations was read, which come first."""
+    first, *lines = stderr.splitlines()
+    assert first.startswith("Note: read as: ")
+    assert not any(line.startswith("Note: read as: ") for line in lines)
+    by_default = "Note: Names of groups mean nothing to other annotators"
+    return [line for line in lines if line and not line.startswith(by_default)]
 
 
 @pytest.fixture
@@ -52,7 +63,7 @@ def quick_report(monkeypatch):
     """Put a short text where the report would be: drawing takes a second, and is tested elsewhere."""
     calls = []
 
-    def report(model, groupings, *, X=None, scores=None, title=None, path=None):
+    def report(model, groupings, *, X=None, scores=None, title=None, warnings=(), path=None):
         calls.append((model, groupings, X, scores))
         Path(path).write_text("report")
 

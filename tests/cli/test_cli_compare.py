@@ -7,12 +7,14 @@ import pandas as pd
 import pytest
 
 from consilience import load, read_annotations, registry
-from consilience.cli.comparing import between, by_model, choose, prepared
+from consilience.cli.comparing import between, by_model, choose_by_comparing, prepared
+from consilience.cli.evidence import read_material
 from consilience.cli.options import FeatureOptions
 from consilience.comparison import compare
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.semisupervised import PartitionLabelModel
+from tests.cli.conftest import further
 
 QUICK = ("--set", "SubsetFusion.refine=false", "--folds", "2")
 ONE = ("--models", "SubsetFusion", "--clusters", "2:3", *QUICK)
@@ -44,7 +46,7 @@ def test_shows_the_table_of_python(study, run):
     for found, row in zip(lines[2:5], wanted[2:5]):
         assert found.split()[:8] == row.split()[:8]  # seconds and memory differ
     assert lines[-1] == expected.verdict
-    assert result.stderr == ""  # progress is for terminals
+    assert further(result.stderr) == []  # progress is for terminals
 
 
 def test_json_and_out_hold_the_numbers(study, run):
@@ -159,26 +161,16 @@ def test_auto_takes_no_settings_of_one_model(study, fails):
 def test_choose_gives_the_number_of_clusters_that_won(study, monkeypatch):
     made = {f"SubsetFusion(n_clusters={k})": SubsetFusion(n_clusters=k, refine=False) for k in (2, 3)}
     monkeypatch.setattr("consilience.cli.comparing.candidates", lambda said, X: made)
-    name, settings = choose(
-        study / "sorts.csv",
-        None,
-        kind=None,
-        column=None,
-        known={"gold": None},
+    material = read_material(study / "sorts.csv", None, {}, FeatureOptions())
+    name, settings, why = choose_by_comparing(
+        material,
         settings={"random_state": 4, "n_jobs": 2},
         standardize=True,
         feature_options=FeatureOptions(),
     )
     assert name == "SubsetFusion"
+    assert why.startswith("Compared 2 models on ")
     assert settings in [{"n_clusters": k, "refine": False, "random_state": 4} for k in (2, 3)]  # it takes no n_jobs
     monkeypatch.setattr("consilience.cli.comparing.candidates", lambda said, X: {})
     with pytest.raises(InputError, match="No model reads groupings"):
-        choose(
-            *(study / "sorts.csv", None),
-            kind=None,
-            column=None,
-            known={},
-            settings={},
-            standardize=True,
-            feature_options=FeatureOptions(),
-        )
+        choose_by_comparing(material, settings={}, standardize=True, feature_options=FeatureOptions())

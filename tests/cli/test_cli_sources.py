@@ -114,7 +114,7 @@ def test_convert(said, to, expected, suffix, run, tmp_path):
 
 def test_convert_reads_a_wide_table_as_it_is_told(run, tmp_path):
     (tmp_path / "wide.csv").write_text("who,beer,Ann,Bo\nx,ale,1,2\ny,stout,1,\n")
-    run("convert", "wide.csv", "out.csv", "--kind", "labels", "--item-column", "beer")
+    run("convert", "wide.csv", "out.csv", "--kind", "labels", "--item", "beer")
     found = read_annotations(tmp_path / "out.csv")
     assert isinstance(found, Labels)
     assert found.items.tolist() == ["ale", "stout"]
@@ -125,7 +125,9 @@ def test_convert_errors(fails, tmp_path):
     PAIRS.to_frame().to_csv(tmp_path / "pairs.csv", index=False)
     assert fails("convert", "groupings.csv", "x.csv", "--to", "labels").startswith("Groupings cannot become labels")
     assert fails("convert", "pairs.csv", "x.csv", "--to", "groupings").startswith("Pairs cannot become groupings")
-    assert fails("convert", "pairs.csv", "x.csv", "--kind", "labels") == "pairs.csv: The file holds pairs, not labels."
+    assert fails("convert", "pairs.csv", "x.csv", "--kind", "labels").startswith(
+        "pairs.csv: A long table of labels needs"
+    )
     assert "'x' is not one of" in fails("convert", "pairs.csv", "x.csv", "--to", "x")
     assert fails("convert", "absent.csv", "x.csv") == "There is no file absent.csv."
     assert "must end in" in fails("convert", "pairs.csv", "x.doc")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,26 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience import load, registry
 from consilience.annotations import Labels
-from consilience.cli.evidence import read_said
+from consilience.cli.evidence import Evidence, read_said
 from consilience.cli.features import read_features
-from consilience.cli.options import FeatureOptions
+from consilience.cli.options import FeatureOptions, flags
 from consilience.cli.preparing import as_shown, legible, needs_of, read_for, steps_for
 from consilience.cli.program import note
+from consilience.cli.reading import named
 from consilience.cli.tables import names_as, read_scores, require_folder, rows_of, write_table
+from consilience.cli.verdict import verdict
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
 from consilience.inspection.answer import Answer
 
 
 def predict(
-    path: Path,
-    table: Path,
-    *,
-    out: Path | None,
-    proba: bool,
-    kind: str | None,
-    column: str | None,
-    feature_item: str | None,
+    path: Path, table: Path, *, out: Path | None, proba: bool, reading: Mapping[str, Any], feature_item: str | None
 ) -> None:
     """Write the cluster or class of every item of a table, and how probable each of them is if `proba`."""
     estimator = load(path)
@@ -45,11 +41,11 @@ def predict(
     if registry.entry(type(model).__name__).kind == "consensus":
         if feature_item is not None:
             raise InputError(f"{type(model).__name__} tells classes by labels; --feature-item is of no use.")
-        items, probability = _by_labels(model, table, kind, column)
-    elif kind is None and column is None:
+        items, probability = _by_labels(model, table, reading)
+    elif not reading:
         items, probability = _by_features(estimator, table, feature_item)
     else:
-        raise InputError(f"{type(model).__name__} tells clusters by features; --kind and --item-column are of no use.")
+        raise InputError(f"{type(model).__name__} tells clusters by features; leave out {flags(reading)}.")
     answer = Answer.of(model)
     named = answer.index.take(probability.argmax(1))
     found = pd.DataFrame({"item": items, answer.column: named, "probability": probability.max(1)})
@@ -71,13 +67,13 @@ def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index
     return table.index, estimator.predict_proba(table.to_numpy() if by_place else table)
 
 
-def _by_labels(model: Any, path: Path, kind: str | None, column: str | None) -> tuple[pd.Index, np.ndarray]:
+def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray]:
     check_is_fitted(model)
-    labels, _ = read_said(path, kind=kind, column=column, model=type(model).__name__)
+    labels, _ = read_said(path, reading=reading, model=type(model).__name__)
     try:
         return labels.items, model.predict_proba(as_fitted(labels, model))
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{named(path)}: {error}") from error
 
 
 def as_fitted(annotations: Any, model: Any) -> Any:
@@ -96,8 +92,7 @@ def report(
     *,
     features: Path | None,
     scores: Path | None,
-    kind: str | None,
-    column: str | None,
+    reading: Mapping[str, Any],
     out: Path,
     feature_options: FeatureOptions,
 ) -> None:
@@ -107,17 +102,18 @@ def report(
     model = last_step(estimator)
     if not hasattr(model, "items_"):
         raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to report.")
-    said, notes = read_said(annotations, kind=kind, column=column, model=type(model).__name__)
+    said, notes = read_said(annotations, reading=reading, model=type(model).__name__)
     for text in notes:
         note(text)
     try:
         said = as_fitted(said, model).reindex(model.items_)
     except AnnotationError as error:
-        raise InputError(f"{annotations}: {error} The model was fitted to others.") from error
+        raise InputError(f"{named(annotations)}: {error} The model was fitted to others.") from error
     table = None if features is None else _features_of(features, estimator, feature_options)
     rated = None if scores is None else read_scores(scores, model.items_)
     shown, table = as_shown(estimator, table)
-    write_report(shown, said, X=table, scores=rated, path=out)
+    warnings = verdict(model, Evidence(said, table, [])).warnings
+    write_report(shown, said, X=table, scores=rated, warnings=warnings, path=out)
     click.echo(f"{out}")
 
 

@@ -11,13 +11,21 @@ from typing import Any
 import click
 
 from consilience import __version__, registry
+from consilience.cli.completion import (
+    complete_data_sets,
+    complete_models,
+    complete_settings,
+    complete_settings_of_models,
+    complete_several_models,
+)
 from consilience.cli.options import (
-    ALL_KINDS,
     FILE,
+    KINDS,
+    SOURCE,
     Between,
-    Count,
     FeatureOptions,
     Setting,
+    clusters_option,
     example,
     feature_item_option,
     features_option,
@@ -31,8 +39,6 @@ from consilience.cli.options import (
 )
 from consilience.cli.program import Program, show_help
 from consilience.cli.simulators import simulate
-
-DEFAULT_MODEL = "PartitionLabelModel"
 
 
 class Span(Between):
@@ -68,25 +74,28 @@ def main() -> None:
     short_help="Find the clusters or classes behind annotations, and write a report.",
     epilog=example(
         "consilience fit experts.csv --features patients.csv --set max_clusters=20 --out study",
-        "consilience fit labels.csv --model DawidSkene --gold checked.csv",
+        "consilience fit cardsort.csv --clusters 5",
+        "consilience fit labels.csv --gold checked.csv",
         "consilience fit labels.csv --model auto",
     ),
 )
-@click.argument("annotations", type=FILE)
+@click.argument("annotations", type=SOURCE)
 @features_option
 @reading_features
 @click.option(
     "--model",
     metavar="NAME",
-    default=DEFAULT_MODEL,
-    show_default=True,
-    help=f"One of {', '.join(registry.ESTIMATORS)}; or auto: the one that 'consilience compare' puts first.",
+    shell_complete=complete_models,
+    help=f"One of {', '.join(registry.ESTIMATORS)}; or auto: the one that 'consilience compare' puts first.  [default: "
+    "by what ANNOTATIONS holds, see above]",
 )
+@clusters_option
 @click.option(
     "--set",
     "settings",
     type=Setting(),
     multiple=True,
+    shell_complete=complete_settings,
     help="Set a parameter of the model to a number, numbers with commas between them, true, false, none or text; may "
     "be repeated.",
 )
@@ -113,12 +122,12 @@ def fit(
     annotations: Path,
     feature_options: FeatureOptions,
     features: Path | None,
-    model: str,
+    model: str | None,
+    clusters: int | str | None,
     settings: tuple[tuple[str, Any], ...],
     out: Path,
     scores: Path | None,
-    kind: str | None,
-    item_column: str | None,
+    reading: dict[str, Any],
     gold: Path | None,
     history: Path | None,
     no_standardize: bool,
@@ -128,11 +137,14 @@ def fit(
 ) -> None:
     """Find the clusters or classes behind ANNOTATIONS, and what every annotator's labels mean or are worth.
 
-    ANNOTATIONS is a CSV, TSV, Parquet or JSON file: a long table (item, annotator, grouping, group; or item, annotator,
-    label; or crowd-kit's task, worker, label; or item_a, item_b, annotator, same), a wide table (a column of items,
-    then one for each annotator), a card sort export or a Label Studio export. The table of features names the
-    items in the column that holds those of ANNOTATIONS; every other column is a number, or text if --categorical says
-    so. Items without annotations are clustered by their features.
+    ANNOTATIONS is a file of delimited text, Excel, Parquet or JSON, or - for standard input: a long table (item,
+    annotator, grouping, group; or item, annotator, label; or item_a, item_b, annotator, same), a wide table of items
+    and annotators, or what other tools export. How it was read is told; the reading options say otherwise. The table of
+    features names the items in the column that holds those of ANNOTATIONS; every other column is a number, or text if
+    --categorical says so. Items without annotations are clustered by their features.
+
+    Without --model, what ANNOTATIONS holds decides: groupings with features are for PartitionLabelModel, groupings
+    alone for SubsetFusion; labels for DawidSkene; judgements of pairs for MECC, with features or without.
 
     Models that read groupings or judgements of pairs find clusters. The folder then holds report.html, clusters.csv,
     annotators.csv, mapping.csv (if the model tells what groups stand for), views.csv (if it finds several views: the
@@ -141,6 +153,9 @@ def fit(
     Models that read labels alone find the class of each item, in the names that annotators share; give --kind labels
     for a wide table of them. They use no features, which then serve the report alone. The folder holds report.html,
     labels.csv, annotators.csv, confusion.csv, counts.csv (if the model counts), model.zip and summary.json.
+
+    A result that is none, or no more than chance, is said so first, and under "warnings" in summary.json. If judgements
+    of pairs without features do not decide, the exit code is 1; all files are written.
     """
     from consilience.cli.fitting import fit as run
 
@@ -149,10 +164,10 @@ def fit(
         annotations,
         features=features,
         scores=scores,
-        kind=kind,
-        column=item_column,
+        reading=reading,
         known={"gold": gold, "history": history},
         model=model,
+        clusters=clusters,
         settings=chosen,
         standardize=not no_standardize,
         out=out,
@@ -168,16 +183,22 @@ def fit(
         "consilience compare sorts.csv --models SubsetFusion --clusters 2:8 --out table.csv",
     ),
 )
-@click.argument("annotations", type=FILE)
+@click.argument("annotations", type=SOURCE)
 @features_option
 @reading_features
-@click.option("--models", metavar="NAME[,…]", help="The models to compare.  [default: all that can be fitted]")
+@click.option(
+    "--models",
+    metavar="NAME[,…]",
+    shell_complete=complete_several_models,
+    help="The models to compare.  [default: all that can be fitted]",
+)
 @click.option(
     "--set",
     "settings",
     type=Setting(),
     multiple=True,
     metavar="MODEL.KEY=VALUE",
+    shell_complete=complete_settings_of_models,
     help="Set a parameter of one of the models; may be repeated.",
 )
 @click.option(
@@ -222,8 +243,7 @@ def compare(
     max_pairs: int,
     no_standardize: bool,
     out: Path | None,
-    kind: str | None,
-    item_column: str | None,
+    reading: dict[str, Any],
     seed: int | None,
     as_json: bool,
 ) -> None:
@@ -241,8 +261,7 @@ def compare(
     run(
         annotations,
         features=features,
-        kind=kind,
-        column=item_column,
+        reading=reading,
         models=models,
         settings=merged(settings),
         clusters=clusters,
@@ -262,10 +281,8 @@ def compare(
     short_help="Fuse groupings of items, whoever saw what, into one clustering, and write a report.",
     epilog=example("consilience fuse cardsort.csv --out study", "consilience fuse sorts.csv --clusters 8 --seed 1"),
 )
-@click.argument("groupings", type=FILE)
-@click.option(
-    "--clusters", type=Count(), default="auto", show_default=True, help="Number of clusters, or auto: it is found."
-)
+@click.argument("groupings", type=SOURCE)
+@clusters_option
 @click.option(
     "--normalize",
     type=click.Choice(["degree", "presented", "none"]),
@@ -281,34 +298,34 @@ def compare(
 @json_option
 def fuse(
     groupings: Path,
-    clusters: Any,
+    clusters: int | str | None,
     normalize: str,
     no_refine: bool,
     out: Path,
-    kind: str | None,
-    item_column: str | None,
+    reading: dict[str, Any],
     seed: int | None,
     as_json: bool,
 ) -> None:
     """Fuse GROUPINGS of items, which may each hold a few of them only, into one clustering.
 
-    GROUPINGS is a file in any format that 'fit' reads: a long table of item, annotator, grouping and group, a wide
-    table, or a card sort export. The same as 'fit --model SubsetFusion', with options of its own.
+    GROUPINGS is a file in any format that 'fit' reads, or -: a long table of item, annotator, grouping and group, a
+    wide table, or a card sort export. The same as 'fit --model SubsetFusion', which 'fit' takes for groupings without
+    features, with options of its own.
 
     The folder then holds report.html, clusters.csv (the label -1 for items that nobody grouped), annotators.csv,
     model.zip and summary.json.
     """
     from consilience.cli.fitting import fit as run
 
-    settings = {"n_clusters": clusters, "normalize": None if normalize == "none" else normalize}
+    settings = {"normalize": None if normalize == "none" else normalize}
     run(
         groupings,
         features=None,
         scores=None,
-        kind=kind,
-        column=item_column,
+        reading=reading,
         known={"gold": None, "history": None},
         model="SubsetFusion",
+        clusters=clusters,
         settings=settings | {"refine": not no_refine, "random_state": 0 if seed is None else seed},
         standardize=False,
         out=out,
@@ -322,7 +339,7 @@ def fuse(
     epilog=example("consilience report study/model.zip experts.csv --features patients.csv --scores survival.csv"),
 )
 @click.argument("model", type=FILE)
-@click.argument("annotations", type=FILE)
+@click.argument("annotations", type=SOURCE)
 @features_option
 @reading_features
 @scores_option
@@ -336,8 +353,7 @@ def report(
     feature_options: FeatureOptions,
     features: Path | None,
     scores: Path | None,
-    kind: str | None,
-    item_column: str | None,
+    reading: dict[str, Any],
     out: Path,
 ) -> None:
     """Write the report of MODEL, which 'fit' saved, and of the ANNOTATIONS and features that it was fitted to."""
@@ -347,8 +363,7 @@ def report(
         *(model, annotations),
         features=features,
         scores=scores,
-        kind=kind,
-        column=item_column,
+        reading=reading,
         out=out,
         feature_options=feature_options,
     )
@@ -362,7 +377,7 @@ def report(
     ),
 )
 @click.argument("model", type=FILE)
-@click.argument("table", type=FILE)
+@click.argument("table", type=SOURCE)
 @click.option(
     "-o",
     "--out",
@@ -379,8 +394,7 @@ def predict(
     out: Path | None,
     proba: bool,
     feature_item: str | None,
-    kind: str | None,
-    item_column: str | None,
+    reading: dict[str, Any],
 ) -> None:
     """Tell the cluster or class of every item of TABLE, and its probability, by MODEL, which 'fit' saved.
 
@@ -389,7 +403,7 @@ def predict(
     """
     from consilience.cli.applying import predict as run
 
-    run(model, table, out=out, proba=proba, kind=kind, column=item_column, feature_item=feature_item)
+    run(model, table, out=out, proba=proba, reading=reading, feature_item=feature_item)
 
 
 main.add_command(simulate)
@@ -399,26 +413,26 @@ main.add_command(simulate)
     short_help="Write annotations as a long table, or as another kind.",
     epilog=example("consilience convert cardsort.csv pairs.parquet --to pairs"),
 )
-@click.argument("source", type=FILE, metavar="IN")
+@click.argument("source", type=SOURCE, metavar="IN")
 @click.argument("out", type=FILE)
-@click.option("--to", type=ALL_KINDS, help="Turn them into this kind.")
-@click.option("--kind", type=ALL_KINDS, help="What the annotations are, if their file leaves it open.")
-@click.option("--item-column", metavar="NAME", help="The column of items of a wide table.")
-def convert(source: Path, out: Path, to: str | None, kind: str | None, item_column: str | None) -> None:
+@click.option("--to", type=KINDS, help="Turn them into this kind.")
+@reading_options
+def convert(source: Path, out: Path, to: str | None, reading: dict[str, Any]) -> None:
     """Read annotations from IN, in any format that 'fit' reads, and write their long table to OUT.
 
-    OUT ends in .csv, .tsv, .parquet or .json. Groupings and labels can become pairs, and labels groupings.
+    IN may be - for standard input. OUT ends in .csv, .tsv, .parquet or .json. Groupings and labels can become
+    pairs, and labels groupings.
     """
     from consilience.cli.sources import convert as run
 
-    run(source, out, to=to, kind=kind, column=item_column)
+    run(source, out, to=to, reading=reading)
 
 
 @main.command(
     short_help="List the data sets, or write one to a file.",
     epilog=example("consilience datasets iris --what features --out iris.csv"),
 )
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_data_sets)
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="File to write; needs NAME.")
 @click.option(
     "--what",

@@ -13,10 +13,10 @@ import click
 import numpy as np
 import pandas as pd
 
-from consilience import read_annotations, registry
+from consilience import registry
 from consilience.annotations import Annotations
 from consilience.annotations.names import plain
-from consilience.cli.features import read_features
+from consilience.cli.evidence import Material, read_material
 from consilience.cli.fitting import make_estimator
 from consilience.cli.options import FeatureOptions
 from consilience.cli.preparing import behind, steps_for
@@ -28,15 +28,13 @@ from consilience.entrants import candidates, final
 from consilience.errors import InputError
 
 MOST_NUMBERS = 5  # of clusters, between the lowest and the highest
-COMMON = ("random_state", "n_jobs")  # settings that every model may take
 
 
 def compare(
     annotations: Path,
     *,
     features: Path | None,
-    kind: str | None,
-    column: str | None,
+    reading: Mapping[str, Any],
     models: str | None,
     settings: Mapping[str, Any],
     clusters: tuple[int, int] | None,
@@ -55,13 +53,14 @@ def compare(
         require_folder(out)
     names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
     of_model = by_model(settings, names)
-    said, table, notes = read(annotations, features, feature_options, kind=kind, column=column)
+    material = read_material(annotations, features, reading, feature_options)
+    said, table, notes = joined(material)
     for text in notes:
         note(text)
     numbers = None if clusters is None else between(*clusters)
     found = candidates(said, table, n_clusters=numbers, models=names, settings=of_model)
     if not found:
-        raise InputError(f"{annotations}: No model reads {type(said).__name__.lower()}.")
+        raise InputError(f"{material.source}: No model reads {material.kind}.")
     for name in of_model:
         if name not in {type(model).__name__ for model in found.values()}:
             raise InputError(f"--set names {name}, which is not among the models compared.")
@@ -74,79 +73,59 @@ def compare(
         raise InputError(f"No model could be compared. {_reasons(result)}")
     if out is not None:
         write_table(result.table.reset_index(), out)
-    click.echo(json.dumps(_summary(result, found), indent=2, ensure_ascii=False) if as_json else str(result))
+    summary = {"read_as": material.read_as, "notes": material.notes + notes} | _summary(result, found)
+    click.echo(json.dumps(summary, indent=2, ensure_ascii=False) if as_json else str(result))
 
 
-def choose(
-    annotations: Path,
-    features: Path | None,
-    *,
-    kind: str | None,
-    column: str | None,
-    known: Mapping[str, Path | None],
-    settings: Mapping[str, Any],
-    standardize: bool,
-    feature_options: FeatureOptions,
-) -> tuple[str, dict[str, Any]]:
-    """Name of the model that foresees the annotations best, and its settings; what was found is noted.
+def choose_by_comparing(
+    material: Material, *, settings: Mapping[str, Any], standardize: bool, feature_options: FeatureOptions
+) -> tuple[str, dict[str, Any], str]:
+    """Name of the model that foresees the annotations best, its settings, and the verdict, which is noted.
 
     Raises
     ------
     InputError
-        Settings that belong to one model, or no model can be fitted.
+        No model can be fitted.
     """
-    for key in settings:
-        if key not in COMMON:
-            raise InputError(f"--set {key} belongs to one model, and 'auto' compares many; name one by --model.")
-    for option, path in known.items():
-        if path is not None:
-            raise InputError(f"--{option} is for a model that is named; 'auto' compares models without it.")
-    said, table, _ = read(annotations, features, feature_options, kind=kind, column=column)
-    given = type(said).__name__.lower()
-    readers = {name for name, entry in registry.ESTIMATORS.items() if given in entry.reads}
+    said, table, _ = joined(material)
+    readers = {name for name, entry in registry.ESTIMATORS.items() if material.kind in entry.reads}
     found = {name: model for name, model in candidates(said, table).items() if type(model).__name__ in readers}
     if not found:
-        raise InputError(f"{annotations}: No model reads {given}.")
+        raise InputError(f"{material.source}: No model reads {material.kind}.")
     entered = prepared(found, table, feature_options, standardize=standardize)
     result = compare_models(entered, said, table, random_state=settings.get("random_state", 0), verbose=True)
     if result.chosen is None:
         raise InputError(f"No model could be compared. {_reasons(result)}")
-    note(f"Compared {len(found)} models on {len(result.judgements):,} judgements held out. {result.verdict}")
+    why = f"Compared {len(found)} models on {len(result.judgements):,} judgements held out. {result.verdict}"
+    note(why)
     model = found[result.chosen]
     takes = signature(type(model)).parameters
-    return type(model).__name__, _own(model) | {key: value for key, value in settings.items() if key in takes}
+    chosen = _own(model) | {key: value for key, value in settings.items() if key in takes}
+    return type(model).__name__, chosen, why
 
 
-def read(
-    annotations: Path,
-    features: Path | None,
-    feature_options: FeatureOptions,
-    *,
-    kind: str | None,
-    column: str | None,
-) -> tuple[Annotations, pd.DataFrame | None, list[str]]:
-    """Read annotations of any kind, and features whose rows are their items; and notes on the features.
+def joined(material: Material) -> tuple[Annotations, pd.DataFrame | None, list[str]]:
+    """Annotations of any kind, and features whose rows are their items; and notes on the features.
 
     Raises
     ------
     InputError
-        A file that cannot be read, or items that do not fit.
+        Items that do not fit.
     """
-    said: Annotations = read_annotations(annotations, kind=kind, item=column)
-    if features is None:
+    said = material.annotations
+    if material.features is None:
         return said, None, []
-    found = read_features(features, feature_options, said.items)
-    table = found.table
+    table, notes = material.features.table, material.features.notes
     absent = said.items[~said.items.isin(table.index)]
     if len(absent) == len(said.items):
         raise InputError(
-            f"No item of {annotations} (such as {plain(said.items[0])!r}) is in {features} "
+            f"No item of {material.source} (such as {plain(said.items[0])!r}) is in {material.features_source} "
             f"(such as {plain(table.index[0])!r})."
         )
     said = said.reindex(table.index)
     if len(absent):
-        note(f"Items with neither annotations nor features, left out: {len(absent):,}.")
-    return said, table, found.notes
+        notes = [*notes, f"Items with neither annotations nor features, left out: {len(absent):,}."]
+    return said, table, notes
 
 
 def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, dict[str, Any]]:

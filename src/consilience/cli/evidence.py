@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience import read_annotations, registry
+from consilience import registry
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Table
 from consilience.annotations.names import plain
-from consilience.cli.features import read_features
+from consilience.cli.features import Features, read_features
 from consilience.cli.item_columns import item_column
 from consilience.cli.options import FeatureOptions
 from consilience.cli.program import note, others
+from consilience.cli.reading import named, read_noted
 from consilience.cli.tables import named_as, names_as, names_in, read_table, rows_of
 from consilience.errors import InputError
 
@@ -44,38 +47,75 @@ class Evidence:
     known: dict[str, Any] = field(default_factory=dict)
 
 
-def read_evidence(
-    annotations: Path,
-    features: Path | None,
-    *,
-    kind: str | None,
-    column: str | None,
-    known: dict[str, Path | None],
-    model: str,
-    feature_options: FeatureOptions,
-) -> Evidence:
-    """Read what a model of the registry learns from, and bring its items together.
+@dataclass(frozen=True)
+class Material:
+    """What the files hold, before it is known which model is to learn from it.
+
+    Attributes
+    ----------
+    annotations : Groupings, Labels or Pairs
+    notes : list of str
+        What was made of them when they were read, which the user has been told.
+    features : Features, rows as in the file, or None
+    source : name of the file of annotations
+    features_source : where the features were read from, or None
+    """
+
+    annotations: Groupings | Labels | Pairs
+    notes: list[str]
+    features: Features | None
+    source: str
+    features_source: Path | None
+
+    @property
+    def kind(self) -> str:
+        """What the annotations are: groupings, labels or pairs."""
+        return type(self.annotations).__name__.lower()
+
+    @property
+    def read_as(self) -> str:
+        """How the file of annotations was read."""
+        return self.annotations.reading.how if self.annotations.reading is not None else ""
+
+
+def read_material(
+    annotations: Path, features: Path | None, reading: Mapping[str, Any], options: FeatureOptions
+) -> Material:
+    """Read annotations and features, each once.
 
     Raises
     ------
     InputError
-        A file that cannot be read, annotations that the model does not take, or items that do not fit.
+        A file that cannot be read.
     """
-    said, notes = read_said(annotations, kind=kind, column=column, model=model)
+    if str(annotations) == str(features) == STANDARD_INPUT:
+        raise InputError("Standard input is one table; give the file of the annotations or that of the features.")
+    said, notes = read_noted(annotations, reading)
+    read = None if features is None else read_features(features, options, said.items)
+    return Material(said, notes, read, named(annotations), features)
+
+
+def evidence_for(model: str, material: Material, known: dict[str, Path | None]) -> Evidence:
+    """Bring together what a model of the registry learns from: the items in one order, annotations of its kind.
+
+    Raises
+    ------
+    InputError
+        Annotations that the model does not take, or items that do not fit.
+    """
+    said, notes = as_read_by(model, material.annotations, material.source)
     if isinstance(said, Groupings):
         notes += _of_one_label(said)
     if isinstance(said, Labels) or registry.entry(model).kind == "consensus":
-        return _without_features(said, notes, features, known, model, feature_options)
-    if features is None:
+        return _without_features(said, notes, material, known, model)
+    read, source = material.features, material.features_source
+    if read is None or source is None:
         return Evidence(said, None, notes + _unannotated(said, "annotations", "nothing tells their cluster"))
-    read = read_features(features, feature_options, said.items)
-    said, more = _over(said, read.table.index, annotations, features)
+    said, more = _over(said, read.table.index, material.source, source)
     return Evidence(said, read.table, notes + read.notes + more)
 
 
-def read_said(
-    path: Path, *, kind: str | None, column: str | None, model: str
-) -> tuple[Groupings | Labels | Pairs, list[str]]:
+def read_said(path: Path, *, reading: Mapping[str, Any], model: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
     """Read annotations of the kind that a model is made for, and say what was made of them.
 
     Raises
@@ -83,17 +123,25 @@ def read_said(
     InputError
         The file cannot be read, or holds annotations that the model does not take.
     """
+    said, _ = read_noted(path, reading)
+    return as_read_by(model, said, named(path))
+
+
+def as_read_by(model: str, said: Any, source: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
+    """Return annotations of the kind that a model is made for, and say what was made of them.
+
+    Raises
+    ------
+    InputError
+        The model does not take such annotations.
+    """
     reads = registry.entry(model).reads
-    said: Any = read_annotations(path, kind=kind, item=column)
     found = type(said).__name__.lower()
     if found not in reads:
         hint = ""
-        if found == "groupings":
-            hint = (
-                " If the names mean the same to all annotators, give --kind labels where the table is wide, or call "
-                "the column of groups 'label'."
-            )
-        raise InputError(f"{path}: {model} reads {' or '.join(reads)}, and the file holds {found}.{hint}")
+        if found == "groupings" and "labels" in reads:
+            hint = " If all annotators share the names of the groups, read it with --kind labels."
+        raise InputError(f"{source}: {model} reads {' or '.join(reads)}, and the file holds {found}.{hint}")
     if found == "labels" and reads[0] == "groupings":
         why = f"{model} learns what each annotator's labels stand for"
         if registry.entry(model).kind == "consensus":
@@ -103,22 +151,25 @@ def read_said(
 
 
 def _without_features(
-    said: Groupings | Labels | Pairs,
-    notes: list[str],
-    features: Path | None,
-    known: dict[str, Path | None],
-    model: str,
-    feature_options: FeatureOptions,
+    said: Groupings | Labels | Pairs, notes: list[str], material: Material, known: dict[str, Path | None], model: str
 ) -> Evidence:
     """Evidence of a model that learns from annotations alone: features are read for the report."""
     words = ("labels", "class") if isinstance(said, Labels) else ("annotations", "cluster")
     notes = notes + _unannotated(said, words[0], f"nothing tells their {words[1]}")
     table = None
-    if features is not None:
-        read = read_features(features, feature_options, said.items)
-        table, notes = rows_of(read.table, said.items, features), notes + read.notes
-        notes.append(f"{model} does not use features; those of {features} serve the report alone.")
+    if material.features is not None and material.features_source is not None:
+        read, source = material.features, material.features_source
+        table, notes = rows_of(read.table, said.items, source), notes + read.notes
+        notes.append(
+            f"{model} does not use features; those of {source} serve the report alone. "
+            f"--model {_user_of_features(said)} would use them."
+        )
     return Evidence(said, table, notes, read_known(known, said) if isinstance(said, Labels) else {})
+
+
+def _user_of_features(said: Groupings | Labels | Pairs) -> str:
+    """Name the model to try where features are to count."""
+    return "MECC" if isinstance(said, Pairs) else "PartitionLabelModel"
 
 
 def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:
@@ -219,7 +270,7 @@ def _of_one_label(groupings: Groupings) -> list[str]:
 
 
 def _over(
-    said: Groupings | Pairs, items: pd.Index, annotations: Path, features: Path
+    said: Groupings | Pairs, items: pd.Index, annotations: str, features: Path
 ) -> tuple[Groupings | Pairs, list[str]]:
     """Annotations over the items that have features, and what that changed."""
     per_item = said.summary().annotators_per_item

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import click
+import pandas as pd
 
 from consilience import registry
-from consilience.cli.evidence import read_evidence
+from consilience.cli.applying import last_step
+from consilience.cli.choosing import choose, said_why, with_clusters
+from consilience.cli.evidence import Evidence, Material, evidence_for, read_material
 from consilience.cli.options import FeatureOptions
 from consilience.cli.preparing import as_shown, behind, legible, steps_for
-from consilience.cli.program import note
+from consilience.cli.program import UndecidedError, note
 from consilience.cli.results import write_results
 from consilience.cli.summary import as_lines, summary
 from consilience.cli.tables import read_scores
+from consilience.cli.verdict import suggestions, verdict
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
 
 AUTO = "auto"
+COMMON = ("random_state", "n_jobs")  # settings that every model may take
 
 
 def fit(
@@ -30,58 +36,142 @@ def fit(
     *,
     features: Path | None,
     scores: Path | None,
-    kind: str | None,
-    column: str | None,
+    reading: Mapping[str, Any],
     known: dict[str, Path | None],
-    model: str,
+    model: str | None,
+    clusters: int | str | None,
     settings: Mapping[str, Any],
     standardize: bool,
     out: Path,
     as_json: bool,
     feature_options: FeatureOptions,
 ) -> None:
-    """Fit a model to files, write what it found to the folder `out`, and show a summary."""
-    if model == AUTO:
-        from consilience.cli.comparing import choose
+    """Fit a model to files, write what it found to the folder `out`, and show a summary.
 
-        model, settings = choose(
-            *(annotations, features),
-            kind=kind,
-            column=column,
-            known=known,
-            settings=settings,
-            standardize=standardize,
-            feature_options=feature_options,
-        )
-    estimator = make_estimator(model, settings)
-    require_arguments(model, [name for name, path in known.items() if path is not None])
-    evidence = read_evidence(
-        *(annotations, features),
-        kind=kind,
-        column=column,
-        known=known,
-        model=model,
-        feature_options=feature_options,
-    )
-    said, table = evidence.annotations, evidence.features
-    rated = None if scores is None else read_scores(scores, said.items)
+    Raises
+    ------
+    InputError
+        Files, a model or settings that cannot be used.
+    UndecidedError
+        Judgements of pairs alone did not tell items apart; all is written and shown before.
+    """
+    if model == AUTO:
+        require_comparable(settings, clusters, known)
+    elif model is not None:
+        checked_model(model, settings, clusters, known)  # before anything is read
+    material = read_material(annotations, features, reading, feature_options)
+    name, settings, why = chosen(model, material, settings, standardize=standardize, feature_options=feature_options)
+    estimator = checked_model(name, settings, clusters, known, found=material.kind if model is None else None)
+    if model is None:
+        note(why)
+    evidence = evidence_for(name, material, known)
+    rated = None if scores is None else read_scores(scores, evidence.annotations.items)
     make_folder(out)
     for text in evidence.notes:
         note(text)
-    steps = [] if table is None else steps_for(table, feature_options, standardize=standardize)
-    if registry.entry(model).kind == "consensus":
-        estimator.fit(said, **evidence.known)
-        table = legible(steps, table)
-    else:
-        estimator = behind(steps, estimator).fit(table, said)
-
+    estimator, shown, table = fitted(estimator, name, evidence, feature_options, standardize=standardize)
+    legible_evidence = replace(evidence, features=table)
+    said = verdict(last_step(estimator), legible_evidence)
+    for text in (more := suggestions(last_step(estimator), legible_evidence, said)):
+        note(text)
     write_results(estimator, out)
-    shown, shown_features = as_shown(estimator, table)
-    report(shown, said, X=shown_features, scores=rated, path=out / "report.html")
-    found = summary(estimator, evidence, out)
+    report(shown, evidence.annotations, X=table, scores=rated, warnings=said.warnings, path=out / "report.html")
+    found = {"warnings": said.warnings, "why": why} | summary(estimator, material, evidence, out, more=more)
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     (out / "summary.json").write_text(text + "\n", encoding="utf-8")
+    for warning in said.warnings if as_json else ():
+        click.echo(f"Warning: {warning}", err=True)
     click.echo(text if as_json else as_lines(found))
+    if said.is_undecided:
+        raise UndecidedError(f"Undecided: see the warning. What was found all the same is in {out}.")
+
+
+def chosen(
+    model: str | None,
+    material: Material,
+    settings: Mapping[str, Any],
+    *,
+    standardize: bool,
+    feature_options: FeatureOptions,
+) -> tuple[str, Mapping[str, Any], str]:
+    """Name of the model to fit, its settings, and why it is that one."""
+    if model == AUTO:
+        from consilience.cli.comparing import choose_by_comparing
+
+        return choose_by_comparing(
+            material, settings=settings, standardize=standardize, feature_options=feature_options
+        )
+    if model is not None:
+        return model, settings, "It was named."
+    choice = choose(material.kind, features=material.features is not None)
+    takes = signature(registry.estimator(choice.model)).parameters
+    for key in COMMON:
+        if key in settings and key not in takes:
+            note(f"{choice.model} has no parameter {key!r}, which is left out.")
+    known = {key: value for key, value in settings.items() if key in takes or key not in COMMON}
+    return choice.model, known, said_why(choice)
+
+
+def require_comparable(
+    settings: Mapping[str, Any], clusters: int | str | None, known: Mapping[str, Path | None]
+) -> None:
+    """Raise an InputError if something is given that belongs to one model, where 'auto' compares many."""
+    own = [f"--set {key}" for key in settings if key not in COMMON]
+    own += ["--clusters"] if clusters is not None else []
+    if own:
+        raise InputError(f"{own[0]} belongs to one model, and 'auto' compares many; name one by --model.")
+    for option, path in known.items():
+        if path is not None:
+            raise InputError(f"--{option} is for a model that is named; 'auto' compares models without it.")
+
+
+def checked_model(
+    name: str,
+    settings: Mapping[str, Any],
+    clusters: int | str | None,
+    known: Mapping[str, Path | None],
+    *,
+    found: str | None = None,
+) -> Any:
+    """Make the estimator if its settings, number of clusters and further arguments are such as it takes.
+
+    Where it was chosen by the kind of annotations that the file holds, `found`, an error says that.
+
+    Raises
+    ------
+    InputError
+        They are not.
+    """
+    try:
+        estimator = make_estimator(name, with_clusters(name, settings, clusters))
+        require_arguments(name, [option for option, path in known.items() if path is not None])
+    except InputError as error:
+        if found is None:
+            raise
+        labels = " If all annotators share the names, read it with --kind labels." if found == "groupings" else ""
+        why = f"{name} was chosen, since the file holds {found}; --model names another."
+        raise InputError(f"{error} {why}{labels if any(known.values()) else ''}") from error
+    return estimator
+
+
+def fitted(
+    estimator: Any, name: str, evidence: Evidence, options: FeatureOptions, *, standardize: bool
+) -> tuple[Any, Any, pd.DataFrame | None]:
+    """Fit an estimator behind the steps that prepare its features.
+
+    Returns
+    -------
+    estimator : fitted, behind these steps if it takes features
+    shown : the same without the step that fills and encodes them
+    table : the features after that step, all of them numbers, or None
+    """
+    table = evidence.features
+    steps = [] if table is None else steps_for(table, options, standardize=standardize)
+    if registry.entry(name).kind == "consensus":
+        estimator.fit(evidence.annotations, **evidence.known)
+        return estimator, estimator, legible(steps, table)
+    estimator = behind(steps, estimator).fit(table, evidence.annotations)
+    return estimator, *as_shown(estimator, table)
 
 
 def make_estimator(name: str, settings: Mapping[str, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -11,11 +11,13 @@ from typing import Any, TypeVar
 
 import click
 
+from consilience.cli.program import ReadingOption
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
-KINDS = click.Choice(["groupings", "labels"])
-ALL_KINDS = click.Choice(["groupings", "pairs", "labels"])
+SOURCE = click.Path(path_type=Path, allow_dash=True)  # - is standard input
 ALL_COLUMNS = "all"
+KINDS = click.Choice(["groupings", "pairs", "labels"])
 WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -104,11 +106,76 @@ class Between(click.ParamType):
         return int(low), int(high)
 
 
-def reading_options(function: Function) -> Function:
-    """Options on how a file of annotations is to be read."""
-    kind = click.option("--kind", type=KINDS, help="What the annotations are, if their file leaves it open.")
-    column = click.option("--item-column", metavar="NAME", help="The column of items of a wide table.")
-    return kind(column(function))
+def _column(name: str, text: str) -> Callable[[Any], Any]:
+    return click.option(f"--{name}", cls=ReadingOption, metavar="COL", help=text)
+
+
+READING: dict[str, Callable[[Any], Any]] = {  # by the keyword of read_annotations that each is
+    "kind": click.option("--kind", cls=ReadingOption, type=KINDS, help="What the annotations are."),
+    "item": _column("item", "The column of items; of pairs that of the first."),
+    "item_b": _column("item-b", "The column of the second item of a pair."),
+    "annotator": _column("annotator", "The column of annotators."),
+    "grouping": _column("grouping", "The column of groupings: whose groups belong together."),
+    "group": _column("group", "The column of groups, whose names mean nothing elsewhere."),
+    "label": _column("label", "The column of labels, whose names all annotators share."),
+    "same": _column("same", "The column of judgements of pairs."),
+    "ignore": click.option(
+        "--ignore",
+        cls=ReadingOption,
+        metavar="COL",
+        multiple=True,
+        help="A column to leave out; * stands for any letters. May be repeated.",
+    ),
+    "transpose": click.option(
+        "--transpose/--no-transpose",
+        cls=ReadingOption,
+        default=None,
+        help="Whether the rows of a wide table are annotators.",
+    ),
+    "missing": click.option(
+        "--missing",
+        cls=ReadingOption,
+        metavar="VALUE",
+        multiple=True,
+        help="What means that nothing was said, besides a blank cell; '' for nothing else. May be repeated.",
+    ),
+    "same_if": click.option(
+        "--same-if",
+        cls=ReadingOption,
+        metavar="COND",
+        help="Which judgements of pairs mean the same, such as '>=3' or '=yes'.",
+    ),
+    "encoding": click.option("--encoding", cls=ReadingOption, metavar="NAME", help="Of text, such as cp1252."),
+    "sheet": click.option("--sheet", cls=ReadingOption, metavar="NAME", help="Of a workbook."),
+}
+
+
+def reading_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Options on how a file of annotations is read; those given are one argument `reading`, a dict of keywords."""
+
+    @wraps(function)
+    def gathered(**options: Any) -> None:
+        given = {name: options.pop(name) for name in READING}
+        reading = {name: value for name, value in given.items() if value not in (None, ())}
+        if "missing" in reading:
+            reading["missing"] = [value for value in reading["missing"] if value.strip()]
+        function(reading=reading, **options)
+
+    decorated: Callable[..., None] = gathered
+    for option in reversed(READING.values()):
+        decorated = option(decorated)
+    return decorated
+
+
+def flags(reading: Mapping[str, Any]) -> str:
+    """Name the options that such keywords were given by.
+
+    Examples
+    --------
+    >>> flags({"kind": "labels", "item_b": "card", "transpose": False})
+    '--kind, --item-b, --no-transpose'
+    """
+    return ", ".join(f"--{'no-' if value is False else ''}{name.replace('_', '-')}" for name, value in reading.items())
 
 
 @dataclass(frozen=True)
@@ -187,6 +254,13 @@ seed_option = click.option(
     "--seed", type=int, help="Where random numbers start; the same seed gives the same result.  [default: 0]"
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+
+
+clusters_option = click.option(
+    "--clusters",
+    type=Count(),
+    help="Number of clusters of models that can be told it, or auto: it is found.  [default: as the model does]",
+)
 
 
 def merged(settings: tuple[tuple[str, Any], ...], **options: tuple[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What all commands share: results on standard output, one sentence on standard error, and exit codes.
 
-0 is success; 2 wrong usage or bad input; 1 any other failure; 130 an interruption by the user.
+0 is success; 2 wrong usage or bad input; 1 any other failure, and judgements that do not decide; 130 an interruption by
+the user.
 """
 
 from __future__ import annotations
@@ -25,10 +26,20 @@ class FailedError(click.ClickException):
     exit_code = 1
 
 
+class UndecidedError(click.ClickException):
+    """A command that did its work, and found that the data do not decide."""
+
+    exit_code = 1
+
+
 class BadInputError(click.ClickException):
     """A command that was given what it cannot use."""
 
     exit_code = 2
+
+
+class ReadingOption(click.Option):
+    """An option on how a file of annotations is read, which the help shows among its like."""
 
 
 class Command(click.Command):
@@ -45,6 +56,16 @@ class Command(click.Command):
                 help="Show where in the program a failure arose.",
             )
         )
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, those on how annotations are read under a heading of their own."""
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        for heading, on_reading in (("Options", False), ("Reading options", True)):
+            these = [option for option in options if isinstance(option, ReadingOption) is on_reading]
+            records = [record for option in these if (record := option.get_help_record(ctx))]
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from consilience.cli.completion import complete_sources
 from consilience.cli.options import FILE, Between, Function, Numbers, example
 from consilience.cli.program import Program, show_help
 
@@ -25,7 +26,7 @@ def simulate() -> None:
 def simulation_options(function: Function) -> Function:
     """Options of all simulators."""
     options: list[Callable[[Any], Any]] = [
-        click.argument("source"),
+        click.argument("source", shell_complete=complete_sources),
         click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="File of annotations to write."),
         click.option("--features-out", type=FILE, metavar="FILE", help="Write the features too, for 'fit --features'."),
         click.option(

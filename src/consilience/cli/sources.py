@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,11 @@ import click
 import numpy as np
 import pandas as pd
 
-from consilience import read_annotations, write_annotations
+from consilience import write_annotations
 from consilience.annotations import Annotations, Groupings, Labels
 from consilience.annotations.names import plain
 from consilience.cli.item_columns import item_column
+from consilience.cli.reading import read_noted
 from consilience.cli.tables import names_in, numbers, read_table, require_folder, write_table
 from consilience.datasets import list_datasets, load_dataset
 from consilience.errors import InputError
@@ -71,10 +72,11 @@ def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, p
     return pd.Series(data_set.target_names[data_set.target], index=data_set.item_names), data_set.data
 
 
-def convert(source: Path, out: Path, *, to: str | None, kind: str | None, column: str | None) -> None:
+def convert(source: Path, out: Path, *, to: str | None, reading: Mapping[str, Any]) -> None:
     """Read annotations in any format and write their long table, as another kind if `to` says so."""
     require_folder(out)
-    said = convert_to(read_annotations(source, kind=kind, item=column), to)
+    said, _ = read_noted(source, reading)
+    said = convert_to(said, to)
     write_annotations(said, out)
     click.echo(f"{out}: {said}")
 

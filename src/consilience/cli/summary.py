@@ -11,7 +11,7 @@ import pandas as pd
 import consilience
 from consilience.annotations import Pairs
 from consilience.annotations.names import plain
-from consilience.cli.evidence import Evidence
+from consilience.cli.evidence import Evidence, Material
 from consilience.cli.preparing import is_standardized
 from consilience.cli.results import files_of
 from consilience.inspection.answer import Answer, names_classes
@@ -25,14 +25,16 @@ FIGURES = ("accuracy", "sensitivity", "specificity", "agreement")  # of an annot
 FITTED = {"prior_variance_": float, "n_ties_": int, "lower_bound_": float, "n_iter_": int, "converged_": bool}
 
 
-def summary(estimator: Any, evidence: Evidence, out: Path) -> dict[str, Any]:
+def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *, more: list[str]) -> dict[str, Any]:
     """Return what was given and found, of plain values.
 
     Parameters
     ----------
     estimator : fitted estimator, or Pipeline that ends in one
+    material : what the files hold
     evidence : what it was fitted to
     out : folder of the results
+    more : notes on what to try next
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     said, features = evidence.annotations, evidence.features
@@ -45,6 +47,7 @@ def summary(estimator: Any, evidence: Evidence, out: Path) -> dict[str, Any]:
     return {
         "consilience": consilience.__version__,
         "model": type(model).__name__,
+        "read_as": material.read_as,
         "parameters": {name: _json(value) for name, value in model.get_params().items()},
         "n_items": len(said),
         "n_annotators": said.n_annotators,
@@ -54,7 +57,7 @@ def summary(estimator: Any, evidence: Evidence, out: Path) -> dict[str, Any]:
         "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **found,
         **{name.rstrip("_"): kind(getattr(model, name)) for name, kind in FITTED.items() if hasattr(model, name)},
-        "notes": evidence.notes,
+        "notes": [*material.notes, *evidence.notes, *more],
         "files": {Path(name).stem: str(out / name) for name in files_of(model)},
     }
 
@@ -155,7 +158,7 @@ def _figure(value: Any) -> Any:
 def as_lines(found: dict[str, Any]) -> str:
     """Return a summary as lines for people."""
     write = _lines_of_classes if "classes" in found else _lines_of_fusion if "caveats" in found else _lines_of_clusters
-    lines = write(found)
+    lines = [*(found["warnings"] and [*found["warnings"], ""]), *write(found)]
     files = [Path(path) for path in found["files"].values()]
     lines.append(f"Files in {files[0].parent}: {', '.join(path.name for path in files)}")
     return "\n".join(lines)
@@ -219,7 +222,7 @@ def _how_many(found: dict[str, Any]) -> str:
     if asked != "auto":
         return f"{counted(number, 'cluster')}, {'as' if number == asked else f'where {asked:,} were'} asked for;"
     if len(considered) == 1:
-        return f"Found {counted(number, 'cluster')} beyond doubt;"
+        return f"Found {counted(number, 'cluster')}, the only number considered;"
     return f"Found {counted(number, 'cluster')}, of {min(considered)} to {max(considered)} considered;"
 
 

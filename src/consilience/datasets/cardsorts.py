@@ -123,4 +123,5 @@ def _card_sort(
 ) -> Bunch:
     items = item.drop_duplicates().tolist()
     frame = pd.DataFrame({"item": item, "annotator": annotator, "group": group})
-    return bundle(data_set, items=items, annotations=Groupings.from_frame(frame, items=items), **others)
+    groupings = Groupings.from_frame(frame, items=items, missing=[])  # somebody called a category "unsorted"
+    return bundle(data_set, items=items, annotations=groupings, **others)

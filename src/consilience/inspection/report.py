@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ def report(
     scores: Any = None,
     stability: Any = None,
     title: str | None = None,
+    warnings: Iterable[str] = (),
     path: str | Path | None = None,
 ) -> str | Path:
     """Write what a fitted model found, and how far to trust it, as one self-contained HTML page.
@@ -49,6 +51,8 @@ def report(
         How far the clusters of fewer groupings agree with these, for the report of a fusion; see `plot_stability`.
     title : str, optional
         By default the number of clusters or classes, items and annotators.
+    warnings : iterable of str, optional
+        What is to be said before anything else, such as that the annotators do not agree.
     path : str or Path, optional
         Where to write the page, in UTF-8; the folder must exist.
 
@@ -86,6 +90,7 @@ def report(
         content = list(sections(subject))
     page = environment.get_template("report.html.j2").render(
         title=default_title(subject) if title is None else as_text(title),
+        warnings=list(warnings),
         findings=key_findings(subject),
         sections=content,
     )

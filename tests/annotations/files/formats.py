@@ -90,10 +90,8 @@ def numbers(file: str, delimiter: str, blank: int | None = None, transpose: bool
     return [(column, row, cell) for row, column, cell in held] if transpose else held
 
 
-BASE = np.array(
-    [[0, 0, 1, 1, 2, 2, 3, 3, 0, 1], [1, 1, 0, 0, 2, 2, 3, 3, 3, 1], [0, 1, 2, 3, 0, 1, 2, 3, 0, 0]], dtype=float
-)
-BASE[1, 9] = BASE[2, 8] = np.nan
+BASE = np.array([[0, 0, 0, 0, 1, 1, 1, 1, 0, 1], [1, 1, 0, 0, 2, 2, 3, 3, 4, 5], [0, 1, 2, 3, 4, 5, 6, 7, 7, 7]], float)
+BASE[0, 9] = BASE[1, 0] = np.nan
 VOTES = np.array([[0, -1, 1], [1, 1, -1], [-1, 0, 0], [0, 0, -1], [2, -1, 2], [2, 2, -1]])
 
 
@@ -196,7 +194,7 @@ CARD_SORTING = [
         "cards × categories",
         "card-category-counts.csv",
         ONE_TOOL,
-        refused="This is a table of counts: every row adds up to 8. Nobody's groups can be recovered from it",
+        refused="This seems to be a table of counts, of how many people put each item into each category.",
     ),
     Format(
         "agreement on categories",
@@ -303,7 +301,7 @@ FREE_SORTING = [
         "words × products, counted",
         "vocabulary.csv",
         "cran/FreeSortR: AromaTerms; DistatisR's sheet Vocabulary",
-        refused="This is a table of counts: most of its cells are 0 or other small numbers",
+        refused="This seems to be a table of counts, of how many people put each item into each category.",
     ),
     Format(
         "R's write.table",
@@ -759,7 +757,8 @@ LABELS = [
         "peerannot/peerannot: datasets/toy-data/answers.txt",
         numbers("answers.txt", " ", blank=-1),
         "labels",
-        options={"kind": "labels"},
+        refused="The table reads two ways: 12 items in the rows and 6 annotators in the columns",
+        options={"kind": "labels", "transpose": False},
         left_out=("10 cells with -1 taken for missing (--missing '' if -1 is a label)",),
     ),
     Format(
@@ -818,7 +817,7 @@ CLUSTERINGS = [
         "ConsensusClusterPlus, a class per sample",
         "consensusClass.csv",
         "ConsensusClusterPlus: its R code",
-        refused="The first line seems to hold data and not the names of columns, since 's1' looks like 's2'",
+        refused="The first line seems to hold data and not the names of columns, since 's1' is like the cells below it",
     ),
 ]
 

@@ -466,7 +466,7 @@ def lists_in_columns(table: Table, name: str) -> Table | None:
         return None
     cells = frame.to_numpy(object)
     texts = [str(cell).strip() for cell in cells.ravel()]
-    filled = np.array([text not in ("", "None") for text in texts]).reshape(cells.shape)
+    filled = np.array([text not in ("", "None") for text in texts], dtype=bool).reshape(cells.shape)
     held = [text for text, is_it in zip(texts, filled.ravel()) if is_it]
     ragged = all((~filled[:-1, place] <= ~filled[1:, place]).all() for place in range(cells.shape[1]))
     uneven = len(set(filled.sum(0))) > 1

@@ -8,7 +8,7 @@ refused with both readings.
 3. Names of groups that only one row, or only one column, uses: people name their own groups, and use a name for
    several items.
 4. Numbered groups without gaps: whoever numbers their groups uses 1 to k, or 0 to k - 1, and skips none, while the
-   numbers that several people gave one item have gaps.
+   numbers that several people gave one item have gaps. It counts if cells exchanged at random would leave gaps.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ INITIALS = {
     "part": "participant",
 }
 QUESTIONS = {"q": "question", "stim": "stimulus"}
+N_EXCHANGES = 100
+MOST_CELLS = 20_000  # that are exchanged
 ENOUGH = 3  # names, or vectors with gaps, that count as evidence
 
 
@@ -84,7 +86,7 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded) -> 
         return Orientation(side, *nouns, "their names")  # type: ignore[arg-type]
     side, why = _by_own_names(cells, len(rows), len(columns))
     if side is None:
-        side, why = _by_numbering(cells, len(rows), len(columns))
+        side, why = _by_numbering(cells, rows, columns)
     return None if side is None else Orientation(side, *nouns, why)
 
 
@@ -128,32 +130,44 @@ def _by_own_names(cells: Coded, n_rows: int, n_columns: int) -> tuple[Side | Non
     return None, ""
 
 
-def _by_numbering(cells: Coded, n_rows: int, n_columns: int) -> tuple[Side | None, str]:
+def _by_numbering(cells: Coded, rows: list[Any], columns: list[Any]) -> tuple[Side | None, str]:
     """Find the side whose numbers have no gaps."""
     numbers = _numbers(cells.names)
     if numbers is None:
         return None, ""
-    values = np.append(numbers, -1)[cells.codes].reshape(n_rows, n_columns)
-    gaps = {"rows": with_gaps(values), "columns": with_gaps(values.T)}
+    values = np.append(numbers, -1)[cells.codes].reshape(len(rows), len(columns))
+    with_gaps = {"rows": n_with_gaps(values), "columns": n_with_gaps(values.T)}
     for side, other in (("columns", "rows"), ("rows", "columns")):
-        if gaps[side] == 0 and gaps[other] >= ENOUGH:
-            return (
-                side,
-                f"the numbers of groups have gaps in {gaps[other]} {other} and in no {side.removesuffix('s')}",
-            )  # type: ignore[return-value]
+        telling = with_gaps[side] == 0 and with_gaps[other] >= ENOUGH
+        if telling and not _by_chance(values if side == "rows" else values.T):
+            gaps = f"the numbers of groups have gaps in {with_gaps[other]} {other} and in no {side.removesuffix('s')}"
+            return side, gaps  # type: ignore[return-value]
     return None, ""
 
 
-def with_gaps(values: np.ndarray) -> int:
-    """Count the rows whose numbers are neither 1 to k nor 0 to k - 1, -1 being blank."""
-    return sum(_has_gaps(row[row >= 0]) for row in values)
+def _by_chance(values: np.ndarray) -> bool:
+    """Whether rows of cells exchanged at random would be as free of gaps, in more than one of a hundred tables."""
+    if values.size > MOST_CELLS:
+        values = values[: max(MOST_CELLS // values.shape[1], 1)]
+    rng = np.random.default_rng(0)
+    place = np.flatnonzero(values >= 0)
+    exchanged = values.copy()
+    for _ in range(N_EXCHANGES):
+        exchanged.flat[place] = rng.permutation(values.flat[place])
+        if n_with_gaps(exchanged) == 0:
+            return True
+    return False
 
 
-def _has_gaps(numbers: np.ndarray) -> bool:
-    if not len(numbers):
-        return False
-    distinct = np.unique(numbers)
-    return not (distinct[0] in (0, 1) and distinct[-1] - distinct[0] == len(distinct) - 1)
+def n_with_gaps(values: np.ndarray) -> int:
+    """Count the rows whose numbers are neither 1 to k nor 0 to k - 1; negative ones are blank."""
+    ordered = np.sort(values, axis=1)
+    said = ordered >= 0
+    distinct = said[:, 0].astype(int) + ((ordered[:, 1:] != ordered[:, :-1]) & said[:, 1:]).sum(1)
+    highest = ordered[:, -1]
+    lowest = np.where(said, ordered, highest[:, None]).min(1)
+    without_gaps = (lowest <= 1) & (highest - lowest == distinct - 1)
+    return int((~without_gaps & (distinct > 0)).sum())
 
 
 def _numbers(names: pd.Index) -> np.ndarray | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -10,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.orientation import Orientation, look_alike, orientation, with_gaps
+from consilience.annotations.files.orientation import Orientation, look_alike, n_with_gaps, orientation
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import (
     NEVER_AN_ANSWER,
@@ -25,6 +27,7 @@ from consilience.annotations.files.vocabulary import (
     KNOWN_CLASSES,
     NEUTRAL,
     NO_PERSON,
+    WEAK,
     WORDS,
     Named,
     named,
@@ -43,9 +46,11 @@ NEEDED = {
 }
 LONGEST_NAME = 24  # letters; what people write in full sentences is no name of a group
 FEWEST_TEXTS = 8
-FEWEST_COUNTS = 4
+FEWEST_COUNTS = 6
+SHARE_OF_ZEROS = 0.25
 FEW_COLUMNS = 8
-MANY_ZEROS = 1 / 3  # of the cells, in a table of counts
+FEWEST_ITEMS = 3
+FEWEST_TOGETHER = 4
 
 
 @dataclass(frozen=True)
@@ -284,6 +289,8 @@ def _long(table: Table, parts: _Parts, kind: str) -> Long:
 def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
     """Choose the column of a part, and one of texts beside identifiers."""
     columns = parts.columns[role]
+    strong = [column for column in columns if column not in parts.names or parts.names[column].noun not in WEAK]
+    columns = strong or columns
     if len(columns) == 1:
         return columns[0], None
     canonical = [column for column in columns if normal(column) in CANONICAL]
@@ -361,25 +368,45 @@ def _refuse_counted_groups(table: Table) -> None:
 
 def _refuse_without_header(table: Table) -> None:
     """Raise an AnnotationError if the names of columns seem to be the first row of a table without any."""
-    if not table.is_text:
-        return
-    seen = "occurs again in its column"
-    for name in table.columns:
-        if name and not is_number(name) and (table.frame[name] == name).any():
-            raise AnnotationError(_says_no_header(name, seen))
+    for name in table.columns if table.is_text else ():
+        why = _why_data(str(name), table.frame[name])
+        if why:
+            raise AnnotationError(
+                f"The first line seems to hold data and not the names of columns, since {str(name)!r} {why}; put a "
+                "line of names before it, such as item,annotator,label."
+            )
     first, *others = table.columns
-    rows = table.frame[first].head(FEWEST_TEXTS).tolist()
-    if not named(first) and not is_number(first) and len(rows) > 1 and look_alike([first, *rows]):
-        raise AnnotationError(_says_no_header(first, f"looks like {rows[0]!r} in the next line"))
-    if normal(first) not in NEUTRAL and not named(first) and len(others) == 1 and is_number(others[0]):
-        raise AnnotationError(_says_no_header(others[0], "is a number"))
+    if (
+        table.is_text
+        and len(others) == 1
+        and is_number(others[0])
+        and not named(first)
+        and normal(first) not in NEUTRAL
+    ):
+        raise AnnotationError(
+            f"The first line seems to hold data and not the names of columns, since {str(others[0])!r} is a number; "
+            "put a line of names before it, such as item,group."
+        )
 
 
-def _says_no_header(name: Any, why: str) -> str:
-    return (
-        f"The first line seems to hold data and not the names of columns, since {str(name)!r} {why}; put a line of "
-        "names before it, such as item,annotator,label."
-    )
+def _why_data(name: str, column: pd.Series) -> str:
+    """Say why a name of a column seems to be a cell of it, nothing if it does not."""
+    if _is_fraction(name):
+        return "is a number"
+    if not name or is_number(name):
+        return ""
+    if (column == name).any():
+        return "occurs again in its column"
+    form = _form(name)
+    if "#" in form and len(column) and np.mean([_form(str(cell)) == form for cell in column]) > 0.8:
+        return f"is like the cells below it, such as {str(column.iloc[0])!r}"
+    return ""
+
+
+def _form(text: str) -> str:
+    """Return a text with a sign for each number in it, nothing for a number alone."""
+    form = re.sub(r"\d+", "#", text)
+    return "" if form == "#" else form
 
 
 def _lacks(role: str, table: Table, kind: str) -> str:
@@ -405,6 +432,9 @@ def _listed(columns: Sequence[Any]) -> str:
 
 
 def _wide(table: Table, asked: Asked) -> Wide:
+    if not len(table.frame):
+        raise AnnotationError("The table has no rows; give items=[...] if there are items without annotations.")
+    _refuse_lists(table, asked)
     key = _key(table, asked)
     others = [name for name in table.columns if name not in (key, *asked.ignore)]
     _refuse_similarities(table, key, others)
@@ -413,11 +443,11 @@ def _wide(table: Table, asked: Asked) -> Wide:
     if not others:
         raise AnnotationError(f"There is no column that holds groups or labels. Found {_listed(table.columns)}.")
     cells = _without_missing(table, table.cells(others), asked)
-    if asked.kind is None:
-        _refuse_counts(cells, len(table.frame), len(others))
+    _refuse_what_holds_no_groups(table, asked, others, cells)
     found = _orientation(table, asked, key, others, cells)
     in_rows = found.annotators == "rows"
-    _refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
+    if asked.transpose is None:
+        _refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
     roles = ("annotator", "item") if in_rows else ("item", "annotator")
     nouns = {role: noun for role, noun in zip(roles, (found.noun_of_rows, found.noun_of_columns)) if noun}
     return Wide(asked.kind or "groupings", key, others, in_rows, nouns, found.why, left_out)
@@ -431,6 +461,24 @@ def _without_missing(table: Table, cells: Coded, asked: Asked) -> Coded:
         missing = tuple(name for name in cells.names if str(name).strip().casefold() in spelled)
     rest = given_as_missing(cells, missing) if missing else cells
     return rest if pd.api.types.is_numeric_dtype(rest.names) else table.typed(rest)[0]
+
+
+def _refuse_lists(table: Table, asked: Asked) -> None:
+    """Raise an AnnotationError if a cell holds a list, which only a long table that is recognised may do."""
+    for name in table.columns:
+        row = first_list(table.frame[name]) if name not in asked.ignore else None
+        if row is not None:
+            raise AnnotationError(
+                f"The column {str(name)!r} holds a list in {table.where(row)}, and the table is no long one that is "
+                f"recognised. {_needed()} say which column is which: --item, --annotator, --group, --label."
+            )
+
+
+def first_list(column: pd.Series) -> int | None:
+    """Return the first row of a column that holds a list or a mapping, None if none does."""
+    if column.dtype != object:
+        return None
+    return next((row for row, cell in enumerate(column) if isinstance(cell, list | dict | np.ndarray)), None)
 
 
 def _orientation(table: Table, asked: Asked, key: Any, others: list[Any], cells: Coded) -> Orientation:
@@ -454,7 +502,7 @@ def _refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bo
     """Raise an AnnotationError if nobody put two items together."""
     codes = cells.codes.reshape(n_rows, n_columns)
     by_person = codes if in_rows else codes.T
-    if by_person.shape[1] < FEWEST_COUNTS:
+    if by_person.shape[1] < FEWEST_TOGETHER or cells.missing.all():
         return
     for said in by_person:
         said = said[said >= 0]
@@ -462,7 +510,8 @@ def _refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bo
             return
     raise AnnotationError(
         "The table holds no groups or labels: no annotator gave two items the same. Is it a table of features, or "
-        "are its rows and columns the other way round (--transpose)?"
+        "are its rows and columns the other way round (--transpose)? If everybody left every item alone: "
+        "--no-transpose."
     )
 
 
@@ -482,7 +531,7 @@ def _key(table: Table, asked: Asked) -> Any:
             _raise_no_key(table, told[0])
         return told[0]
     first = columns[0]
-    if normal(first) in NEUTRAL or asked.kind is not None or _names_rows(table, first):
+    if normal(first) in NEUTRAL or _names_things(table, first):
         if not _names_rows(table, first):
             _raise_no_key(table, first)
         return first
@@ -492,12 +541,20 @@ def _key(table: Table, asked: Asked) -> Any:
     )
 
 
+def _names_things(table: Table, name: Any) -> bool:
+    """Whether a column of an unknown name can be that of the items: texts, all different, such as those of wines."""
+    texts = [value for value in table.frame[name] if isinstance(value, str) and not is_number(value)]
+    return len(texts) == len(table.frame) >= FEWEST_ITEMS and _names_rows(table, name)
+
+
 def _needed() -> str:
     return "; ".join(f"a long table of {kind} needs {needs}" for kind, needs in NEEDED.items()).capitalize() + ";"
 
 
 def _names_rows(table: Table, name: Any) -> bool:
     column = table.frame[name]
+    if first_list(column) is not None:
+        return False
     blank = column.isna() | (column.astype(object) == "")
     return not blank.any() and column.astype(object).is_unique and not pd.api.types.is_float_dtype(column.dtype)
 
@@ -542,9 +599,10 @@ def _no_persons(table: Table, names: list[Any]) -> list[Any]:
 
 def _is_fraction(value: Any) -> bool:
     try:
-        return not isinstance(value, bool) and float(value) % 1 != 0 and bool(np.isfinite(float(value)))
+        number = float(value)
     except (TypeError, ValueError):
         return False
+    return math.isfinite(number) and not number.is_integer()
 
 
 def _refuse_similarities(table: Table, key: Any, others: list[Any]) -> None:
@@ -558,39 +616,33 @@ def _refuse_similarities(table: Table, key: Any, others: list[Any]) -> None:
         )
 
 
-def _refuse_counts(cells: Coded, n_rows: int, n_columns: int) -> None:
-    """Raise an AnnotationError for counts, such as those of cards in categories, or of words said of products."""
+def _refuse_what_holds_no_groups(table: Table, asked: Asked, others: list[Any], cells: Coded) -> None:
+    """Raise an AnnotationError for tables that look like groups and are counts."""
     numbers = pd.to_numeric(pd.Series(cells.names.to_numpy(object)), errors="coerce").to_numpy(float)
-    if np.isnan(numbers).any() or n_rows < FEWEST_COUNTS or n_columns < 2:
+    if np.isnan(numbers).any():
         return
-    values = np.append(numbers, 0.0)[cells.codes].reshape(n_rows, n_columns)
-    sums = values.sum(1)
-    if np.ptp(sums) == 0 and sums[0] > 1 and (values == 0).any() and np.unique(values).size > 1 and _vary(values):
-        why = f"every row adds up to {sums[0]:g}"
-    elif _with_many_gaps(np.append(numbers, -1.0)[cells.codes].reshape(n_rows, n_columns)):
-        why = "most of its cells are 0 or other small numbers, and numbers of groups would have fewer gaps"
-    else:
-        return
-    raise AnnotationError(
-        f"This is a table of counts: {why}. Nobody's groups can be recovered from it; export what each person "
-        "sorted. If its numbers are names of groups or labels, say so: kind='groupings' or kind='labels' (--kind)."
-    )
+    codes = cells.codes.reshape(len(table.frame), len(others))
+    values = np.append(numbers, 0.0)[codes]
+    if asked.kind is None and _are_counts(values, blank=codes < 0):
+        raise AnnotationError(
+            "This seems to be a table of counts, of how many people put each item into each category. Nobody's "
+            "groups can be recovered from it; export what each person sorted. If it does hold groups: kind='groupings' "
+            "(--kind groupings)."
+        )
 
 
-def _with_many_gaps(values: np.ndarray) -> bool:
-    """Whether 0 is the commonest of whole numbers, and most rows and most columns skip numbers; -1 is blank."""
-    held = values[values >= 0]
-    if (held % 1 != 0).any() or (values < -1).any() or (held == 0).mean() < MANY_ZEROS:
+def _are_counts(values: np.ndarray, blank: np.ndarray) -> bool:
+    """Whether numbers count people: many are 0, and rows add up to the same, or the numbers have gaps all over.
+
+    The numbers that annotators gave their groups have no gaps in rows or in columns.
+    """
+    if len(values) < FEWEST_ITEMS or values.max() < 2:
         return False
-    found, times = np.unique(held, return_counts=True)
-    n_rows, n_columns = values.shape
-    gaps = with_gaps(values) > n_rows / 2 and with_gaps(values.T) > n_columns / 2
-    return bool(found[np.argmax(times)] == 0 and len(found) > 2 and gaps)
-
-
-def _vary(values: np.ndarray) -> bool:
-    """Whether rows differ by more than the order of their numbers would in a table of groups."""
-    return bool((values.max(0) > 1).any() and (np.sort(values, axis=1) != np.sort(values[0])).any())
+    if (values[~blank] == 0).mean() >= SHARE_OF_ZEROS and np.ptp(values.sum(1)) == 0:
+        return True
+    integers = np.where(blank, -1, values).astype(np.int64)
+    gaps = min(n_with_gaps(integers) / len(integers), n_with_gaps(integers.T) / integers.shape[1])
+    return bool(len(values) >= FEWEST_COUNTS and (values == 0).mean() >= SHARE_OF_ZEROS and gaps > 0.5)
 
 
 def _two_readings(table: Table, key: Any, others: list[Any]) -> str:

@@ -16,23 +16,22 @@ from consilience.annotations.files.identified import by_text
 from consilience.annotations.files.recognition import Asked, Long, Wide, long_table, recognise
 from consilience.annotations.files.table import Reading, Table
 from consilience.annotations.files.values import (
-    UNSORTED,
     Filled,
     counted,
     filled,
     given_as_missing,
     judged,
+    says_unsorted,
     spelled_missing,
     totals,
     twins,
 )
-from consilience.annotations.files.vocabulary import TIMES, normal, plural
+from consilience.annotations.files.vocabulary import TIMES, is_plural, normal, plural
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, unique_names, without
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
 
 VALUE = {"groupings": "group", "labels": "label", "pairs": "same"}
-SAID = {"group": "group", "label": "label", "same": "judgement"}
 SEPARATORS = ("\n", ";", "|", ",")
 
 
@@ -116,11 +115,16 @@ def statements(table: Table, asked: Asked, name: str = "table", *, export: Expor
     if export is not None:
         tool, table, asked, nouns = export.tool, export.table, export.asked, export.nouns
         warnings += export.notes
-    table = piles(_whole_rows(table, warnings), asked)
+    whole, empty = _whole_rows(table)
+    table, every_row = piles(whole, asked), table
     long = long_table(table, asked)
     if long is None and asked == Asked() and (lists := lists_in_columns(table, name)) is not None:
         table, tool = lists, f"lists in columns, one person's sort (called {name!r})"
     layout = long or recognise(table, asked)
+    if empty and isinstance(layout, Wide) and layout.key is None:
+        table = every_row  # its rows are numbered
+    else:
+        warnings += empty
     if isinstance(layout, Wide):
         found = _of_wide(table, layout, asked, warnings)
     else:
@@ -145,11 +149,11 @@ def _matching(patterns: tuple[Any, ...], table: Table) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _whole_rows(table: Table, warnings: list[str]) -> Table:
-    """Leave out rows without a single entry."""
+def _whole_rows(table: Table) -> tuple[Table, list[str]]:
+    """Return the table without rows that have no entry, and say how many there were."""
     frame = table.frame
     if not len(frame) or not frame.shape[1]:
-        return table
+        return table, []
     blank = np.ones(len(frame), dtype=bool)
     for place in range(frame.shape[1]):
         column = frame.iloc[:, place]
@@ -157,9 +161,8 @@ def _whole_rows(table: Table, warnings: list[str]) -> Table:
             column = column.astype(object)
         blank &= np.asarray(column.isna() | (column == ""), dtype=bool)
         if not blank.any():
-            return table
-    warnings.append(f"{counted(int(blank.sum()), 'row')} without any entry left out")
-    return table.rows(np.flatnonzero(~blank))
+            return table, []
+    return table.rows(np.flatnonzero(~blank)), [f"{counted(int(blank.sum()), 'row')} without any entry left out"]
 
 
 def _taken_apart(table: Table, layout: Long) -> Table:
@@ -169,12 +172,12 @@ def _taken_apart(table: Table, layout: Long) -> Table:
     for name in (item, value):
         column = frame[name]
         is_list = (
-            np.array([isinstance(cell, list | tuple | np.ndarray) for cell in column], dtype=bool)
+            np.array([isinstance(cell, list | np.ndarray) for cell in column], dtype=bool)
             if column.dtype == object
             else np.zeros(len(column), dtype=bool)
         )
         if is_list.any():
-            frame = _with(frame, name, [list(cell) if is_it else cell for cell, is_it in zip(column, is_list)])
+            frame = _with(frame, name, [list(cell) if is_it else [cell] for cell, is_it in zip(column, is_list)])
             table, frame = _exploded(replace(table, frame=frame), name)
     if layout.kind == "groupings" and (separator := _separator(frame, layout)):
         split = [[part.strip() for part in str(cell).split(separator)] for cell in frame[item]]
@@ -200,12 +203,12 @@ def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
     """Find what separates the items in a row for each group, None if a row holds one item."""
     name = str(layout.columns["item"])
     whose = [layout.columns[role] for role in ("annotator", "grouping", "group") if role in layout.columns]
-    if normal(name).split()[-1:] == [] or not normal(name).endswith("s") or frame[whose].astype(str).duplicated().any():
+    if not is_plural(name) or frame[whose].astype(str).duplicated().any():
         return None
     cells = frame[layout.columns["item"]].astype(str)
     for separator in SEPARATORS:
         if cells.str.contains(separator, regex=False).mean() > 0.5:
-            parts = Counter(part.strip() for cell in cells for part in cell.split(separator))
+            parts = Counter(part.strip() for cell in cells for part in {*cell.split(separator)})
             return separator if np.mean(list(parts.values())) >= 2 else None
     return None
 
@@ -224,6 +227,7 @@ def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warning
     coded = table.coded(list(names.values()), alike=alike)
     columns = {part: coded[column] for part, column in names.items()}
     value = _values(code(table.frame[layout.columns[role]]), table, asked, role, table.where, warnings)
+    blank = value.missing
     if layout.kind == "pairs":
         found = judged(_not_a_preference(value, columns, table), table.where, asked.same_if)
         value = found.column
@@ -232,7 +236,9 @@ def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warning
         raise AnnotationError(f"same_if (--same-if) is for judgements of pairs, and the table holds {layout.kind}.")
     columns |= {role: value}
     columns = _named_by_text(columns, layout, table.where)
-    return _without_silence(columns, layout, table.where, notes, warnings)
+    if layout.kind == "groupings" and asked.missing is None:
+        columns[role] = _sorted_ones(columns[role], warnings)
+    return _without_silence(columns, blank, layout, table.where, notes, warnings)
 
 
 def _without_copies(table: Table, warnings: list[str]) -> Table:
@@ -306,22 +312,30 @@ def _owner(columns: dict[str, Coded]) -> Coded:
 
 
 def _without_silence(
-    columns: dict[str, Coded], layout: Long, where: Where, notes: list[str], warnings: list[str]
+    columns: dict[str, Coded],
+    blank: np.ndarray,
+    layout: Long,
+    where: Where,
+    notes: list[str],
+    warnings: list[str],
 ) -> Statements:
-    """Leave out rows in which nothing was said, and keep their items and annotators in mind."""
+    """Leave out rows in which nothing was said, and keep their items and annotators in mind.
+
+    Those that are blank are counted here, since whoever found that others say nothing has counted them.
+    """
     role = VALUE[layout.kind]
     keys = ("item", "item_b") if layout.kind == "pairs" else ("item",)
-    if layout.kind == "groupings":
-        columns[role] = _sorted_ones(columns[role], warnings)
     names = all_names([columns[key] for key in keys])
     for key in keys:
         columns[key] = columns[key].renamed(names.get_indexer(columns[key].names), names)
     silent = columns[role].missing & ~columns["item"].missing
     if silent.any():
         others = [column.missing for part, column in columns.items() if part not in ("item", role)]
-        by_somebody = int((silent & ~np.logical_and.reduce(others)).sum()) if others else int(silent.sum())
+        told = silent & blank
+        by_somebody = int((told & ~np.logical_and.reduce(others)).sum()) if others else int(told.sum())
         if by_somebody:
-            rows_without = f"{counted(by_somebody, 'row')} without a {layout.nouns.get(role, SAID[role])}"
+            noun = "judgement" if role == "same" else layout.nouns.get(role, role)
+            rows_without = f"{counted(by_somebody, 'row')} without a {noun}"
             if layout.kind == "groupings":
                 notes.append(f"{rows_without} = not sorted")
             else:
@@ -340,7 +354,7 @@ def _among(rows: np.ndarray, where: Where) -> Where:
 
 def _sorted_ones(group: Coded, warnings: list[str]) -> Coded:
     """Take a pile called "unsorted" for what it says."""
-    is_it = np.array([isinstance(name, str) and normal(name) in UNSORTED for name in group.names], dtype=bool)
+    is_it = np.array([says_unsorted(name) for name in group.names], dtype=bool)
     if not is_it.any():
         return group
     count = int(np.append(is_it, False)[group.codes].sum())

@@ -86,6 +86,8 @@ class _Text:
         self.has_header = True
         self.header = self._header()
         self.unquoted = self.delimiter == "\t" and self._is_split_by_tabs_alone()
+        if self.unquoted:
+            self._refuse_cells_of_several_lines()
 
     def _encoding(self, given: str | None) -> str:
         if given is not None:
@@ -155,11 +157,13 @@ class _Text:
                 text.readline()
             yield text
 
-    def records(self, delimiter: str, *, unquoted: bool = False) -> Iterator[tuple[int, list[str]]]:
+    def records(
+        self, delimiter: str, *, unquoted: bool = False, is_strict: bool = False
+    ) -> Iterator[tuple[int, list[str]]]:
         """Yield the 1-based line where each record starts, and its cells; blank lines are passed over."""
         with self._lines() as text, _fields_of_any_length():
             quoting: Any = csv.QUOTE_NONE if unquoted else csv.QUOTE_MINIMAL
-            reader = csv.reader(text, delimiter=delimiter, quoting=quoting)
+            reader = csv.reader(text, delimiter=delimiter, quoting=quoting, strict=is_strict)
             line = 1
             try:
                 for cells in reader:
@@ -171,7 +175,7 @@ class _Text:
 
     def _delimiter(self, name: str) -> str:
         with self._lines() as text:
-            separator = SEPARATOR_LINE.fullmatch(text.readline(100).rstrip("\r\n").strip())
+            separator = SEPARATOR_LINE.fullmatch(text.readline(100).rstrip("\r\n"))
         if separator:
             self.skipped = 1
             return separator[1]
@@ -235,22 +239,46 @@ class _Text:
     def _holds_piles(self, first: list[str]) -> bool:
         """Whether every line is a sorter, the name of a pile, and numbers of items."""
         sorters: Counter[str] = Counter()
+        largest = 0
         for _, cells in self.records(self.delimiter):
             sorters[cells[0].strip()] += 1
-            if not _all_integers(cells[2:]):
+            pile = [cell.strip() for cell in cells[2:] if cell.strip()]
+            largest = max(largest, len(pile))
+            if not _all_integers(pile) or len(set(pile)) < len(pile):
                 return False
-        return sorters[first[0]] > 1
+        return sorters[first[0]] > 1 and largest > 1
 
     def _is_split_by_tabs_alone(self) -> bool:
-        """Whether every line has as many tabs as the header: then no quotation mark encloses a tab or a line break."""
+        """Whether every line has as many tabs as the header, which has no quotation mark: then none encloses a tab."""
         n_tabs = None
         with self._lines() as text:
             for line in text:
                 if line.strip():
+                    if n_tabs is None and '"' in line:
+                        return False
                     n_tabs = line.count("\t") if n_tabs is None else n_tabs
                     if line.count("\t") != n_tabs:
                         return False
         return True
+
+    def _refuse_cells_of_several_lines(self) -> None:
+        """Raise an AnnotationError if quotation marks may as well enclose cells that hold tabs and line breaks."""
+        with self._lines() as text:
+            if not any('"' in line for line in text):
+                return
+        n_columns, several = len(self.header), 0
+        try:
+            for line, cells in self.records(self.delimiter, is_strict=True):
+                if len(cells) != n_columns:
+                    return
+                several = several or (line if any("\n" in cell or "\r" in cell for cell in cells) else 0)
+        except AnnotationError:
+            return
+        if several:
+            raise AnnotationError(
+                f"Line {several} reads two ways: its quotation mark encloses a cell of several lines, or belongs to "
+                "the text. Save the table as CSV (UTF-8), with commas."
+            )
 
     def table(self) -> Table:
         frame = self._quickly()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.vocabulary import TOTALS, plural
+from consilience.annotations.files.vocabulary import TOTALS, normal, plural
 from consilience.annotations.names import Coded, Where, plain, without
 from consilience.errors import AnnotationError
 
@@ -93,6 +93,16 @@ def is_number(name: Any) -> bool:
     if isinstance(name, str):
         return re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", name.strip(), re.IGNORECASE) is not None
     return isinstance(name, int | float | np.number) and not isinstance(name, bool | np.bool_)
+
+
+def spells_missing(name: Any) -> bool:
+    """Whether a cell of text spells that it is missing, or may do so."""
+    return isinstance(name, str) and name.strip().casefold() in NEVER_AN_ANSWER | PERHAPS_AN_ANSWER
+
+
+def says_unsorted(name: Any) -> bool:
+    """Whether the name of a group says that its items were not sorted."""
+    return isinstance(name, str) and normal(name) in UNSORTED
 
 
 def given_as_missing(column: Coded, missing: Sequence[Any]) -> Coded:

@@ -35,6 +35,10 @@ WORDS = {
     ]
     for word in words.split()
 }
+WEAK = {  # words that also name what stands beside the items, the people and their answers
+    *("comment", "text", "post", "word", "site", "page", "entity", "clip", "value", "response", "person", "subject"),
+    *("email", "username", "rating", "round", "theme", "folder", "code"),
+}
 CANONICAL = {"item", "annotator", "grouping", "group", "label", "same", "item a", "item b"}
 IDENTIFIERS = {"id", "ids", "no", "nr", "number", "num", "code", "index", "key", "uuid", "hash", "identifier"}
 TEXTS = {"name", "names", "label", "title", "text", "string"}
@@ -192,6 +196,18 @@ def plural(noun: str) -> str:
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return noun[:-1] + "ies"
     return noun + ("es" if noun.endswith(("s", "ch", "x")) else "s")
+
+
+def is_plural(name: Any) -> bool:
+    """Whether the name of a column is a known word in the plural, such as cards.
+
+    Examples
+    --------
+    >>> is_plural("Cards"), is_plural("stimulus"), is_plural("card")
+    (True, False, False)
+    """
+    word = normal(name)
+    return word not in WORDS and _singular(word) in WORDS
 
 
 def paired(columns: list[Any]) -> list[tuple[Any, Any, str]]:

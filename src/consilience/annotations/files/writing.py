@@ -14,7 +14,8 @@ import pandas as pd
 from consilience.annotations.base import Annotations
 from consilience.annotations.files.sources import TEXT, import_pyarrow
 from consilience.annotations.files.table import is_whole
-from consilience.annotations.names import code, union
+from consilience.annotations.files.values import says_unsorted, spells_missing
+from consilience.annotations.names import code, plain, union
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationWarning, InputError
 
@@ -43,7 +44,9 @@ def write_annotations(annotations: Annotations, path: str | PathLike[str]) -> No
     Warns
     -----
     AnnotationWarning
-        A column of text names holds nothing but integers, such as "1", and so will be read from CSV as integers.
+        A column of text names holds nothing but integers, such as "1", and so will be read from CSV as integers; or
+        groups or labels have names that mean that nothing was said, such as "NA" in text or a group called "unsorted",
+        so that only ``read_annotations(path, missing=[])`` gives them back.
 
     Examples
     --------
@@ -65,6 +68,7 @@ def write_annotations(annotations: Annotations, path: str | PathLike[str]) -> No
     """
     path = Path(path)
     frame = _with_all_items(annotations)
+    _warn_of_names_that_are_missing(frame, path)
     if text := TEXT.search(path.name):
         _write_text(frame, path, "," if text[1].lower() == "csv" else "\t")
     elif path.suffix.lower() == ".parquet":
@@ -94,6 +98,28 @@ def _names(frame: pd.DataFrame) -> dict[str, pd.Index]:
     return names | {"item": union(pair)} if pair else names
 
 
+def _warn_of_names_that_are_missing(frame: pd.DataFrame, path: Path) -> None:
+    """Say which groups or labels will be read as missing, by default."""
+    role = str(frame.columns[-1])
+    if role == "same":
+        return
+    is_text = TEXT.search(path.name) is not None
+    names = code(frame[role]).names
+    silent = [name for name in names if (role == "group" and says_unsorted(name)) or (is_text and spells_missing(name))]
+    integers = names
+    if is_text and len(names) and all(is_whole(str(name)) for name in names):
+        integers = pd.Index([int(str(name).removesuffix(".0")) for name in names])
+    if pd.api.types.is_integer_dtype(integers) and min(integers, default=0) == -1:
+        silent += [-1]
+    if silent:
+        warnings.warn(
+            f"The {role} {plain(silent[0])!r} will be taken for missing, or refused, when {path} is read; read it with "
+            "missing=[] (--missing ''), or rename.",
+            AnnotationWarning,
+            stacklevel=3,
+        )
+
+
 def _require_types(frame: pd.DataFrame, types: tuple[type, ...], keeps: str) -> None:
     for column, names in _names(frame).items():
         for name in names.to_numpy(object):
@@ -105,9 +131,12 @@ def _write_text(frame: pd.DataFrame, path: Path, delimiter: str) -> None:
     names = _names(frame)
     for column, found in names.items():
         _require_text_or_integers(column, found, path)
-    text = "".join(name for found in names.values() for name in found if isinstance(name, str))
+    texts = [name for found in names.values() for name in found if isinstance(name, str)]
+    text = "".join(texts)
     if "\0" in text:
         raise InputError("A name holds a null character, which text files cannot keep; write JSON.")
+    if delimiter == "\t" and any("\t" in name and ("\n" in name or "\r" in name) for name in texts):
+        raise InputError("A name holds both a tab and a line break, which tab-separated files cannot keep; write JSON.")
     quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if "\r" in text else csv.QUOTE_MINIMAL  # pandas would not quote it
     frame.to_csv(path, sep=delimiter, index=False, lineterminator="\n", encoding="utf-8", quoting=quoting)
 
@@ -119,6 +148,12 @@ def _require_text_or_integers(column: str, names: pd.Index, path: Path) -> None:
         raise InputError(
             f"Text files keep names that are all text or all integers (of up to 18 digits), so that the {column} "
             f"{odd[0]!r} would not be read back; write JSON."
+        )
+    made = [name for name in names if not odd and whole and name.endswith(".0")]
+    if made:
+        raise InputError(
+            f"Text files keep no {column} {made[0]!r} where all names are whole numbers, since it would be read as "
+            f"{made[0][:-2]}; write JSON or Parquet."
         )
     if whole and len(names) and not odd:
         warnings.warn(

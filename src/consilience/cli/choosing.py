@@ -1,0 +1,104 @@
+"""Which model ``consilience fit`` takes where none is named, and how a model is told a number of clusters.
+
+Nothing here imports NumPy or a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from consilience import registry
+from consilience.errors import InputError
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model, and the reason for it as the end of a sentence "Chose … , since …"."""
+
+    model: str
+    why: str
+
+
+CHOICES = {  # by the kind of the annotations, and whether there are features
+    ("groupings", True): Choice("PartitionLabelModel", "the file holds groupings, and there are features"),
+    ("groupings", False): Choice("SubsetFusion", "the file holds groupings, and there are no features"),
+    ("labels", True): Choice("DawidSkene", "the file holds labels, whose names all annotators share"),
+    ("labels", False): Choice("DawidSkene", "the file holds labels, whose names all annotators share"),
+    ("pairs", True): Choice("MECC", "the file holds judgements of pairs, and there are features"),
+    ("pairs", False): Choice("MECC", "the file holds judgements of pairs, and there are no features"),
+}
+
+
+def choose(kind: str, *, features: bool) -> Choice:
+    """Model for annotations of a kind, with features or without.
+
+    Examples
+    --------
+    >>> choose("groupings", features=False).model
+    'SubsetFusion'
+    """
+    return CHOICES[kind, features]
+
+
+def said_why(choice: Choice) -> str:
+    """Say in a line which model was chosen, and how to get another.
+
+    Examples
+    --------
+    >>> said_why(choose("pairs", features=True))[:76]
+    'Chose MECC, since the file holds judgements of pairs, and there are features'
+    """
+    other = "--model names another; 'consilience compare' puts them side by side."
+    return f"Chose {choice.model}, since {choice.why}. {other}"
+
+
+def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str | None) -> dict[str, Any]:
+    """Settings of a model with the number of clusters of ``--clusters``, if the model can be told one.
+
+    Raises
+    ------
+    InputError
+        It cannot be told a number, does not find it, or is told it by ``--set``, too.
+
+    Examples
+    --------
+    >>> with_clusters("MECC", {}, 4), with_clusters("MECC", {}, "auto"), with_clusters("ProductMixture", {}, 3)
+    ({'n_clusters': 4}, {}, {'n_components': 3})
+    """
+    if clusters is None:
+        return dict(settings)
+    known = registry.entry(model)
+    if known.clusters is not None and known.clusters in settings:
+        raise InputError(f"--clusters and --set {known.clusters} are the same; give one of them.")
+    if clusters == "auto":
+        if known.finds_clusters:
+            return dict(settings)
+        raise InputError(f"{model} does not find the number of clusters. {_instead(known)}")
+    if known.clusters is None:
+        raise InputError(f"{model} cannot be told a number of clusters. {_instead(known, clusters)}")
+    return dict(settings) | {known.clusters: clusters}
+
+
+def _instead(known: registry.Entry, clusters: int | str = "N") -> str:
+    """What to do where a model cannot be told, or does not find, a number of clusters."""
+    if known.max_clusters is not None:
+        return f"It finds the number; --set {known.max_clusters}={clusters} bounds it.{_told(known, clusters)}"
+    if known.clusters is None and known.reads == ("labels",):
+        return (
+            f"The classes are those that the labels name; --model ProductMixture --clusters {clusters} is free of them."
+        )
+    if known.clusters == "n_components":
+        return "Without --clusters, there are as many classes as the labels name."
+    if known.clusters is None:
+        return "Its number is that of the consensus that it is made of."
+    return "Give --clusters N, or let 'consilience compare --clusters 2:8' try several."
+
+
+def _told(known: registry.Entry, clusters: int | str) -> str:
+    """Name a model like this one that can be told a number."""
+    like = {"PartitionLabelModel": "SubsetFusion (without features) or MECC (with)", "Crowdclustering": "MECC"}
+    if known.clusters is not None or known.name not in like:
+        return ""
+    return f" {like[known.name]} can be told: --model NAME --clusters {clusters}."

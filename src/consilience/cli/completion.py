@@ -1,0 +1,81 @@
+"""What the shell proposes for names of models, of their parameters and of data sets.
+
+Names of models are known without importing any; parameters and data sets are imported when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from inspect import signature
+
+import click
+from click.shell_completion import CompletionItem
+
+from consilience import registry
+from consilience.cli.choosing import CHOICES
+from consilience.errors import MissingDependencyError
+
+
+def complete_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of models, and auto."""
+    names = {name: known.description for name, known in registry.ESTIMATORS.items()}
+    return _items(names | {"auto": "The one that 'consilience compare' puts first."}, incomplete)
+
+
+def complete_several_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of models, the last of several with commas between them."""
+    before, comma, last = incomplete.rpartition(",")
+    named = before.split(",")
+    names = {
+        f"{before}{comma}{name}": known.description
+        for name, known in registry.ESTIMATORS.items()
+        if name.casefold().startswith(last.casefold()) and name not in named
+    }
+    return _items(names, "")
+
+
+def complete_settings(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Parameters of the model that --model names, else of all that may be chosen, each with "=" after it."""
+    model = ctx.params.get("model")
+    names = [model] if model in registry.ESTIMATORS else sorted({choice.model for choice in CHOICES.values()})
+    keys = dict.fromkeys(key for name in names for key in _parameters(name))
+    return _items({f"{key}=": "" for key in keys}, incomplete)
+
+
+def complete_settings_of_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Models with a dot after the name, then their parameters."""
+    model, dot, _ = incomplete.partition(".")
+    if not dot:
+        named = [name.strip() for name in (ctx.params.get("models") or "").split(",")]
+        return _items({f"{name}.": "" for name in registry.ESTIMATORS if named == [""] or name in named}, incomplete)
+    return _items({f"{model}.{key}=": "" for key in _parameters(model)}, incomplete)
+
+
+def complete_data_sets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of the data sets."""
+    from consilience.datasets import list_datasets
+
+    table = list_datasets()
+    return _items(dict(zip(table["name"], table["description"])), incomplete)
+
+
+def complete_sources(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of the data sets, or where none begins so, files."""
+    return complete_data_sets(ctx, param, incomplete) or [CompletionItem(incomplete, type="file")]
+
+
+def _parameters(model: str) -> Iterable[str]:
+    """Names of a model's parameters; none where there is no such model, or what it needs is not installed."""
+    if model not in registry.ESTIMATORS:
+        return []
+    try:
+        return list(signature(registry.estimator(model)).parameters)
+    except MissingDependencyError:
+        return []
+
+
+def _items(names: dict[str, str], incomplete: str) -> list[CompletionItem]:
+    begin = incomplete.casefold()
+    return [
+        CompletionItem(name, help=text or None) for name, text in names.items() if name.casefold().startswith(begin)
+    ]

@@ -1,0 +1,165 @@
+"""What must be said before a result is shown: that it is none, or no more than chance; and what to try next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience import registry
+from consilience.annotations import Groupings, Labels, Pairs
+from consilience.cli.evidence import Evidence
+from consilience.inspection.answer import Answer
+from consilience.inspection.chance import ChanceTest, chance_test
+from consilience.inspection.names import counted, shortened
+
+MOST_SUGGESTIONS = 2
+WHOLE = 0.5  # of the items in a grouping: it says what its groups stand for
+FEW_LABELS = 3  # of an item: with fewer there is no majority among those who err
+MATTERS = 0.02  # of the items have such a label most often: the class should not be empty
+LONGEST = 40  # letters of a name
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is wrong with a result.
+
+    Attributes
+    ----------
+    warnings : list of str
+    is_undecided : bool
+        Whether judgements of pairs, without features, told nothing apart or are no more than chance.
+    """
+
+    warnings: list[str]
+    is_undecided: bool
+
+
+def verdict(model: Any, evidence: Evidence) -> Verdict:
+    """Judge the answer of a fitted model.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    evidence : what it was fitted to
+    """
+    answer, said, asked = Answer.of(model), evidence.annotations, _asked(model)
+    taken = registry.entry(type(model).__name__).kind == "semisupervised"
+    test = chance_test(said, evidence.features if taken else None)
+    warnings = [*_of_sizes(answer, evidence, asked), *_of_chance(test, answer, evidence), *_of_classes(answer, said)]
+    alone = isinstance(said, Pairs) and evidence.features is None
+    one = np.count_nonzero(answer.sizes) == 1 and asked != 1
+    return Verdict(warnings, alone and (one or (test is not None and test.at_chance)))
+
+
+def _asked(model: Any) -> Any:
+    """Return the number of clusters that the model was told, None if it was not."""
+    name = registry.entry(type(model).__name__).clusters
+    told = None if name is None else getattr(model, name)
+    return None if name is None or told == signature(type(model)).parameters[name].default else told
+
+
+def _of_sizes(answer: Answer, evidence: Evidence, asked: Any) -> Iterator[str]:
+    n_items, n_owners = int(answer.sizes.sum()), np.count_nonzero(answer.sizes)
+    if n_items < 2:
+        return
+    if n_owners == 1 and asked != 1:
+        where = f"in one {answer.noun}"
+        if answer.is_named:
+            where += f", {shortened(answer.titles[int(answer.sizes.argmax())], LONGEST)}"
+        yield f"Undecided: all {n_items:,} items are {where}, so nothing was told apart. {_remedy(answer, evidence)}"
+    if n_owners == n_items and not answer.is_named and asked != n_items:
+        yield (
+            f"Undecided: each of the {n_items:,} items is a cluster of its own, so nothing was put together. "
+            "Ask for fewer with --clusters N, or collect more about each item."
+        )
+
+
+def _remedy(answer: Answer, evidence: Evidence) -> str:
+    """What to try where nothing was told apart."""
+    if answer.is_named:
+        return "Look at who gave the other labels (annotators.csv), or try --model MajorityVote."
+    if isinstance(evidence.annotations, Pairs):
+        each = 2 * evidence.annotations.n_rows / max(len(evidence.annotations), 1)
+        features = "" if evidence.features is not None else ", give features of the items (--features)"
+        return f"Collect more judgements (there are {each:.1f} an item){features}, or try --clusters N."
+    return "Try --clusters N; 'consilience compare' tells whether any number foresees what people said."
+
+
+def _of_classes(answer: Answer, said: Any) -> Iterator[str]:
+    """Classes without items that would have some if the labels were counted."""
+    if not (answer.is_named and isinstance(said, Labels)) or np.count_nonzero(answer.sizes) == 1:
+        return
+    votes = np.zeros((said.n_items, said.n_classes))
+    np.add.at(votes, (said.item, said.label), 1)
+    ahead = (votes == votes.max(1, keepdims=True)) & (votes > 0)
+    ahead &= ahead.sum(1, keepdims=True) == 1
+    for name, n_ahead in zip(said.classes, ahead.sum(0).tolist()):
+        place = answer.index.get_indexer(pd.Index([name]))[0]
+        if n_ahead >= max(2, MATTERS * said.n_items) and place >= 0 and answer.sizes[place] == 0:
+            yield (
+                f"No item is in the class {shortened(str(name), LONGEST)}, which is the most frequent label of "
+                f"{counted(n_ahead, 'item')}. Compare with --model MajorityVote."
+            )
+
+
+def _of_chance(test: ChanceTest | None, answer: Answer, evidence: Evidence) -> Iterator[str]:
+    if test is None or not test.at_chance:
+        return
+    said, with_features = evidence.annotations, "features" in test.p_values
+    whom = "with each other or with the features" if with_features else "with each other"
+    what = {Groupings: "groupings", Labels: "labels", Pairs: "judgements"}[type(said)]
+    yield (
+        f"At chance: the annotators do not clearly agree {whom} more than answers at random would (permutation test, "
+        f"p = {test.p_value:.2f}). Do not take these {answer.nouns} for a finding. Collect more {what} of the same "
+        "items, or look for mistakes in the file."
+    )
+
+
+def suggestions(model: Any, evidence: Evidence, said: Verdict) -> list[str]:
+    """What to try next, two things at most; nothing where warnings already say it."""
+    if said.warnings:
+        return []
+    return [*_on_piles(model, evidence), *_on_bounds(model), *_on_few_labels(model, evidence)][:MOST_SUGGESTIONS]
+
+
+def _on_piles(model: Any, evidence: Evidence) -> Iterator[str]:
+    said = evidence.annotations
+    if type(model).__name__ != "SubsetFusion" or not isinstance(said, Groupings):
+        return
+    sizes = np.bincount(said.grouping_of_group[said.incidence.indices], minlength=said.n_groupings)
+    if np.median(sizes) >= WHOLE * len(said):
+        yield (
+            "Most groupings hold most of the items: --model PartitionLabelModel also tells what each pile of each "
+            "annotator stands for."
+        )
+
+
+def _on_bounds(model: Any) -> Iterator[str]:
+    """As many clusters as there may be."""
+    known = registry.entry(type(model).__name__)
+    if not known.finds_clusters:
+        return
+    name = known.max_clusters or known.clusters
+    bound = getattr(model, str(name))
+    told = known.max_clusters is not None and known.clusters is not None and getattr(model, known.clusters) != "auto"
+    if not told and isinstance(bound, int) and model.n_clusters_ >= bound > 1:
+        option = f"--set {name}={2 * bound}" if known.max_clusters else f"--clusters {2 * bound}"
+        yield f"There are as many clusters as were allowed ({bound}); {option} allows more."
+
+
+def _on_few_labels(model: Any, evidence: Evidence) -> Iterator[str]:
+    said = evidence.annotations
+    if not isinstance(said, Labels) or type(model).__name__ == "MajorityVote":
+        return
+    each = np.bincount(said.item, minlength=said.n_items)
+    middle = np.median(each[each > 0])
+    if middle < FEW_LABELS:
+        yield (
+            f"Half of the items have {middle:.0f} or fewer labels, which tells little of who is right: see on which "
+            "items --model MajorityVote differs, and have these labelled again."
+        )

@@ -1,0 +1,284 @@
+"""Whether what people said hangs together at all: a permutation test that needs no model.
+
+A model that is fitted to answers at random finds clusters that explain these answers: how well a model explains what it
+was fitted to does not tell noise from a finding. This test asks the annotations themselves. Under the null hypothesis
+an annotator's answers have nothing to do with which items they are about; so the items of each annotator are exchanged
+at random, all else (sizes of groups, shares of labels, who saw what) kept, and the annotations are measured again.
+
+| annotations | measure, high if people agree |
+|---|---|
+| groupings | two items that two annotators put together: Σ_gh n_gh² |
+| labels | the same; and pairs of one label on an item: Σ_il n_il² |
+| pairs | two annotators on one pair: Σ_ij Σ_u≠v x_iju x_ijv; triangles Σ x_ij x_jk x_ki and squares of pairs |
+| groupings, labels and features | groups of items near each other: Σ_g ‖Σ_i∈g z_i‖² / n_g |
+| pairs and features | −Σ x_ij ‖z_i − z_j‖² |
+
+n_gh: items in both groups; n_il: labels l of item i; x_iju: 1 for "same" and 0 for "different", less the annotator's
+mean; x_ij: their sum over annotators; z_i: the first principal components of the standardised features.
+
+Decided here
+------------
+An annotator's items are exchanged among those that are in the same groupings of hers, with all that she said of them:
+that somebody agrees with herself, as in a hierarchy of sorts, is no sign of agreement.
+
+Judgements of all pairs of some items (what a grouping implies) hang together even if its groups are random, so the
+items are exchanged within them. Otherwise the annotator's answers are exchanged among her pairs.
+
+A measure that no exchange changes (nobody shares an item with another) says nothing. The p-value is the smallest of the
+measures', times their number (Bonferroni). Where the annotations lie so far above the first 49 permutations that
+Cantelli's bound on the p-value, 1 / (1 + z²), is below the level, no more of them are drawn, and the bound is taken.
+
+Above three million products of memberships, or 100,000 memberships, a random part of the groupings is looked at (about
+four at least); above 100,000 labels a random part of the items; above as many judgements of pairs a random part of
+these: plenty to see agreement by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+
+from consilience.annotations import Annotations, Groupings, Labels, Pairs
+
+LEVEL = 0.01  # answers at random are taken for more in so few of a hundred studies
+N_PERMUTATIONS = 499
+FIRST = 49  # after so many it may already be clear
+MOST_PRODUCTS = 3_000_000
+MOST_JUDGEMENTS = 100_000
+MOST_COMPONENTS = 10  # of the features
+
+Measure = Callable[
+    [np.random.Generator | None], dict[str, float]
+]  # of the annotations, or exchanged if there is an rng
+
+
+@dataclass(frozen=True)
+class ChanceTest:
+    """Outcome of the test.
+
+    Attributes
+    ----------
+    p_value : float
+        How probable so much agreement is if answers have nothing to do with the items.
+    p_values : dict of str to float
+        The same by each measure, not yet corrected for their number.
+    n_permutations : int
+    """
+
+    p_value: float
+    p_values: dict[str, float]
+    n_permutations: int
+
+    @property
+    def at_chance(self) -> bool:
+        """Whether the annotations may as well be answers at random."""
+        return self.p_value > LEVEL
+
+
+def chance_test(annotations: Annotations, features: Any = None, *, random_state: int = 0) -> ChanceTest | None:
+    """Test whether annotators agree with each other, or with the features, more than by chance.
+
+    Parameters
+    ----------
+    annotations : Groupings, Labels or Pairs
+    features : array-like, shape (n_items, n_features), optional
+    random_state : int
+        Seed of the permutations.
+
+    Returns
+    -------
+    ChanceTest, or None where no measure says anything: nobody shares an item with another, and there are no features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience import Labels
+    >>> from consilience.inspection.chance import chance_test
+    >>> answers = np.random.default_rng(0).integers(2, size=(50, 4))
+    >>> chance_test(Labels.from_matrix(answers)).at_chance
+    True
+    >>> answers[:, 1:3] = answers[:, [0]]
+    >>> chance_test(Labels.from_matrix(answers)).at_chance
+    False
+    """
+    rng = np.random.default_rng(random_state)
+    components = None if features is None else _components(np.asarray(features, float))
+    measure = measure_of(annotations, components, rng)
+    observed = measure(None)
+    drawn = pd.DataFrame([measure(rng) for _ in range(FIRST)])
+    telling = [name for name in observed if drawn[name].max() - drawn[name].min() > 1e-9 * abs(drawn[name]).max()]
+    if not telling:
+        return None
+    drawn, seen = drawn[telling], pd.Series(observed)[telling]
+    z = (seen - drawn.mean()) / drawn.std()
+    bound = _outcome(1 / (1 + z.clip(lower=0) ** 2), FIRST)
+    if not bound.at_chance:
+        return bound
+    drawn = pd.concat([drawn, pd.DataFrame([measure(rng) for _ in range(N_PERMUTATIONS - FIRST)])[telling]])
+    return _outcome((1 + (drawn >= seen - 1e-9 * abs(seen)).sum()) / (1 + len(drawn)), len(drawn))
+
+
+def _outcome(p_values: pd.Series, n_permutations: int) -> ChanceTest:
+    corrected = min(1.0, float(p_values.min()) * len(p_values))
+    return ChanceTest(corrected, {str(name): float(p) for name, p in p_values.items()}, n_permutations)
+
+
+def measure_of(annotations: Annotations, z: Float[np.ndarray, "items components"] | None, rng: Any) -> Measure:
+    """Return the measures of the table above; `rng` takes a part of annotations that are too many."""
+    if isinstance(annotations, Pairs):
+        return _of_pairs(annotations, z, rng)
+    if isinstance(annotations, Labels):
+        by_name, by_group = _of_names(annotations, rng), _of_groups(annotations.to_groupings(), z, rng)
+        return lambda rng: by_name(rng) | by_group(rng)
+    return _of_groups(annotations, z, rng)  # type: ignore[arg-type]
+
+
+def _components(X: Float[np.ndarray, "items features"]) -> Float[np.ndarray, "items components"]:
+    """First principal components of the standardised features, each of variance 1 at most."""
+    from sklearn.decomposition import PCA
+
+    spread = X.std(0)
+    Z = (X - X.mean(0))[:, spread > 0] / spread[spread > 0]
+    if not Z.size:
+        return np.zeros((len(X), 1))
+    return PCA(min(MOST_COMPONENTS, *Z.shape), svd_solver="auto", random_state=0).fit_transform(Z)
+
+
+def exchanged(stratum: Int[np.ndarray, " cells"], rng: np.random.Generator) -> Int[np.ndarray, " cells"]:
+    """Permutation of cells within their strata: the place of the cell that each becomes."""
+    there = np.argsort(stratum, kind="stable")
+    order = np.empty(len(stratum), np.intp)
+    order[there] = np.argsort(stratum + rng.random(len(stratum)))
+    return order
+
+
+def _of_groups(groupings: Groupings, z: np.ndarray | None, rng: np.random.Generator) -> Measure:
+    item, group = _few(groupings, rng)
+    n_groups, annotator = groupings.n_groups, groupings.annotator_of_group
+    cell_of_row, cell = _numbered(annotator[group] * np.int64(groupings.n_items) + item)
+    mark = np.random.default_rng(0).random(groupings.n_groupings)  # sums of marks tell sets of groupings apart
+    occasions = np.bincount(cell_of_row, weights=mark[groupings.grouping_of_group[group]])
+    stratum, _ = _numbered(np.rint(occasions * 2**40).astype(np.int64))
+    stratum, _ = _numbered((cell // groupings.n_items) * np.int64(stratum.max(initial=0) + 1) + stratum)
+    item_of_cell = cell % groupings.n_items
+    size = np.bincount(group, minlength=n_groups)
+    scale = 1 / np.sqrt(np.maximum(size, 1))
+    by_groups = (np.bincount(item) ** 2).sum() <= (size.astype(float) ** 2).sum()
+
+    def measure(rng: np.random.Generator | None) -> dict[str, float]:
+        now = item_of_cell if rng is None else item_of_cell[exchanged(stratum, rng)]
+        member = csr_array((np.ones(len(group)), (now[cell_of_row], group)), shape=(groupings.n_items, n_groups))
+        product = member.T @ member if by_groups else member @ member.T
+        found = {"groups": float((product.data**2).sum())}
+        if z is not None:
+            found["features"] = float((((member.T @ z) * scale[:, None]) ** 2).sum())
+        return found
+
+    return measure
+
+
+def _few(groupings: Groupings, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Item and group of each membership, of a random part of the groupings if there are very many."""
+    item, group = groupings.item_of_row, groupings.incidence.indices
+    products = (np.bincount(item).astype(float) ** 2).sum()
+    share = min(np.sqrt(MOST_PRODUCTS / max(products, 1)), MOST_JUDGEMENTS / max(len(item), 1))
+    if share >= 1:
+        return item, group
+    share = max(share, 4 / groupings.n_groupings)
+    kept = rng.random(groupings.n_groupings) < share
+    rows = kept[groupings.grouping_of_group[group]]
+    return item[rows], group[rows]
+
+
+def _of_names(labels: Labels, rng: np.random.Generator) -> Measure:
+    n_cells = labels.n_items * labels.n_classes
+    rows = (rng.random(labels.n_items) * labels.n_rows < MOST_JUDGEMENTS)[labels.item]
+    item_of_row, annotator, label = labels.item[rows], labels.annotator[rows], labels.label[rows]
+
+    def measure(rng: np.random.Generator | None) -> dict[str, float]:
+        item = item_of_row if rng is None else item_of_row[exchanged(annotator, rng)]
+        count = np.bincount(item * np.int64(labels.n_classes) + label, minlength=n_cells).astype(float)
+        return {"names": float((count**2).sum())}
+
+    return measure
+
+
+def _of_pairs(pairs: Pairs, z: np.ndarray | None, rng: np.random.Generator) -> Measure:
+    rows = np.arange(pairs.n_rows)
+    if len(rows) > MOST_JUDGEMENTS:
+        rows = np.sort(rng.choice(rows, MOST_JUDGEMENTS, replace=False))
+    a, b, annotator = pairs.item_a[rows], pairs.item_b[rows], pairs.annotator[rows]
+    same = pairs.same[rows].astype(float)
+    share = np.bincount(annotator, weights=same) / np.maximum(np.bincount(annotator), 1)
+    x = same - share[annotator]
+    sheet, _ = _numbered(pairs.annotator.astype(np.int64) * len(pairs.groupings) + pairs.grouping)
+    whole = _complete(sheet[rows], a, b)
+    cliques = _Cliques(sheet[rows][whole], a[whole], b[whole], pairs.n_items)
+    stratum = np.where(whole, rows + pairs.n_annotators, annotator)  # judgements of cliques stay where they are
+
+    def measure(rng: np.random.Generator | None) -> dict[str, float]:
+        now, there = x, (a, b)
+        if rng is not None:
+            now = x[exchanged(stratum, rng)]
+            there = (a.copy(), b.copy())
+            there[0][whole], there[1][whole] = cliques.shuffled(rng)
+        return _pair_measures(now, *there, annotator, pairs.n_items, z)
+
+    return measure
+
+
+def _complete(sheet: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Whether a judgement is one of all pairs of at least three items that the annotator judged on an occasion."""
+    n_pairs = np.bincount(sheet)
+    seen = np.unique(np.stack([np.concatenate([sheet, sheet]), np.concatenate([a, b])]), axis=1)[0]
+    n_items = np.bincount(seen, minlength=len(n_pairs))
+    return ((n_pairs == n_items * (n_items - 1) / 2) & (n_items > 2))[sheet]
+
+
+class _Cliques:
+    """All pairs of the items of some sheets, whose items can be exchanged within a sheet."""
+
+    def __init__(self, sheet: np.ndarray, a: np.ndarray, b: np.ndarray, n_items: int) -> None:
+        both = np.concatenate([sheet, sheet]) * np.int64(n_items) + np.concatenate([a, b])
+        self.cell_of_end, cell = _numbered(both)
+        self.sheet, self.item = cell // n_items, cell % n_items
+
+    def shuffled(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Both ends of each pair."""
+        first, second = np.split(self.item[exchanged(self.sheet, rng)][self.cell_of_end], 2)
+        return first, second
+
+
+def _pair_measures(
+    x: np.ndarray, a: np.ndarray, b: np.ndarray, annotator: np.ndarray, n_items: int, z: np.ndarray | None
+) -> dict[str, float]:
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    pair_of_row, pair = _numbered(low * np.int64(n_items) + high)
+    total = np.bincount(pair_of_row, weights=x)
+    own_of_row, _ = _numbered(pair_of_row * np.int64(annotator.max(initial=0) + 1) + annotator)
+    own = np.bincount(own_of_row, weights=x)
+    ends = (np.concatenate([pair // n_items, pair % n_items]), np.concatenate([pair % n_items, pair // n_items]))
+    X = csr_array((np.concatenate([total, total]), ends), shape=(n_items, n_items))
+    paths = X @ X
+    squares = (paths.data**2).sum() - (paths.diagonal() ** 2).sum()
+    degenerate = X.multiply(X) @ X.multiply(X)
+    found = {
+        "same pairs": float((total**2).sum() - (own**2).sum()),
+        "triangles": float(paths.multiply(X).sum()),
+        "squares": float(squares - degenerate.sum() + degenerate.diagonal().sum()),
+    }
+    if z is not None:
+        found["features"] = float(-(x * ((z[a] - z[b]) ** 2).sum(1)).sum())
+    return found
+
+
+def _numbered(keys: Int[np.ndarray, " rows"]) -> tuple[np.ndarray, np.ndarray]:
+    """Number of each key among the distinct ones, and these in order."""
+    distinct, place = np.unique(keys, return_inverse=True)
+    return place, distinct
