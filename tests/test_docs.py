@@ -208,8 +208,8 @@ def test_the_examples_give_what_the_pages_say(pages, folder):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*tutorial.rst")), ids=name_of)
-def test_the_commands_of_a_tutorial_give_what_it_says(page, folder):
+@pytest.mark.parametrize("page", [*sorted(DOCS.glob("*tutorial.rst")), DOCS / "coming-from.rst"], ids=name_of)
+def test_the_commands_of_a_page_give_what_it_says(page, folder):
     shown = list(console(page))
     assert len(shown) >= 2
     for arguments, expected in shown:
