@@ -9,6 +9,8 @@ refused with both readings.
    several items.
 4. Numbered groups without gaps: whoever numbers their groups uses 1 to k, or 0 to k - 1, and skips none, while the
    numbers that several people gave one item have gaps. It counts if cells exchanged at random would leave gaps.
+
+Labels, which all annotators share, are told by names alone.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class Orientation:
     why: str
 
 
-def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded) -> Orientation | None:
+def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded | None) -> Orientation | None:
     """Find the side of the annotators by the names first, then by the cells; None if nothing tells.
 
     Parameters
@@ -67,7 +69,7 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded) -> 
     key : str
         What the column of the rows' names is called.
     rows, columns : names
-    cells : Coded, row by row
+    cells : Coded, row by row; None if they hold labels
     """
     of_key, of_rows, of_columns = named(key), _kind_of_names(rows), _kind_of_names(columns)
     nouns = (of_key.noun if of_key else of_rows[1], of_columns[1])
@@ -84,6 +86,8 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded) -> 
     side = told.get((of_rows[0], of_columns[0]))
     if side:
         return Orientation(side, *nouns, "their names")  # type: ignore[arg-type]
+    if cells is None:
+        return None
     side, why = _by_own_names(cells, len(rows), len(columns))
     if side is None:
         side, why = _by_numbering(cells, rows, columns)

@@ -490,7 +490,7 @@ def _orientation(table: Table, asked: Asked, key: Any, others: list[Any], cells:
     if transpose is not None:
         return Orientation("rows" if transpose else "columns", noun, "", "as was asked for")
     rows = list(range(len(table.frame))) if key is None else [plain(name) for name in table.frame[key]]
-    found = orientation("" if key is None else str(key), rows, others, cells)
+    found = orientation("" if key is None else str(key), rows, others, None if asked.kind == "labels" else cells)
     if found is None and key is not None and normal(key) not in NEUTRAL:
         found = Orientation("columns", normal(key), "", f"the column {str(key)!r}")
     if found is None:
@@ -593,8 +593,10 @@ def _no_persons(table: Table, names: list[Any]) -> list[Any]:
     ordered = np.sort(codes, axis=0)
     repeated = ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any(0)
     other = are_fractions | (are_long & ~repeated)
-    dates = [pd.api.types.is_datetime64_any_dtype(kind) for kind in frame.dtypes]
-    return [name for name, is_it, date in zip(names, other, dates) if is_it or date or normal(name) in NO_PERSON]
+    other |= [pd.api.types.is_datetime64_any_dtype(kind) for kind in frame.dtypes]
+    are_letters = sum(len(str(name)) == 1 for name in names) > 1  # then N is a person like M, and no count
+    by_name = [normal(name) in NO_PERSON and not (are_letters and len(str(name)) == 1) for name in names]
+    return [name for name, is_it, is_called in zip(names, other, by_name) if is_it or is_called]
 
 
 def _is_fraction(value: Any) -> bool:

@@ -395,7 +395,7 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
     item, annotator = sides[::-1] if layout.annotators_in_rows else sides
     if layout.left_out:
         one = "item" if layout.annotators_in_rows else "person"
-        warnings.append(f"columns that are no {one} left out: {_listed(layout.left_out)}")
+        warnings.append(f"columns that are no {one} left out: {_listed(layout.left_out)} (rename any that is one)")
     columns = {"item": item, "annotator": annotator, role: value.take(said)}
     return Statements(layout.kind, columns, _among(said, place), True, Reading(""))
 

@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import pandas as pd
@@ -40,6 +40,7 @@ NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|NaN|NA|")
 FEW_TYPED = 8  # columns that are read again, where more are worth reading all again
 FEW_NUMBERS = 4  # columns of numbers without names, which may be those of a long table
 SAMPLE = 1 << 16  # bytes
+END = "end of the text"
 JUDGED = 50  # records from which the delimiter is told
 
 
@@ -161,12 +162,12 @@ class _Text:
         self, delimiter: str, *, unquoted: bool = False, is_strict: bool = False
     ) -> Iterator[tuple[int, list[str]]]:
         """Yield the 1-based line where each record starts, and its cells; blank lines are passed over."""
-        with self._lines() as text, _fields_of_any_length():
+        with self._lines() as text:
             quoting: Any = csv.QUOTE_NONE if unquoted else csv.QUOTE_MINIMAL
             reader = csv.reader(text, delimiter=delimiter, quoting=quoting, strict=is_strict)
             line = 1
             try:
-                for cells in reader:
+                for cells in _of_any_length(reader):
                     if cells and not (len(cells) == 1 and not cells[0].strip()):
                         yield line + self.skipped, cells
                     line = reader.line_num + 1
@@ -175,7 +176,7 @@ class _Text:
 
     def _delimiter(self, name: str) -> str:
         with self._lines() as text:
-            separator = SEPARATOR_LINE.fullmatch(text.readline(100).rstrip("\r\n"))
+            separator = SEPARATOR_LINE.fullmatch(text.readline(100).rstrip("\r\n").strip(" "))
         if separator:
             self.skipped = 1
             return separator[1]
@@ -358,7 +359,7 @@ class _Text:
                 )
             for column, cell in zip(columns, cells):
                 column.append(cell)
-        if any(cell.count("\n") and cell.count(self.delimiter) > 1 for cell in cells) and self._is_open():
+        if any("\n" in cell or "\r" in cell for cell in cells) and self._is_open():
             raise AnnotationError(f"A quotation mark that opens in line {line} is never closed; mend it.")
         frame = pd.DataFrame(dict(zip(self.header, columns)), dtype=str)
         return self._without_marks(frame) if self.unquoted else frame
@@ -374,9 +375,12 @@ class _Text:
         )
 
     def _is_open(self) -> bool:
-        """Whether the text ends within quotation marks."""
+        """Whether the text ends within quotation marks: then they swallow a further line."""
         with self._lines() as text:
-            return sum(line.count('"') for line in text) % 2 == 1
+            last: list[str] = []
+            for cells in _of_any_length(csv.reader(chain(text, [END]), delimiter=self.delimiter)):
+                last = cells
+            return not self.unquoted and last != [END]
 
     def line_of_row(self, row: int) -> str:
         """Say where a row of the table stands: on its 1-based line, the header being one."""
@@ -410,10 +414,14 @@ def _is_running(cells: list[str]) -> bool:
     return cells in ([str(i) for i in range(start, start + len(cells))] for start in (0, 1))
 
 
-@contextmanager
-def _fields_of_any_length() -> Iterator[None]:
-    limit = csv.field_size_limit(sys.maxsize)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(limit)
+def _of_any_length(reader: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Yield the records of a reader of csv; its limit, which all readers share, is lifted only while one is read."""
+    while True:
+        limit = csv.field_size_limit(sys.maxsize)
+        try:
+            cells = next(reader, None)
+        finally:
+            csv.field_size_limit(limit)
+        if cells is None:
+            return
+        yield cells
