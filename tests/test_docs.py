@@ -19,6 +19,7 @@ import pytest
 
 import consilience
 from consilience import registry
+from consilience.annotations.files import exports, json_exports
 from consilience.cli import main
 from consilience.datasets import list_datasets
 
@@ -138,6 +139,20 @@ def test_every_table_that_is_recognised_is_shown():
         assert any(set(required) <= columns for columns in shown), required
 
 
+def test_every_tool_that_is_recognised_is_in_the_table_of_formats():
+    page = text_of(DOCS / "formats_table.inc")
+    tools = [
+        name
+        for module in (exports, json_exports)
+        for name in re.findall(
+            r'(?:Export\(|tool = |tool, frame = )f?"([^"{]+)"', Path(module.__file__).read_text("utf-8")
+        )
+    ]
+    assert len(tools) > 12
+    for tool in tools:
+        assert tool.replace("_", r"\_") in page, tool
+
+
 def test_versions_agree():
     assert f"version: {consilience.__version__}\n" in text_of(ROOT / "CITATION.cff")
     assert consilience.__version__ in text_of(ROOT / "CHANGELOG.md")
@@ -193,8 +208,8 @@ def test_the_examples_give_what_the_pages_say(pages, folder):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*tutorial.rst")), ids=name_of)
-def test_the_commands_of_a_tutorial_give_what_it_says(page, folder):
+@pytest.mark.parametrize("page", [*sorted(DOCS.glob("*tutorial.rst")), DOCS / "coming-from.rst"], ids=name_of)
+def test_the_commands_of_a_page_give_what_it_says(page, folder):
     shown = list(console(page))
     assert len(shown) >= 2
     for arguments, expected in shown:

@@ -153,11 +153,23 @@ def toloka(table: Table, asked: Asked, name: str) -> Export:
     if pair and _says_same(table.frame[answer]):
         asked = _with(asked, item=pair[0], item_b=pair[1], annotator="ASSIGNMENT:worker_id", same=answer)
         return Export(tool, table, asked, nouns, notes)
+    if pair and _is_preference(table.frame[answer], pair, table):
+        raise AnnotationError(
+            f"The answers in {answer!r} say which of two items was preferred, not whether they are the same; no "
+            "clustering can be made of them."
+        )
     task = "ASSIGNMENT:task_id" if "ASSIGNMENT:task_id" in table.columns and len(inputs) != 1 else None
     item = asked.columns.get("item") or task or _only(inputs, "item", tool, table)
     value = {} if {"label", "group", "same"} & asked.columns.keys() else {"label": answer}
     asked = _with(asked, item=item, annotator="ASSIGNMENT:worker_id", **value)
     return Export(tool, table, asked, nouns | {"item": "task"}, notes)
+
+
+def _is_preference(column: pd.Series, pair: tuple[str, str], table: Table) -> bool:
+    """Whether answers are left and right, or one of the two items."""
+    said = column.astype(str).str.strip()
+    chosen = [said == table.frame[side].astype(str).str.strip() for side in pair]
+    return bool(said.str.casefold().isin({"left", "right"}).all() or (chosen[0] | chosen[1]).all())
 
 
 def _toloka_sheets(table: Table, item: str, answer: str) -> Table:
@@ -249,8 +261,11 @@ def _answer_in(answer: Any) -> Any:
     if isinstance(answer, dict) and "label" in answer:
         answer = answer["label"]
     if isinstance(answer, dict):
-        (answer,) = [choice for choice, chosen in answer.items() if chosen is True]
-    if not isinstance(answer, str | int):
+        if answer.keys() == {"labels"}:
+            answer = answer["labels"]
+        else:
+            (answer,) = [choice for choice, chosen in answer.items() if chosen is True]
+    if not isinstance(answer, str | int) and not _is_list_of_labels(answer):
         raise TypeError(answer)
     return answer
 
@@ -275,6 +290,10 @@ def appen(table: Table, asked: Asked, name: str) -> Export:
     return Export("Appen full report", table, asked, {"item": "unit", "annotator": "contributor"}, notes)
 
 
+def _is_list_of_labels(answer: Any) -> bool:
+    return isinstance(answer, list) and all(isinstance(label, str | int) for label in answer)
+
+
 STUDIO_COLUMNS = {"annotation_id", "annotator", "created_at", "updated_at", "lead_time", "id", "agreement", "history"}
 
 
@@ -284,17 +303,33 @@ def label_studio_table(table: Table, asked: Asked, name: str) -> Export:
     said = asked.columns.get("label") or asked.columns.get("group") or asked.columns.get("same")
     if not said:
         rest = [str(column) for column in table.columns if column not in STUDIO_COLUMNS | set(asked.ignore)]
-        answers = [column for column in rest if not _belongs_to_task(table, column)]
-        said = _only(answers, "label", tool, table)
-    if _is_ranking(table.frame[said]):
-        raise AnnotationError(
-            "This export of Label Studio holds results of a Ranker in a short form; export JSON instead of JSON-MIN "
-            "or CSV."
-        )
+        shown = {column for pair in paired(rest) for column in pair[:2]}
+        answers = [column for column in rest if column not in shown and not _belongs_to_task(table, column)]
+        _refuse_short_forms(table, rest)
+        said = _only(answers, "label", "Label Studio", table)
     frame = table.frame.assign(**{said: [_choices(cell) for cell in table.frame[said]]})
+    pairs = paired([column for column in table.columns if column not in STUDIO_COLUMNS | {said, *asked.ignore}])
+    if len(pairs) == 1 and _says_same(frame[said]):
+        asked = _with(asked, item=pairs[0][0], item_b=pairs[0][1], annotator="annotator", same=said)
+        return Export(f"{tool} of pairs", replace(table, frame=frame), asked)
     value = {} if {"label", "group", "same"} & asked.columns.keys() else {"label": said}
     asked = _with(asked, item="id", annotator="annotator", **value)
     return Export(tool, replace(table, frame=frame), asked, {"item": "task"})
+
+
+def _refuse_short_forms(table: Table, columns: list[str]) -> None:
+    """Raise an AnnotationError for results that this export does not hold whole, or that are preferences."""
+    for column in columns:
+        if _holds(table.frame[column], "ranker"):
+            raise AnnotationError(
+                "This export of Label Studio holds results of a Ranker in a short form; export JSON instead of "
+                "JSON-MIN or CSV."
+            )
+        if _holds(table.frame[column], "selected"):
+            raise AnnotationError(
+                "This export of Label Studio holds results of Pairwise, which say which of two items was preferred, "
+                "not whether they are the same; for that, Label Studio has Choices."
+            )
 
 
 def _belongs_to_task(table: Table, column: str) -> bool:
@@ -304,8 +339,9 @@ def _belongs_to_task(table: Table, column: str) -> bool:
     return bool((per_task <= 1).all() and texts.nunique() == len(per_task))
 
 
-def _is_ranking(column: pd.Series) -> bool:
-    return any('"ranker"' in cell or "'ranker'" in cell for cell in column.astype(str).head(50))
+def _holds(column: pd.Series, key: str) -> bool:
+    """Whether cells hold JSON, read or not, with some key."""
+    return any(f'"{key}"' in cell or f"'{key}'" in cell for cell in column.astype(str).head(50))
 
 
 def _choices(cell: Any) -> Any:
@@ -363,7 +399,8 @@ def qualtrics(table: Table, asked: Asked, name: str) -> Export | None:
         cards = {column: column for column in questions}
     others = tuple(c for c in table.columns if c not in cards.values() and c != "ResponseId")
     asked = _with(replace(asked, ignore=others), annotator="ResponseId")
-    return Export("survey of Qualtrics", table, asked, {"annotator": "respondent", "item": "card"})
+    notes = (f"{counted(len(others), 'column')} beside the cards left out",)
+    return Export("survey of Qualtrics", table, asked, {"annotator": "respondent", "item": "card"}, notes)
 
 
 EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, Asked, str], Export | None]]] = [

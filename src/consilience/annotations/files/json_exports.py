@@ -20,7 +20,6 @@ from consilience.annotations.names import Where
 from consilience.errors import AnnotationError
 
 UNSORTED = "_"
-PERSON = "consilience person"  # key that says from which file of an archive a record comes
 
 
 def known_records(records: Records, asked: Asked, name: str) -> Export | None:
@@ -223,8 +222,9 @@ def _doccano(records: Records, asked: Asked, name: str) -> Export:
     """Read an export of doccano, whose files are each of one person, called like the file."""
     rows: list[tuple[Any, ...]] = []
     places: list[int] = []
-    for place, record in enumerate(records.objects):
-        person = record.get(PERSON, PurePath(name).stem)
+    files = records.files or [name] * len(records.objects)
+    for place, (record, file) in enumerate(zip(records.objects, files)):
+        person = PurePath(file).stem
         given: list[Any] = record["label"] if "label" in record else record["labels"]
         if any(not isinstance(label, str | int) for label in given):
             raise AnnotationError(

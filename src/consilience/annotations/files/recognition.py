@@ -14,10 +14,17 @@ import pandas as pd
 
 from consilience.annotations.files.orientation import Orientation, look_alike, n_with_gaps, orientation
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import is_number
+from consilience.annotations.files.values import (
+    NEVER_AN_ANSWER,
+    PERHAPS_AN_ANSWER,
+    given_as_missing,
+    is_number,
+)
 from consilience.annotations.files.vocabulary import (
     CANONICAL,
+    COUNTS,
     IDENTIFIERS,
+    KNOWN_CLASSES,
     NEUTRAL,
     NO_PERSON,
     WEAK,
@@ -316,6 +323,8 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
     says_wide = asked.transpose is not None or bool({"item", "annotator"} & asked.columns.keys())
     if says_wide and not values & asked.columns.keys() and not {"item", "annotator"} <= asked.columns.keys():
         return
+    if asked.kind is None and not asked.columns:
+        _refuse_known_classes(table, parts)
     canonical = {normal(column) for column in table.columns} & CANONICAL
     of_one_person = len(table.columns) == 2 and parts.has("item") and _names_rows(table, parts.columns["item"][0])
     is_half = len(roles) >= 2 and (len(table.columns) <= FEW_COLUMNS or len(canonical) >= 2)
@@ -328,9 +337,33 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
                 f"{_listed(table.columns)}.{near[0] or near[1]} Say which does: group=… (--group COLUMN) if their "
                 "names mean nothing to others, label=… (--label COLUMN) if all annotators share them."
             )
+        if kind == "groupings" and not {"annotator", "grouping"} & roles:
+            _refuse_counted_groups(table)
         needed = {"groupings": ["item", "group", "annotator"], "labels": ["item", "annotator", "label"]}[kind]
         lacking = [role for role in needed if not parts.has(role)]
         raise AnnotationError(_lacks(lacking[0] if lacking else "item", table, kind))
+
+
+def _refuse_known_classes(table: Table, parts: _Parts) -> None:
+    """Raise an AnnotationError for a table of items and their classes, which are nobody's labels."""
+    others = [column for column in table.columns if column not in parts.columns.get("item", ())]
+    if len(table.columns) != 2 or len(others) != 1:
+        return
+    if others == parts.columns.get("label") or normal(others[0]) in KNOWN_CLASSES:
+        raise AnnotationError(
+            f"The table gives each item one label, in {str(others[0])!r}, and names nobody who gave it, as files of "
+            "known classes do (gold=…, --gold FILE). If one person gave them, say kind='labels' (--kind labels)."
+        )
+
+
+def _refuse_counted_groups(table: Table) -> None:
+    """Raise an AnnotationError for a table that says how many people put an item into a group."""
+    counts = [column for column in table.columns if normal(column) in COUNTS]
+    if counts:
+        raise AnnotationError(
+            f"This is a table of counts: {str(counts[0])!r} says how many people put an item into a group. Nobody's "
+            "groups can be recovered from it; export what each person sorted."
+        )
 
 
 def _refuse_without_header(table: Table) -> None:
@@ -342,6 +375,18 @@ def _refuse_without_header(table: Table) -> None:
                 f"The first line seems to hold data and not the names of columns, since {str(name)!r} {why}; put a "
                 "line of names before it, such as item,annotator,label."
             )
+    first, *others = table.columns
+    if (
+        table.is_text
+        and len(others) == 1
+        and is_number(others[0])
+        and not named(first)
+        and normal(first) not in NEUTRAL
+    ):
+        raise AnnotationError(
+            f"The first line seems to hold data and not the names of columns, since {str(others[0])!r} is a number; "
+            "put a line of names before it, such as item,group."
+        )
 
 
 def _why_data(name: str, column: pd.Series) -> str:
@@ -392,12 +437,13 @@ def _wide(table: Table, asked: Asked) -> Wide:
     _refuse_lists(table, asked)
     key = _key(table, asked)
     others = [name for name in table.columns if name not in (key, *asked.ignore)]
+    _refuse_similarities(table, key, others)
     left_out = _no_persons(table, others)
     others = [name for name in others if name not in set(left_out)]
     if not others:
         raise AnnotationError(f"There is no column that holds groups or labels. Found {_listed(table.columns)}.")
-    cells = table.cells(others)
-    _refuse_what_holds_no_groups(table, asked, key, others, cells)
+    cells = _without_missing(table, table.cells(others), asked)
+    _refuse_what_holds_no_groups(table, asked, others, cells)
     found = _orientation(table, asked, key, others, cells)
     in_rows = found.annotators == "rows"
     if asked.transpose is None:
@@ -405,6 +451,16 @@ def _wide(table: Table, asked: Asked) -> Wide:
     roles = ("annotator", "item") if in_rows else ("item", "annotator")
     nouns = {role: noun for role, noun in zip(roles, (found.noun_of_rows, found.noun_of_columns)) if noun}
     return Wide(asked.kind or "groupings", key, others, in_rows, nouns, found.why, left_out)
+
+
+def _without_missing(table: Table, cells: Coded, asked: Asked) -> Coded:
+    """Return the cells without those that may mean that nothing was said, which are no evidence of anything."""
+    missing = asked.missing
+    if missing is None:
+        spelled = NEVER_AN_ANSWER | PERHAPS_AN_ANSWER | {"-1", "-1.0"}
+        missing = tuple(name for name in cells.names if str(name).strip().casefold() in spelled)
+    rest = given_as_missing(cells, missing) if missing else cells
+    return rest if pd.api.types.is_numeric_dtype(rest.names) else table.typed(rest)[0]
 
 
 def _refuse_lists(table: Table, asked: Asked) -> None:
@@ -551,18 +607,22 @@ def _is_fraction(value: Any) -> bool:
     return math.isfinite(number) and not number.is_integer()
 
 
-def _refuse_what_holds_no_groups(table: Table, asked: Asked, key: Any, others: list[Any], cells: Coded) -> None:
-    """Raise an AnnotationError for tables that look like groups and are counts or similarities."""
+def _refuse_similarities(table: Table, key: Any, others: list[Any]) -> None:
+    """Raise an AnnotationError for a square table of numbers whose rows and columns are the same items."""
     names = {str(name).strip() for name in others}
-    numbers = pd.to_numeric(pd.Series(cells.names.to_numpy(object)), errors="coerce").to_numpy(float)
-    if np.isnan(numbers).any():
-        return
     rows = [] if key is None else [str(name).strip() for name in table.frame[key]]
-    if len(rows) > 1 and set(rows) == names:
+    if len(rows) > 1 and set(rows) == names and all(is_number(name) for name in table.cells(others).names):
         raise AnnotationError(
             "This is a table of similarities: its rows and columns are the same items. Nobody's groups can be "
             "recovered from it; export what each person sorted."
         )
+
+
+def _refuse_what_holds_no_groups(table: Table, asked: Asked, others: list[Any], cells: Coded) -> None:
+    """Raise an AnnotationError for tables that look like groups and are counts."""
+    numbers = pd.to_numeric(pd.Series(cells.names.to_numpy(object)), errors="coerce").to_numpy(float)
+    if np.isnan(numbers).any():
+        return
     codes = cells.codes.reshape(len(table.frame), len(others))
     values = np.append(numbers, 0.0)[codes]
     if asked.kind is None and _are_counts(values, blank=codes < 0):

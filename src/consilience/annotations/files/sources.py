@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sys
+import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -81,10 +82,12 @@ class Records:
 
     objects: list[dict[str, Any]]
     lines: list[int] | None = None
+    files: list[str] | None = None  # of an archive, for each object
 
     def where(self, row: int) -> str:
         """Say where an object stands."""
-        return frame_row(row) if self.lines is None else f"line {self.lines[row]}"
+        place = frame_row(row) if self.lines is None else f"line {self.lines[row]}"
+        return place if self.files is None else f"{place} of {self.files[row]}"
 
     def table(self) -> Table:
         """Return the objects as rows."""
@@ -113,7 +116,7 @@ def read_source(source: Source, *, encoding: str | None = None, sheet: str | Non
     if start.startswith(PARQUET):
         return read_parquet(source.open)
     if start.startswith(ZIP):
-        return _read_workbook(source, sheet)
+        return _read_archive(source) or _read_workbook(source, sheet)
     if start.startswith(NUMPY):
         return _read_array(source)
     if start.startswith(OLE):
@@ -153,6 +156,37 @@ def import_pyarrow() -> ModuleType:
             "Parquet needs the package pyarrow: pip install 'consilience[parquet]'."
         ) from error
     return pyarrow
+
+
+def _read_archive(source: Source) -> Records | None:
+    """Read the objects of all JSON Lines in a zip archive, None if it holds none."""
+    try:
+        with source.open() as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
+            names = [name for name in archive.namelist() if name.lower().endswith((".jsonl", ".ndjson"))]
+            names = [name for name in names if not name.startswith("__MACOSX/")]
+            contents = {name: archive.read(name) for name in names}
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError):  # damaged, or encrypted
+        return None
+    if not contents:
+        return None
+    objects: list[Any] = []
+    lines: list[int] = []
+    files: list[str] = []
+    for name, content in contents.items():
+        try:
+            held, at = _json_lines(content, ValueError("no line of it is"))
+        except AnnotationError as error:
+            raise AnnotationError(f"{name}: {error}") from error
+        objects, lines, files = objects + held, lines + at, files + [name] * len(at)
+    return Records(_objects_alone(objects), lines, files)
+
+
+def _objects_alone(held: list[Any]) -> list[dict[str, Any]]:
+    if not all(isinstance(record, dict) for record in held):
+        raise AnnotationError('The JSON must be a list of objects, one for each row: [{"item": …}, …].')
+    if not held:
+        raise AnnotationError("The file holds an empty list.")
+    return held
 
 
 def _read_workbook(source: Source, sheet: str | None) -> Table:
@@ -240,11 +274,9 @@ def read_json(source: Source) -> Records:
         held, lines = _json_lines(content, error)
     if isinstance(held, dict):
         held = _rows_of_mapping(held)
-    if not isinstance(held, list) or not all(isinstance(record, dict) for record in held):
+    if not isinstance(held, list):
         raise AnnotationError('The JSON must be a list of objects, one for each row: [{"item": …}, …].')
-    if not held:
-        raise AnnotationError("The file holds an empty list.")
-    return Records(held, lines)
+    return Records(_objects_alone(held), lines)
 
 
 def _json_lines(content: bytes, whole: Exception) -> tuple[list[Any], list[int]]:

@@ -93,6 +93,8 @@ NO_PERSON = {
     *("truth", "gold", "gold label", "true label", "true class", "ground truth", "target", "consensus", "majority"),
     *("majority vote", "correct", "correct answer", "reference", "split", "weight", "confidence"),
 }
+KNOWN_CLASSES = {"truth", "gold", "gold label", "true label", "true class", "ground truth", "target", "correct answer"}
+COUNTS = {"count", "counts", "frequency", "percentage", "percent", "percentage %", "n", "number of participants"}
 TOTALS = {"total", "totals", "sum", "grand total", "gesamt", "summe", "subtotal", "mean", "average"}
 TIMES = {
     *("time", "timestamp", "date", "datetime", "session", "created", "created at", "submitted at", "submit time"),
