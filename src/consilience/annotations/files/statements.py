@@ -412,8 +412,8 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
     sides = [Coded(row, row_names), Coded(column, of_columns.names)]
     item, annotator = sides[::-1] if layout.annotators_in_rows else sides
     if layout.left_out:
-        one = "item" if layout.annotators_in_rows else "person"
-        warnings.append(f"columns that are no {one} left out: {_listed(layout.left_out)} (rename any that is one)")
+        one = "item" if layout.annotators_in_rows else "annotator"
+        warnings.append(f"columns not taken for {one}s left out: {_listed(layout.left_out)} (rename one to read it)")
     columns = {"item": item, "annotator": annotator, role: value.take(said)}
     return Statements(layout.kind, columns, _among(said, place), True, Reading(""))
 
