@@ -31,9 +31,47 @@ NAMES = {
     "few_integers": st.integers(-2, 3),
     "nasty": st.sampled_from(
         [
-            *("unsorted", "Not sorted", "uncategorized", "Total", "=1+1", "item", "group", "label", "annotator", "same"),
-            *('"', '""', "'", '"a"', 'a"b', "a\nb", "a\tb", "a\r\nb", "a\tb\n\t", "\ufeffa", "a\ufeff", "a\0b", "sep=;"),
-            *("a\u00a0b", "a\u2003", "\u00e9", "e\u0301", "Ant", "ant", "ant ", "[1, 2]", '["a"]', "{}", "a;b", "a|b,c"),
+            *(
+                "unsorted",
+                "Not sorted",
+                "uncategorized",
+                "Total",
+                "=1+1",
+                "item",
+                "group",
+                "label",
+                "annotator",
+                "same",
+            ),
+            *(
+                '"',
+                '""',
+                "'",
+                '"a"',
+                'a"b',
+                "a\nb",
+                "a\tb",
+                "a\r\nb",
+                "a\tb\n\t",
+                "\ufeffa",
+                "a\ufeff",
+                "a\0b",
+                "sep=;",
+            ),
+            *(
+                "a\u00a0b",
+                "a\u2003",
+                "\u00e9",
+                "e\u0301",
+                "Ant",
+                "ant",
+                "ant ",
+                "[1, 2]",
+                '["a"]',
+                "{}",
+                "a;b",
+                "a|b,c",
+            ),
         ]
     ),
 }
@@ -141,7 +179,9 @@ def test_wide_files_give_back_what_was_written(said):
         path = Path(folder) / "wide.csv"
         wide.to_csv(path, index_label="item", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
         kind = type(said).__name__.lower()
-        assert read_annotations(path, kind=kind, item="item", missing=[], transpose=False) == type(said).from_matrix(wide)
+        assert read_annotations(path, kind=kind, item="item", missing=[], transpose=False) == type(said).from_matrix(
+            wide
+        )
 
 
 @settings(deadline=None, max_examples=40)

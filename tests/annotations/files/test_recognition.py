@@ -10,7 +10,11 @@ from consilience.annotations.files.table import Table
 from consilience.annotations.names import frame_row
 from consilience.errors import AnnotationError
 
-ITEMS, PEOPLE, GROUPS = ("item", "card", "Task", "statements"), ("annotator", "worker", "participantID"), ("group", "Category")
+ITEMS, PEOPLE, GROUPS = (
+    ("item", "card", "Task", "statements"),
+    ("annotator", "worker", "participantID"),
+    ("group", "Category"),
+)
 LABELS, SAMES = ("label", "answer", "Rating"), ("same", "Match", "is_duplicate")
 
 
@@ -43,7 +47,9 @@ def test_long_tables_of_labels_by_their_names(item, person, label):
 
 
 @pytest.mark.parametrize("same", SAMES)
-@pytest.mark.parametrize("pair", [("item_a", "item_b"), ("item1", "item2"), ("left_image", "right_image"), ("left", "right")])
+@pytest.mark.parametrize(
+    "pair", [("item_a", "item_b"), ("item1", "item2"), ("left_image", "right_image"), ("left", "right")]
+)
 def test_long_tables_of_pairs_by_their_names(pair, same):
     found = layout([*pair, "worker", same])
     assert found.kind == "pairs"
@@ -86,7 +92,11 @@ def test_columns_that_are_named_come_before_all_guesses():
         (["a", "b"], {"columns": {"item": "c"}}, "There is no column 'c'. Found 'a', 'b'"),
         (["a", "b"], {"ignore": ("wine",)}, "There is no column 'wine'"),
         (["a", "b"], {"columns": {"item": "a", "group": "a"}}, "'a' was given for two things"),
-        (["text_a", "text_b", "image_a", "image_b", "worker", "same"], {}, "pairs of items may be 'text_a' and 'text_b' or"),
+        (
+            ["text_a", "text_b", "image_a", "image_b", "worker", "same"],
+            {},
+            "pairs of items may be 'text_a' and 'text_b' or",
+        ),
     ],
 )
 def test_what_reads_two_ways_or_lacks_a_part_is_refused(columns, asked, message):
@@ -146,8 +156,16 @@ def test_items_called_by_single_letters_are_no_counts():
             "table of counts: every row adds up to 6",
         ),
         ([[k, k, k + 10] for k in range(5)], ["wine", "a", "b"], "no annotator gave two items the same"),
-        ([["Ann", "x", "1"], ["Bo", "y", "2"], ["Ann", "x", "3"]], ["Ann", "x", "9"], "seems to hold data and not the names"),
-        ([["a", "1", "1"], ["a", "1", "2"]], ["card", "x", "y"], "names of items must differ. Got 'a' in row 0 and in row 1"),
+        (
+            [["Ann", "x", "1"], ["Bo", "y", "2"], ["Ann", "x", "3"]],
+            ["Ann", "x", "9"],
+            "seems to hold data and not the names",
+        ),
+        (
+            [["a", "1", "1"], ["a", "1", "2"]],
+            ["card", "x", "y"],
+            "names of items must differ. Got 'a' in row 0 and in row 1",
+        ),
         ([["a", "1", "1"], ["", "1", "2"]], ["card", "x", "y"], "One of the items, in row 1, has no name"),
         ([["1.5", "2.5"], ["1.5", "3.5"]], ["sepal", "petal"], "'sepal', 'petal' are not recognised"),
     ],

@@ -65,7 +65,9 @@ def test_every_dress_holds_one_table(tmp_path, name, is_packed):
 
 
 def test_workbook_keeps_types_and_rows_of_its_sheet(read):
-    content = workbook({"notes": [["only a remark"]], "sorts": [[], ["card", "Ann", "Bo"], [7, 1, 2], [], [8, 1, None]]})
+    content = workbook(
+        {"notes": [["only a remark"]], "sorts": [[], ["card", "Ann", "Bo"], [7, 1, 2], [], [8, 1, None]]}
+    )
     said = read(content, "table.xlsx")
     assert said.items.tolist() == [7, 8]
     assert said.to_matrix()["Ann"].tolist() == [1, 1]

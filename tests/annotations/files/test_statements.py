@@ -80,7 +80,9 @@ def test_pile_of_what_was_not_sorted():
     rows = [("a", "Ann", "g"), ("b", "Ann", "Unsorted"), ("c", "Ann", "g")]
     found, statement = said(rows, GROUPS)
     assert found == [rows[0], rows[2]]
-    assert statement.reading.warnings == ("1 row with the group 'Unsorted' taken for not sorted (--missing '' if it is a group)",)
+    assert statement.reading.warnings == (
+        "1 row with the group 'Unsorted' taken for not sorted (--missing '' if it is a group)",
+    )
     assert said(rows, GROUPS, missing=())[0] == rows
     assert said(rows, LABELS)[0] == rows  # a label like any other
 
@@ -97,12 +99,19 @@ def test_lists_in_cells_are_rows():
 def test_items_listed_in_a_row_for_each_group():
     rows = [("Ann", "g", "ant; bee"), ("Ann", "h", "cow"), ("Bo", "g", "ant;bee; cow")]
     found, _ = said(rows, ["participant", "category", "cards"])
-    assert sorted((item, person) for item, person, _ in found) == sorted(itertools.product(["ant", "bee", "cow"], ["Ann", "Bo"]))
+    assert sorted((item, person) for item, person, _ in found) == sorted(
+        itertools.product(["ant", "bee", "cow"], ["Ann", "Bo"])
+    )
 
 
 def test_names_with_texts_are_called_by_their_texts():
     columns = ["card_id", "card_label", "category_id", "category_label", "user_id"]
-    rows = [(1, "Ant", 1, "Small", "u"), (2, "Bee", 2, "Small", "u"), (3, "Ant", 3, None, "u"), (1, "Ant", 1, "Small", "v")]
+    rows = [
+        (1, "Ant", 1, "Small", "u"),
+        (2, "Bee", 2, "Small", "u"),
+        (3, "Ant", 3, None, "u"),
+        (1, "Ant", 1, "Small", "v"),
+    ]
     found, statement = said(rows, columns)
     assert {(item, person, group) for item, person, group in found} == {
         ("Ant (1)", "u", "Small (1)"), ("Bee", "u", "Small (2)"), ("Ant (3)", "u", "3"), ("Ant (1)", "v", "Small"),
@@ -118,11 +127,14 @@ def test_copies_of_pair_judgements_count_unless_the_time_is_the_same_too():
     timed = [(*row, time) for row, time in zip(rows, ("9:00", "9:00", "9:05"))]
     found, statement = said(timed, [*PAIRS, "timestamp"])
     assert len(found) == 2
-    assert statement.reading.warnings == ("1 row that repeat another, time or session included, left out",)
+    assert statement.reading.warnings == ("1 row that repeats another, time or session included, left out",)
 
 
 def test_preferences_are_no_judgements_of_sameness():
-    for same in ([("a", "b", "Ann", "left"), ("a", "c", "Ann", "right")], [("a", "b", "Ann", "a"), ("c", "d", "Ann", "d"), ("a", "d", "Bo", "c")]):
+    for same in (
+        [("a", "b", "Ann", "left"), ("a", "c", "Ann", "right")],
+        [("a", "b", "Ann", "a"), ("c", "d", "Ann", "d"), ("a", "d", "Bo", "c")],
+    ):
         with pytest.raises(AnnotationError, match="which of two items was preferred"):
             said(same, PAIRS)
 

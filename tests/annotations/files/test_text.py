@@ -14,8 +14,41 @@ from consilience.errors import AnnotationError
 LINE_ENDS = ("\n", "\r\n", "\r")
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32")
 CELLS = (
-    *("a", "b c", " d", "e ", "7", "007", "7.0", "-1", "True", "nan", "NA", "", " ", "é", "naïve", "猫", "\u00a0", "1e5"),
-    *("1,5", "x;y", "p|q", "t\tu", 'say "so"', '"', "''", "two\nlines", "two\r\nlines", "old\rmac", "#no", "\\n", "=1+1"),
+    *(
+        "a",
+        "b c",
+        " d",
+        "e ",
+        "7",
+        "007",
+        "7.0",
+        "-1",
+        "True",
+        "nan",
+        "NA",
+        "",
+        " ",
+        "é",
+        "naïve",
+        "猫",
+        "\u00a0",
+        "1e5",
+    ),
+    *(
+        "1,5",
+        "x;y",
+        "p|q",
+        "t\tu",
+        'say "so"',
+        '"',
+        "''",
+        "two\nlines",
+        "two\r\nlines",
+        "old\rmac",
+        "#no",
+        "\\n",
+        "=1+1",
+    ),
     *("0x1F", "1_000", "inf", "2024-01-01", "null", "None", "0", "00", "+1", "9" * 25),
 )
 

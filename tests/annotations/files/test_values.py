@@ -80,7 +80,9 @@ def test_words_that_may_be_answers(word):
     assert spells_missing(word)
     for number in ("7", "7.0", "-1", "1e3", ".5"):
         assert values_of(spelled_missing(column(number, word), "label", frame_row).column) == [number, None]
-    with pytest.raises(AnnotationError, match=rf"label '{word}' in row 1 reads two ways.*missing='{word}'.*missing=\[\]"):
+    with pytest.raises(
+        AnnotationError, match=rf"label '{word}' in row 1 reads two ways.*missing='{word}'.*missing=\[\]"
+    ):
         spelled_missing(column("EU", word), "label", frame_row)
 
 
@@ -154,7 +156,9 @@ def test_conditions_match_python(sign, bound):
     found = judged(column(*grades), frame_row, f"{sign}{bound}")
     python = {"=": "=="}.get(sign, sign)
     assert values_of(found.column) == [eval(f"{grade} {python} {bound}") for grade in grades]
-    assert values_of(judged(column(*map(str, grades)), frame_row, f" {sign} {bound} ").column) == values_of(found.column)
+    assert values_of(judged(column(*map(str, grades)), frame_row, f" {sign} {bound} ").column) == values_of(
+        found.column
+    )
 
 
 def test_condition_on_words():
@@ -182,7 +186,8 @@ def test_judgements_that_cannot_be_read(values, condition, message):
 
 
 @pytest.mark.parametrize(
-    "pair", [("ant", "Ant"), ("ant", "ant "), ("a  b", "a b"), ("\u00e9", "e\u0301"), ("a\u00a0b", "a b"), ("\ufb01n", "fin")]
+    "pair",
+    [("ant", "Ant"), ("ant", "ant "), ("a  b", "a b"), ("\u00e9", "e\u0301"), ("a\u00a0b", "a b"), ("\ufb01n", "fin")],
 )
 def test_near_twins_are_noted(pair):
     note = twins(pd.Index(["cow", *pair]), "items")
@@ -199,5 +204,7 @@ def test_names_that_differ_are_not_noted():
 
 @pytest.mark.parametrize("name", ["Total", "TOTALS", "grand total", "Sum", "mean"])
 def test_totals_are_noted(name):
-    assert totals(pd.Index(["ant", name]), "an item") == f"there is an item called {name!r}; if it is a total, delete it"
+    assert (
+        totals(pd.Index(["ant", name]), "an item") == f"there is an item called {name!r}; if it is a total, delete it"
+    )
     assert totals(pd.Index(["totality", "summer", 7], dtype=object), "an item") is None

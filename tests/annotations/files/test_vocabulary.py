@@ -31,14 +31,23 @@ def test_no_word_means_two_things():
 def test_every_word_in_every_dress(word, role):
     for name in (word, word.upper(), word.title(), f" {word} ", plural(word), plural(word).upper()):
         assert (named(name).role, named(name).noun) == (role, word), name
-    for name in (f"{word}_id", f"{word}ID", f"{word.title()}Id", f"{word.upper()}_ID", f"{word}.id", f"{word} No", f"{word}#no"):
+    for name in (
+        f"{word}_id",
+        f"{word}ID",
+        f"{word.title()}Id",
+        f"{word.upper()}_ID",
+        f"{word}.id",
+        f"{word} No",
+        f"{word}#no",
+    ):
         assert (named(name).role, named(name).part) == (role, "identifier"), name
     for name in (f"{word}_name", f"{word.title()}Name", f"{word} label", f"{word}-title"):
         assert (named(name).role, named(name).part) == (role, "text"), name
 
 
 @pytest.mark.parametrize(
-    "name", ["seconds", "time", "x", "", "id", "index", "1", "J1", "user language", "items per page", "Unnamed: 0", 7, None]
+    "name",
+    ["seconds", "time", "x", "", "id", "index", "1", "J1", "user language", "items per page", "Unnamed: 0", 7, None],
 )
 def test_other_names_say_nothing(name):
     assert named(name) is None

@@ -10,7 +10,12 @@ from consilience.errors import AnnotationError, AnnotationWarning, InputError
 
 GROUPINGS = Groupings.from_frame(
     pd.DataFrame(
-        [("ant", "Ann", "s", "small"), ("bee", "Ann", "s", "small"), ("cow", "Ann", "s", "large"), ("ant", "Bo", "t", "x")],
+        [
+            ("ant", "Ann", "s", "small"),
+            ("bee", "Ann", "s", "small"),
+            ("cow", "Ann", "s", "large"),
+            ("ant", "Bo", "t", "x"),
+        ],
         columns=["item", "annotator", "grouping", "group"],
     )
 )

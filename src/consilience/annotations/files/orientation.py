@@ -155,9 +155,9 @@ def _would_have_gaps(values: np.ndarray, side: Side) -> bool:
     rng = np.random.default_rng(0)
     filled = np.flatnonzero(values.ravel() >= 0)
     for _ in range(SHUFFLES):
-        shuffled = np.full(values.size, -1)
-        shuffled[filled] = rng.permutation(values.ravel()[filled])
-        shuffled = shuffled.reshape(values.shape)
+        dealt = np.full(values.size, -1)
+        dealt[filled] = rng.permutation(values.ravel()[filled])
+        shuffled = dealt.reshape(values.shape)
         if _with_gaps(shuffled if side == "rows" else shuffled.T) == 0:
             return False
     return True

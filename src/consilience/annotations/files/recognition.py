@@ -363,7 +363,9 @@ def _wide(table: Table, asked: Asked) -> Wide:
     key = _key(table, asked)
     others = [name for name in table.columns if name not in (key, *asked.ignore)]
     are_letters = sum(len(str(name)) == 1 for name in others) > 1
-    left_out = [name for name in others if _is_no_person(table, name, by_name=not (are_letters and len(str(name)) == 1))]
+    left_out = [
+        name for name in others if _is_no_person(table, name, by_name=not (are_letters and len(str(name)) == 1))
+    ]
     others = [name for name in others if name not in left_out]
     if not others:
         raise AnnotationError(f"There is no column that holds groups or labels. Found {_listed(table.columns)}.")
