@@ -152,7 +152,7 @@ def test_files_give_back_what_was_written(said, extension):
         if extension == "tsv" and any("\t" in name and {*"\r\n"} & {*name} for name in [*texts, *map(str, said.items)]):
             refusal = refusal or "both a tab and a line break"
         if refusal and refusal != "read as integers":
-            with pytest.raises(InputError, match="null character|both a tab|since it would be read as"):
+            with pytest.raises(InputError, match=r"null character|both a tab|since it would be read as"):
                 write_annotations(said, path)
             assert not path.exists()
             return

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import sys
 import tracemalloc
 from pathlib import Path
 
@@ -109,7 +108,7 @@ def test_wide_table_with_another_item_column(read):
         read(content, item="wines")
     with pytest.raises(AnnotationError, match="Got 1 in line 2 and in line 3; 'wine' was taken for their column"):
         read(lines("wine,J1", "1,1", "1,2"))
-    with pytest.raises(AnnotationError, match="names of items must differ. Got 1 in line 2 and in line 3"):
+    with pytest.raises(AnnotationError, match=r"names of items must differ\. Got 1 in line 2 and in line 3"):
         read(content, item="J1")
 
 

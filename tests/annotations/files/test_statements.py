@@ -1,4 +1,4 @@
-"""What a table says: rows that say nothing, lists in cells, names with texts, and the line that tells how it was read."""
+"""What a table says: rows that say nothing, lists in cells, names with texts, and how it was read in one line."""
 
 import itertools
 
@@ -150,12 +150,29 @@ def test_near_twins_and_totals_are_noted():
 @pytest.mark.parametrize(
     ("rows", "columns", "expected"),
     [
-        ([("a", "Ann", "x")], ["card", "participant", "category"], "1 card × 1 participant, long table of groupings (card, participant, category)"),
-        ([("a", "Ann", "x"), ("b", "Bo", "y")], LABELS, "2 items × 2 annotators, 2 classes, long table of labels (item, annotator, label)"),
-        ([("a", "b", "Ann", "yes")], PAIRS, "1 judgement of pairs of 2 items × 1 annotator, long table of pairs (item_a, item_b, annotator, same)"),
-        ([("a", 1, 1), ("b", 1, 2)], ["wine", "x", "y"], "2 wines × 2 annotators, wide table of groupings (a row per wine, a column per annotator: the column 'wine')"),
+        (
+            [("a", "Ann", "x")],
+            ["card", "participant", "category"],
+            "1 card × 1 participant, long table of groupings (card, participant, category)",
+        ),
+        (
+            [("a", "Ann", "x"), ("b", "Bo", "y")],
+            LABELS,
+            "2 items × 2 annotators, 2 classes, long table of labels (item, annotator, label)",
+        ),
+        (
+            [("a", "b", "Ann", "yes")],
+            PAIRS,
+            "1 judgement of pairs of 2 items × 1 annotator, long table of pairs (item_a, item_b, annotator, same)",
+        ),
+        (
+            [("a", 1, 1), ("b", 1, 2)],
+            ["wine", "x", "y"],
+            "2 wines × 2 annotators, wide table of groupings "
+            "(a row per wine, a column per annotator: the column 'wine')",
+        ),
     ],
-)  # fmt: skip
+)
 def test_one_line_says_how_a_table_was_read(rows, columns, expected):
     reading = said(rows, columns)[1].reading
     assert reading.how == expected
@@ -179,5 +196,5 @@ def test_what_is_no_table(make):
     for bad in ({"item": [1]}, [[1, 2]], "x", 7, None, pd.Series([1])):
         with pytest.raises(AnnotationError, match=rf"{make.__name__}.from_frame takes a table"):
             make.from_frame(bad)
-    with pytest.raises(AnnotationError, match="one level of names. Got 2 levels"):
+    with pytest.raises(AnnotationError, match=r"one level of names\. Got 2 levels"):
         make.from_frame(pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")])))

@@ -145,7 +145,7 @@ def test_grades_are_the_same_above_the_middle_of_the_scale(scale, kind):
 
 @pytest.mark.parametrize("grades", [(1, 2), (2, 3), (-1, 0, 1), (-1, 1), (0.5, 1)])
 def test_numbers_that_read_two_ways(grades):
-    with pytest.raises(AnnotationError, match="reads two ways. Say which mean the same"):
+    with pytest.raises(AnnotationError, match=r"reads two ways\. Say which mean the same"):
         judged(column(*grades), frame_row, None)
 
 

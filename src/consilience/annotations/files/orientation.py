@@ -8,8 +8,8 @@ refused with both readings.
 3. Names of groups that only one row, or only one column, uses: people name their own groups, and use a name for
    several items.
 4. Numbered groups without gaps: whoever numbers their groups uses 1 to k, or 0 to k - 1, and skips none, while the
-   numbers that several people gave one item have gaps. It says nothing if the same cells, shuffled, have no gaps either:
-   long rows of few numbers are full whoever gave them.
+   numbers that several people gave one item have gaps. It says nothing if the same cells, shuffled, have no gaps
+   either: long rows of few numbers are full whoever gave them.
 
 Labels, which all annotators share, are told by names alone.
 """

@@ -271,8 +271,8 @@ class _Text:
             return
         if several:
             raise AnnotationError(
-                f"Line {several} reads two ways: its quotation mark encloses a cell of several lines, or belongs to the "
-                "text. Save the table as CSV (UTF-8), with commas."
+                f"Line {several} reads two ways: its quotation mark encloses a cell of several lines, or belongs to "
+                "the text. Save the table as CSV (UTF-8), with commas."
             )
 
     def table(self) -> Table:
