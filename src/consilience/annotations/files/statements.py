@@ -267,7 +267,9 @@ def _without_copies(table: Table, warnings: list[str]) -> Table:
         return table
     copies = table.frame.astype(str).duplicated().to_numpy()
     if copies.any():
-        warnings.append(f"{counted(int(copies.sum()), 'row')} that repeat another, time or session included, left out")
+        count = int(copies.sum())
+        repeat = "repeats" if count == 1 else "repeat"
+        warnings.append(f"{counted(count, 'row')} that {repeat} another, time or session included, left out")
         return table.rows(np.flatnonzero(~copies))
     return table
 
