@@ -104,6 +104,17 @@ def test_items_listed_in_a_row_for_each_group():
     )
 
 
+def test_lists_in_columns_are_one_persons_piles_unless_the_first_column_names_the_rows():
+    rows = [("ant", "cow"), ("bee", None)]
+    assert said(rows, ["small", "large"])[0] == [
+        ("ant", "table", "small"),
+        ("bee", "table", "small"),
+        ("cow", "table", "large"),
+    ]
+    assert said(rows, ["card", "Ann"])[0] == [("ant", "Ann", "cow")]
+    assert said([("ant", None), ("bee", None)], ["card", "Ann"])[0] == []
+
+
 def test_names_with_texts_are_called_by_their_texts():
     columns = ["card_id", "card_label", "category_id", "category_label", "user_id"]
     rows = [
