@@ -74,7 +74,7 @@ def test_label_frame_with_one_extra_column(labels, model, extra):
 
 @pytest.mark.parametrize(
     "model",
-    [SubsetFusion(), KCC(n_clusters=3, random_state=0), CSPA(n_clusters=3, random_state=0)],
+    [SubsetFusion(random_state=0), KCC(n_clusters=3, random_state=0), CSPA(n_clusters=3, random_state=0)],
     ids=lambda m: type(m).__name__,
 )
 def test_group_frame_with_one_extra_column(labels, model):

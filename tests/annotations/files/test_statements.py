@@ -80,9 +80,7 @@ def test_pile_of_what_was_not_sorted():
     rows = [("a", "Ann", "g"), ("b", "Ann", "Unsorted"), ("c", "Ann", "g")]
     found, statement = said(rows, GROUPS)
     assert found == [rows[0], rows[2]]
-    assert statement.reading.warnings == (
-        "1 row with the group 'Unsorted' taken for not sorted (--missing '' if it is a group)",
-    )
+    assert statement.reading.warnings == ("1 entry 'Unsorted' taken for not sorted (--missing '' if it is a group)",)
     assert said(rows, GROUPS, missing=())[0] == rows
     assert said(rows, LABELS)[0] == rows  # a label like any other
 
@@ -102,6 +100,17 @@ def test_items_listed_in_a_row_for_each_group():
     assert sorted((item, person) for item, person, _ in found) == sorted(
         itertools.product(["ant", "bee", "cow"], ["Ann", "Bo"])
     )
+
+
+def test_lists_in_columns_are_one_persons_piles_unless_the_first_column_names_the_rows():
+    rows = [("ant", "cow"), ("bee", None)]
+    assert said(rows, ["small", "large"])[0] == [
+        ("ant", "table", "small"),
+        ("bee", "table", "small"),
+        ("cow", "table", "large"),
+    ]
+    assert said(rows, ["card", "Ann"])[0] == [("ant", "Ann", "cow")]
+    assert said([("ant", None), ("bee", None)], ["card", "Ann"])[0] == []
 
 
 def test_names_with_texts_are_called_by_their_texts():

@@ -127,7 +127,7 @@ def test_every_word_for_same_beside_every_word_for_different(one, other):
 def test_undecided_judgements_are_counted(word):
     found = judged(column("yes", word, "no", word), frame_row, None)
     assert values_of(found.column) == [True, None, False, None]
-    assert found.notes == ("2 judgements that decided nothing left out",)
+    assert found.notes == ("2 judgements left out: nothing was decided",)
 
 
 @pytest.mark.parametrize("scale", [(1, 5), (0, 10), (1, 4), (-2, 2), (0, 3)])

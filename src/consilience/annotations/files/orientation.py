@@ -71,7 +71,7 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded | No
     rows, columns : names
     cells : Coded, row by row; None if they hold labels
     """
-    of_key, of_rows, of_columns = named(key), _kind_of_names(rows), _kind_of_names(columns)
+    of_key, of_rows, of_columns = named(key), kind_of_names(rows), kind_of_names(columns)
     nouns = (of_key.noun if of_key else of_rows[1], of_columns[1])
     if of_key and of_key.role in {"item", "annotator"}:
         return Orientation("rows" if of_key.role == "annotator" else "columns", *nouns, f"the column {key!r}")
@@ -94,7 +94,7 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded | No
     return None if side is None else Orientation(side, *nouns, why)
 
 
-def _kind_of_names(names: Iterable[Any]) -> tuple[str, str]:
+def kind_of_names(names: Iterable[Any]) -> tuple[str, str]:
     """Return the role and the noun that names such as "rater 1" and "rater 2" have in common, or nothing."""
     stems = Counter(_stem(name) for name in names)
     (stem, count) = stems.most_common(1)[0]

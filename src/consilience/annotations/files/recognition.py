@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.orientation import Orientation, look_alike, n_with_gaps, orientation
+from consilience.annotations.files.orientation import Orientation, kind_of_names, look_alike, n_with_gaps, orientation
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import (
     NEVER_AN_ANSWER,
@@ -531,7 +531,8 @@ def _key(table: Table, asked: Asked) -> Any:
             _raise_no_key(table, told[0])
         return told[0]
     first = columns[0]
-    if normal(first) in NEUTRAL or _names_things(table, first):
+    others_are_told = bool(kind_of_names(columns[1:])[0]) and _names_rows(table, first)
+    if others_are_told or normal(first) in NEUTRAL or _names_things(table, first):
         if not _names_rows(table, first):
             _raise_no_key(table, first)
         return first

@@ -26,7 +26,7 @@ from consilience.annotations.files.values import (
     totals,
     twins,
 )
-from consilience.annotations.files.vocabulary import TIMES, is_plural, normal, plural, with_article
+from consilience.annotations.files.vocabulary import TIMES, is_plural, named, normal, plural, with_article
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, unique_names, without
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
@@ -118,7 +118,8 @@ def statements(table: Table, asked: Asked, name: str = "table", *, export: Expor
     whole, empty = _whole_rows(table)
     table, every_row = piles(whole, asked), table
     long = long_table(table, asked)
-    if long is None and asked == Asked() and (lists := lists_in_columns(table, name)) is not None:
+    may_be_lists = long is None and asked == Asked() and not _names_rows(table.columns)
+    if may_be_lists and (lists := lists_in_columns(table, name)) is not None:
         table, tool = lists, f"lists in columns, one person's sort (called {name!r})"
     if long is not None and asked.transpose is not None:
         raise AnnotationError(
@@ -167,6 +168,12 @@ def _matching(patterns: tuple[Any, ...], table: Table) -> tuple[Any, ...]:
             fitting = [column for column in table.columns if fnmatchcase(str(column), pattern)]
             found += fitting or [pattern]
     return tuple(found)
+
+
+def _names_rows(columns: list[Any]) -> bool:
+    """Whether the first column is called what the rows of a wide table are, and no category of things would be."""
+    first = named(columns[0]) if columns else None
+    return first is not None and (first.role == "annotator" or first.noun in {"item", "card", "object", "statement"})
 
 
 def _whole_rows(table: Table) -> tuple[Table, list[str]]:
