@@ -182,7 +182,9 @@ CARD_SORTING = [
         ONE_TOOL,
         [(card, who, group) for who, groups in CARDS.items() for card, group in zip(TITLES, groups)]
         + [("Returns", "P-d002", "Service"), ("Gift cards", "P-d002", "Service")],
-        left_out=("columns that are no item left out: 'Status', 'Started At', 'Completed At', 'Duration (seconds)'",),
+        left_out=(
+            "columns that are no item left out: 'Status', 'Started At', 'Completed At', 'Duration (seconds)' (rename any that is one)",
+        ),
     ),
     Format(
         "card sorts, called SynCaps format",
@@ -295,7 +297,7 @@ FREE_SORTING = [
             }.items()
             for who, group in zip(("Ann", "Bo", "Cy"), groups)
         ],
-        left_out=("columns that are no person left out: 'description'",),
+        left_out=("columns that are no person left out: 'description' (rename any that is one)",),
     ),
     Format(
         "words × products, counted",
