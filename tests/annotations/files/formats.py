@@ -183,7 +183,8 @@ CARD_SORTING = [
         [(card, who, group) for who, groups in CARDS.items() for card, group in zip(TITLES, groups)]
         + [("Returns", "P-d002", "Service"), ("Gift cards", "P-d002", "Service")],
         left_out=(
-            "columns that are no item left out: 'Status', 'Started At', 'Completed At', 'Duration (seconds)' (rename any that is one)",
+            "columns that are no item left out: 'Status', 'Started At', 'Completed At', 'Duration (seconds)' "
+            "(rename any that is one)",
         ),
     ),
     Format(
