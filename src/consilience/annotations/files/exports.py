@@ -466,6 +466,8 @@ def _is_numbered_item(column: Any) -> bool:
 def lists_in_columns(table: Table, name: str) -> Table | None:
     """Return one person's piles, a column each under its name, as a long table; None if the table is no such thing."""
     frame = table.frame
+    if any(named(name) is not None or _blank(frame[name]).all() for name in table.columns):
+        return None
     if any(frame[name][~_blank(frame[name])].duplicated().any() for name in table.columns):
         return None
     cells = frame.to_numpy(object)

@@ -26,6 +26,7 @@ from consilience.errors import AnnotationError, InputError, MissingDependencyErr
 
 GZIP, ZIP, PARQUET, NUMPY, OLE = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\x93NUMPY", b"\xd0\xcf\x11\xe0"
 STANDARD_INPUT = "-"
+JSON = (".json", ".jsonl", ".ndjson")
 TEXT = re.compile(r"\.(csv|tsv|tab|txt)(\.gz)?$", re.IGNORECASE)
 
 
@@ -55,8 +56,8 @@ class Source:
         """
         if str(path) == STANDARD_INPUT:
             held = sys.stdin.buffer.read()
-            held = gzip.decompress(held) if held.startswith(GZIP) else held
-            return cls("standard input", lambda: io.BytesIO(held))
+            is_packed = held.startswith(GZIP)
+            return cls("standard input", lambda: gzip.open(io.BytesIO(held)) if is_packed else io.BytesIO(held))
         path = Path(path)
         if path.is_dir():
             raise InputError(f"{path}: This is a folder; give one of its files.")
@@ -108,6 +109,10 @@ def read_source(source: Source, *, encoding: str | None = None, sheet: str | Non
         raise AnnotationError("The file is empty; the first line must name the columns.")
     if sheet is not None and not start.startswith(ZIP):
         raise AnnotationError("Only Excel workbooks have sheets; leave --sheet out.")
+    name = source.name.lower().removesuffix(".gz")
+    is_json = name.endswith(JSON) or (_is_like_json(start) and not TEXT.search(name))
+    if encoding is not None and (is_json or start.startswith((PARQUET, ZIP, NUMPY))):
+        raise AnnotationError("Only delimited text has an encoding to choose; leave --encoding out.")
     if start.startswith(PARQUET):
         return read_parquet(source.open)
     if start.startswith(ZIP):
@@ -118,14 +123,16 @@ def read_source(source: Source, *, encoding: str | None = None, sheet: str | Non
         raise AnnotationError("This is a workbook of an old Excel (.xls); save it as .xlsx or CSV (UTF-8).")
     if start.startswith(b"%PDF") or start.startswith((b"\x89PNG", b"\xff\xd8\xff", b"GIF8")):
         raise AnnotationError("This is not a table; save the table as CSV (UTF-8).")
-    name = source.name.lower().removesuffix(".gz")
     for ending, what in ((".parquet", "a Parquet file"), (".xlsx", "an Excel workbook"), (".npy", "a NumPy array")):
         if name.endswith(ending):
             raise AnnotationError(f"This is not {what}, or it is damaged.")
-    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if name.endswith((".json", ".jsonl", ".ndjson")) or (text.startswith((b"{", b"[")) and not TEXT.search(name)):
+    if is_json:
         return read_json(source)
     return read_text(source.open, source.name, encoding)
+
+
+def _is_like_json(start: bytes) -> bool:
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
 
 
 def read_parquet(open_binary: Callable[[], Any]) -> Table:

@@ -26,7 +26,7 @@ from consilience.annotations.files.values import (
     totals,
     twins,
 )
-from consilience.annotations.files.vocabulary import TIMES, is_plural, normal, plural
+from consilience.annotations.files.vocabulary import TIMES, is_plural, normal, plural, with_article
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, unique_names, without
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
@@ -120,7 +120,13 @@ def statements(table: Table, asked: Asked, name: str = "table", *, export: Expor
     long = long_table(table, asked)
     if long is None and asked == Asked() and (lists := lists_in_columns(table, name)) is not None:
         table, tool = lists, f"lists in columns, one person's sort (called {name!r})"
+    if long is not None and asked.transpose is not None:
+        raise AnnotationError(
+            f"transpose (--transpose, --no-transpose) is for wide tables, and this is a long one of {long.kind}; leave "
+            "it out."
+        )
     layout = long or recognise(table, asked)
+    _require_closed_quotes(table, layout)
     if empty and isinstance(layout, Wide) and layout.key is None:
         table = every_row  # its rows are numbered
     else:
@@ -135,6 +141,20 @@ def statements(table: Table, asked: Asked, name: str = "table", *, export: Expor
             names = found.columns[column].names
             notes += [note for note in (twins(names, plural(what)), totals(names, f"an {what}")) if note]
     return replace(found, reading=Reading(how, tuple(notes + more), tuple(warnings)))
+
+
+def _require_closed_quotes(table: Table, layout: Long | Wide) -> None:
+    """Raise an AnnotationError if a cell that is used begins with a quotation mark that is not closed."""
+    if isinstance(layout, Wide):
+        used = {layout.key, *layout.others}
+    else:
+        used = {*layout.columns.values(), *layout.texts.values()}
+    for name, quote in table.open_quotes.items():
+        if name in used:
+            raise AnnotationError(
+                f"The cell {quote.cell[:40]!r} of the column {name!r} in {quote.where()} begins with a quotation mark "
+                "that is not closed; mend it."
+            )
 
 
 def _matching(patterns: tuple[Any, ...], table: Table) -> tuple[Any, ...]:
@@ -236,7 +256,7 @@ def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warning
         raise AnnotationError(f"same_if (--same-if) is for judgements of pairs, and the table holds {layout.kind}.")
     columns |= {role: value}
     columns = _named_by_text(columns, layout, table.where)
-    if layout.kind == "groupings" and asked.missing is None:
+    if role in layout.texts and asked.missing is None:
         columns[role] = _sorted_ones(columns[role], warnings)
     return _without_silence(columns, blank, layout, table.where, notes, warnings)
 
@@ -257,6 +277,8 @@ def _values(column: Coded, table: Table, asked: Asked, what: str, where: Where, 
     if asked.missing is not None:
         (typed,) = table.typed(given_as_missing(column, asked.missing))
         return typed
+    if what == "group":
+        column = _sorted_ones(column, warnings)
     found = spelled_missing(column, what, where) if table.spells_missing else Filled(column)
     (typed,) = table.typed(found.column)
     last = filled(typed, what, where, missing=None) if what != "same" or _has_grades(typed) else Filled(typed)
@@ -335,7 +357,7 @@ def _without_silence(
         by_somebody = int((told & ~np.logical_and.reduce(others)).sum()) if others else int(told.sum())
         if by_somebody:
             noun = "judgement" if role == "same" else layout.nouns.get(role, role)
-            rows_without = f"{counted(by_somebody, 'row')} without a {noun}"
+            rows_without = f"{counted(by_somebody, 'row')} without {with_article(noun)}"
             if layout.kind == "groupings":
                 notes.append(f"{rows_without} = not sorted")
             else:
@@ -359,9 +381,7 @@ def _sorted_ones(group: Coded, warnings: list[str]) -> Coded:
         return group
     count = int(np.append(is_it, False)[group.codes].sum())
     name = group.names[int(np.argmax(is_it))]
-    warnings.append(
-        f"{counted(count, 'row')} with the group {name!r} taken for not sorted (--missing '' if it is a group)"
-    )
+    warnings.append(f"{counted(count, 'entry')} {name!r} taken for not sorted (--missing '' if it is a group)")
     return without(group, is_it)
 
 
@@ -379,8 +399,6 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
         raise AnnotationError("Pairs need the columns item_a, item_b, annotator, same; a wide table cannot hold them.")
     cells = code(table.frame[layout.others].to_numpy(object).ravel())
     value = _values(cells, table, asked, role, place, warnings)
-    if layout.kind == "groupings" and asked.missing is None:
-        value = _sorted_ones(value, warnings)
     heads = "annotators" if not layout.annotators_in_rows else "items"
     (of_columns,) = table.typed(Coded(np.arange(n_columns), unique_names(layout.others, heads)))
     if layout.key is None:

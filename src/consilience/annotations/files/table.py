@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,14 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class OpenQuote:
+    """A cell that begins with a quotation mark which is not closed, and where it stands."""
+
+    cell: str
+    where: Callable[[], str]
+
+
+@dataclass(frozen=True)
 class Table:
     """A table as it stands in a file.
 
@@ -56,6 +65,8 @@ class Table:
         Between the cells of a text file.
     spells_missing : bool
         Whether a cell of text such as NA may stand for one that is missing, since the file cannot say so otherwise.
+    open_quotes : mapping of str to OpenQuote
+        Columns with a cell that begins with a quotation mark which is not closed: the first of them.
     """
 
     frame: pd.DataFrame
@@ -64,6 +75,7 @@ class Table:
     notes: tuple[str, ...] = ()
     delimiter: str | None = None
     spells_missing: bool = False
+    open_quotes: Mapping[str, OpenQuote] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[Any]:

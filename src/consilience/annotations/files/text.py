@@ -13,13 +13,15 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from charset_normalizer import from_bytes
 
-from consilience.annotations.files.table import Table
+from consilience.annotations.files.table import OpenQuote, Table
 from consilience.errors import AnnotationError
 
 DELIMITERS = ("\t", ";", ",", "|")
@@ -38,6 +40,8 @@ CODE_PAGES = [
 ]
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|NaN|NA|")
 FEW_TYPED = 8  # columns that are read again, where more are worth reading all again
+WHOLE_OR_MISSING = re.compile(r"-?\d+(\.0+)?|nan|NaN|NA|")
+MOST_GROUPS = 50  # numbers that a matrix without names holds
 FEW_NUMBERS = 4  # columns of numbers without names, which may be those of a long table
 SAMPLE = 1 << 16  # bytes
 END = "end of the text"
@@ -81,6 +85,7 @@ class _Text:
     def __init__(self, open_binary: Callable[[], Any], name: str, encoding: str | None):
         self.open_binary = open_binary
         self.notes: list[str] = []
+        self.open_quotes: dict[str, OpenQuote] = {}
         self.encoding = self._encoding(encoding)
         self.skipped = 0  # lines before the header: that of ``sep=``
         self.delimiter = self._delimiter(name)
@@ -227,15 +232,18 @@ class _Text:
             return ["sorter", "pile", *(f"statement {i}" for i in range(1, width - 1))]
         if not all(map(_is_number, first)) or _is_running(first) or _is_running(first[1:]):
             return None
-        if len(first) > FEW_NUMBERS and all(
-            all(_is_number(cell) for cell in cells) for _, cells in self.records(self.delimiter)
-        ):
+        if len(first) > FEW_NUMBERS and self._is_matrix():
             self.notes.append("no line of names: columns and rows are numbered from 0")
             return [str(i) for i in range(len(first))]
         raise AnnotationError(
             f"The first line holds numbers, {', '.join(first[:4])}{', …' if len(first) > 4 else ''}, where names of "
             "the columns are expected; put a line of names before it, such as item,annotator,label."
         )
+
+    def _is_matrix(self) -> bool:
+        """Whether every cell is an integer or missing, and few differ, as groups do and identifiers do not."""
+        held = {cell.strip() for _, cells in self.records(self.delimiter) for cell in cells}
+        return len(held) <= MOST_GROUPS and all(WHOLE_OR_MISSING.fullmatch(cell) for cell in held)
 
     def _holds_piles(self, first: list[str]) -> bool:
         """Whether every line is a sorter, the name of a pile, and numbers of items."""
@@ -292,6 +300,7 @@ class _Text:
             notes=tuple(self.notes),
             delimiter=self.delimiter,
             spells_missing=True,
+            open_quotes=self.open_quotes,
         )
 
     def _quickly(self) -> pd.DataFrame | None:
@@ -327,12 +336,17 @@ class _Text:
 
     def _without_marks(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Take the quotation marks off cells that are wholly enclosed in them."""
-        for place in range(frame.shape[1]):
+        for place, name in enumerate(self.header):
             column = frame.iloc[:, place]
+            begins = column.str.startswith('"')
+            if not begins.any():
+                continue
             enclosed = column.str.fullmatch(r'"(?:[^"]|"")*"')
-            if enclosed.any():
-                bare = column.where(~enclosed, column.str.slice(1, -1).str.replace('""', '"', regex=False))
-                frame.isetitem(place, bare.array)
+            if (begins & ~enclosed).any():
+                row = int(np.argmax((begins & ~enclosed).to_numpy(bool)))
+                self.open_quotes[name] = OpenQuote(column.iloc[row], partial(self.line_of_row, row))
+            bare = column.where(~enclosed, column.str.slice(1, -1).str.replace('""', '"', regex=False))
+            frame.isetitem(place, bare.array)
         return frame
 
     def _line_by_line(self) -> pd.DataFrame:

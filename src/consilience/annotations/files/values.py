@@ -226,8 +226,8 @@ def _meaning(name: Any) -> bool | str | None:
     return None
 
 
-def _undecided_note(count: int, why: str = "decided nothing") -> tuple[str, ...]:
-    return (f"{counted(count, 'judgement')} that {why} left out",) if count else ()
+def _undecided_note(count: int, why: str = "nothing was decided") -> tuple[str, ...]:
+    return (f"{counted(count, 'judgement')} left out: {why}",) if count else ()
 
 
 def _as_truth(column: Coded, same: np.ndarray, decided: np.ndarray) -> Coded:
@@ -248,7 +248,7 @@ def _graded(column: Coded, numeric: np.ndarray) -> Judged:
     middle = (low + high) / 2
     decided = numeric & (grades != middle)
     notes = [f"judgements of {low:g} to {high:g}: same if above the middle, {middle:g} (--same-if)"]
-    notes += _undecided_note(number_of_cells(column, numeric & (grades == middle)), f"are {middle:g}")
+    notes += _undecided_note(number_of_cells(column, numeric & (grades == middle)), f"{middle:g} is the middle")
     notes += _undecided_note(number_of_cells(column, ~numeric))
     return Judged(_as_truth(column, grades > middle, decided), tuple(notes))
 

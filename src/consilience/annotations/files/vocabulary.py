@@ -210,6 +210,17 @@ def is_plural(name: Any) -> bool:
     return word not in WORDS and _singular(word) in WORDS
 
 
+def with_article(noun: str) -> str:
+    """Return a noun after "a" or "an".
+
+    Examples
+    --------
+    >>> with_article("answer"), with_article("user"), with_article("card")
+    ('an answer', 'a user', 'a card')
+    """
+    return f"{'an' if noun[:1] in 'aeio' else 'a'} {noun}"
+
+
 def paired(columns: list[Any]) -> list[tuple[Any, Any, str]]:
     """Return the columns whose names differ only in a side, such as left and right, with the word they share.
 
