@@ -135,7 +135,8 @@ def test_every_keyword_is_an_option_and_every_option_a_keyword():
 
 
 def test_messages_name_options_that_exist():
-    known = {flag for option in main.commands["convert"].params for flag in (*option.opts, *option.secondary_opts)}
+    options = [option for name in ("convert", "fit") for option in main.commands[name].params]
+    known = {flag for option in options for flag in (*option.opts, *option.secondary_opts)}
     told = set()
     for module in Path(files.__file__).parent.glob("*.py"):
         told |= set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", module.read_text(encoding="utf-8")))

@@ -183,8 +183,8 @@ CARD_SORTING = [
         [(card, who, group) for who, groups in CARDS.items() for card, group in zip(TITLES, groups)]
         + [("Returns", "P-d002", "Service"), ("Gift cards", "P-d002", "Service")],
         left_out=(
-            "columns that are no item left out: 'Status', 'Started At', 'Completed At', 'Duration (seconds)' "
-            "(rename any that is one)",
+            "columns not taken for items left out: 'Status', 'Started At', 'Completed At', 'Duration (seconds)' (rename "
+            "one to read it)",
         ),
     ),
     Format(
@@ -298,7 +298,7 @@ FREE_SORTING = [
             }.items()
             for who, group in zip(("Ann", "Bo", "Cy"), groups)
         ],
-        left_out=("columns that are no person left out: 'description' (rename any that is one)",),
+        left_out=("columns not taken for annotators left out: 'description' (rename one to read it)",),
     ),
     Format(
         "words × products, counted",

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import sys
 import tracemalloc
 from pathlib import Path
 
@@ -24,16 +23,6 @@ PAIRS = GROUPINGS.to_pairs()
 LABELS = Labels.from_frame(
     pd.DataFrame({"item": [3, 1, 3], "annotator": ["Ann", "Ann", "Bo"], "label": ["x", "y", "y"]}), items=[3, 2, 1]
 )
-
-
-@pytest.fixture
-def read(tmp_path):
-    def read(content, name="table.csv", **options):
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return read_annotations(path, **options)
-
-    return read
 
 
 def lines(*rows):
@@ -114,20 +103,22 @@ def test_cells_and_annotators_of_a_wide_table_are_integers_if_all_are(read):
 
 def test_wide_table_with_another_item_column(read):
     content = lines("J1,wine,J2", "1,W1,2", "1,W2,3")
-    assert read(content, item_column="wine").items.tolist() == ["W1", "W2"]
-    with pytest.raises(AnnotationError, match=r"no column 'wines'; the first is 'J1'. Did you mean 'wine'"):
-        read(content, item_column="wines")
-    with pytest.raises(AnnotationError, match="'J1', 'wine', 'J2' are not recognised"):
-        read(content)
-    with pytest.raises(AnnotationError, match="Got 1 in line 2 and in line 3"):
-        read(content, kind="groupings")
+    assert read(content).items.tolist() == read(content, item="wine").items.tolist() == ["W1", "W2"]
+    with pytest.raises(AnnotationError, match=r"no column 'wines'. Found 'J1', 'wine', 'J2'. Did you mean 'wine'"):
+        read(content, item="wines")
+    with pytest.raises(AnnotationError, match="Got 1 in line 2 and in line 3; 'wine' was taken for their column"):
+        read(lines("wine,J1", "1,1", "1,2"))
+    with pytest.raises(AnnotationError, match=r"names of items must differ\. Got 1 in line 2 and in line 3"):
+        read(content, item="J1")
 
 
 def test_wide_table_written_by_pandas_with_its_index(read, tmp_path):
-    wide = Groupings.from_matrix([[0, 1], [0, 2]], items=["a", "b"]).to_matrix()
-    assert read(wide.to_csv()) == Groupings.from_matrix(wide)
+    wide = Groupings.from_matrix([[0, 1], [0, 2]], items=["a", "b"], annotators=["Ann", "Bo"]).to_matrix()
+    with pytest.raises(AnnotationError, match="reads two ways: 2 items in the rows, named by the column ''"):
+        read(wide.to_csv())
+    assert read(wide.to_csv(), transpose=False) == read(wide.to_csv(index_label="item")) == Groupings.from_matrix(wide)
     wide.to_parquet(tmp_path / "wide.parquet")
-    assert read_annotations(tmp_path / "wide.parquet") == Groupings.from_matrix(wide)
+    assert read_annotations(tmp_path / "wide.parquet", transpose=False) == Groupings.from_matrix(wide)
 
 
 CARDS = lines(
@@ -162,7 +153,7 @@ def test_cards_with_one_label_are_told_apart_by_their_ids(read):
         ("3,Cow,1,Tiny,u2", "category_id 1 has one category_label in line 5 and another in line 7"),
         ("1,Ant,9,Other,u1", "'Ant' is twice in the grouping 'u1' .*line 2 .*line 7"),
         ("3,Cow,,Tiny,u2", "category_id in line 7 is missing"),
-        ("3,Cow,7,Tiny,", "user_id in line 7 is missing"),
+        ("3,Cow,7,Tiny,", "(user_id|annotator) in line 7 is missing"),
         ("4,Ant (1),1,Tiny,u3\n5,Ant,1,Tiny,u3", "card_ids 1 and 4 would both be called 'Ant \\(1\\)'"),
     ],
 )
@@ -212,7 +203,7 @@ def test_label_studio_with_several_results_for_a_task(read):
 
 def test_label_studio_cancelled_annotations_are_left_out_and_counted(read):
     tasks = [studio_task({"p": ["a"]}), studio_task({"p": ["b"]}, task=8, was_cancelled=True)]
-    with pytest.warns(AnnotationWarning, match="1 annotations that were cancelled"):
+    with pytest.warns(AnnotationWarning, match="1 annotation.* cancelled"):
         assert read(json.dumps(tasks), "export.json").items.tolist() == ["a"]
 
 
@@ -234,15 +225,22 @@ def test_label_studio_without_groupings(read, tasks, message):
 # names
 
 
-def test_only_canonical_integers_are_integers_and_only_empty_cells_are_missing(read):
-    labels = read(lines("task,worker,label", "1,007,NA", "2,7,null", "3,7.0,None", "-4,nan, x"))
+def test_columns_of_whole_numbers_are_integers_and_all_others_exact_text(read):
+    content = lines("task,worker,label", "1,007,NA", "2.0,7,null", "3,7.0,None", "-4,nan, x")
+    labels = read(content, missing=[])
     assert labels.items.tolist() == [1, 2, 3, -4]
     assert labels.annotators.tolist() == ["007", "7", "7.0", "nan"]
     assert labels.classes.tolist() == [" x", "NA", "None", "null"]
+    with pytest.raises(AnnotationError, match=r"The label 'NA' in line 2 reads two ways"):
+        read(content)
+    with pytest.warns(AnnotationWarning) as caught:
+        assert read(content.replace("NA", "no")).classes.tolist() == [" x", "None", "no"]
+    said = [str(warning.message).partition("table.csv: ")[2] for warning in caught]
+    assert said == ["1 cell with 'null' taken for missing.", "1 row without a label left out."]
 
 
 @pytest.mark.parametrize(
-    "names", [["1", "01"], ["1", "+2"], ["1", "2.0"], ["1", "1e3"], ["True", "false"], ["0", "-0"], ["1", "9" * 19]]
+    "names", [["1", "01"], ["1", "+2"], ["1", "2.5"], ["1", "1e3"], ["True", "false"], ["0", "-0"], ["1", "9" * 19]]
 )
 def test_column_with_one_name_that_is_no_canonical_integer_is_text(read, names):
     labels = read(lines("item,annotator,label", *(f"{name},Ann,x" for name in names)))
@@ -255,28 +253,10 @@ def test_items_of_pairs_are_integers_if_all_are(read):
     assert read(lines(header, "1,2,Ann,1", "2,x,Ann,1")).items.tolist() == ["1", "2", "x"]
 
 
-def test_long_files_are_text_to_the_last_row(read):
-    # pandas reads a long file in pieces, and a piece of integers as integers
-    rows = [f"{i:07d},Ann,{i % 7}" for i in range(300_000)] + ["last,Ann,x"]
-    labels = read(lines("item,annotator,label", *rows))
-    assert labels.items[:2].tolist() == ["0000000", "0000001"]
-    assert labels.items[-1] == "last"
-    assert labels.classes.tolist() == ["0", "1", "2", "3", "4", "5", "6", "x"]
-
-
 def test_row_with_nothing_but_an_item_adds_it(read):
     labels = read(lines("item,annotator,label", "9,,", "1,Ann,x", "5,,"))
     assert labels.items.tolist() == [9, 1, 5]
     assert labels.n_rows == 1
-
-
-def test_parquet_and_json_keep_types(read, tmp_path):
-    frame = pd.DataFrame({"item": ["1", "2"], "annotator": [1, 2], "label": [True, False]})
-    frame.to_parquet(tmp_path / "labels.parquet")
-    for labels in (read_annotations(tmp_path / "labels.parquet"), read(frame.to_json(orient="records"), "labels.json")):
-        assert labels.items.tolist() == ["1", "2"]
-        assert labels.annotators.tolist() == [1, 2]
-        assert labels.classes.tolist() == [False, True]
 
 
 def test_items_given(read):
@@ -294,33 +274,21 @@ def test_items_given(read):
     ("content", "message"),
     [
         ("", "is empty"),
-        ("\n \n", "is empty"),
         ("item,annotator,label\n", "has no rows"),
-        ("item\na\n", "only one column, 'item'"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not text in UTF-8; save"),
-        (b"PK\x03\x04junk", "Excel workbook; save"),
-        (LONG.encode("utf-16"), "not text in UTF-8"),
-        ("item,annotator,label\ncaf\u00e9,Ann,x\n".encode("latin-1"), "byte 0xe9 cannot be"),
-        (b"item,annotator,label\n" + b"".join(b"%d,Ann,x\n" % i for i in range(20_000)) + b"\xe9,Ann,x\n", "byte 0xe9"),
         ("item,annotator,label\na,Ann,x,9\n", "Line 2 has 4 cells where the first line names 3"),
-        ("item,annotator,label\na,Ann,x\nb,Ann,x,\n", "Line 3 has 4 cells"),
         ("item,J1,J2\na,1,2\nb,1\n", "Line 3 has 2 cells"),
         ('item,annotator,label\na,Ann,"x\nb,Ann,y\n', "quotation mark|Line 2 has"),
         ("item,annotator,label\na,Ann,x\n,Ann,x\n", "item in line 3 is missing or blank"),
         ('item,annotator,label\n"a\nb",Ann,x\n\nc,,x\n', "annotator in line 5 is missing"),
         ("item_a,item_b,annotator,same\na,b,Ann,1\nb,b,Ann,0\n", "'b' is paired with itself in line 3"),
         ("item_a,item_b,annotator,same\na,b,Ann,perhaps\n", "Got 'perhaps' in line 2"),
-        ("item,annotator,label,note\na,Ann,x,n\n", "does not know the column 'note'"),
-        ("item,annotator,lable\na,Ann,x\n", "needs the column 'label'.*Did you mean 'lable'"),
-        ("item,anotator,group\na,Ann,x\n", "'anotator'.*Rename it to 'annotator'"),
-        ("item,annotator,grop\na,Ann,x\n", "needs the column 'group'.*Did you mean 'grop'"),
-        ("user,card_id,group_id,group_name\nu,1,1,x\n", "needs the column 'card_label'"),
-        ("task,worker,item,label\n1,u,a,x\n", "Two columns are called 'item', or mean it"),
-        ("item,a,a\n1,2,3\n", "The column 'a' is there twice"),
-        ("item,a,\n1,2,\n", "Column 3 has no name"),
+        ("item,annotator,lable\na,Ann,x\n", "known to hold groups or labels.*Did you mean 'lable'.*--label COLUMN"),
+        ("item,anotator,group\na,Ann,x\n", "hold the annotators.*Did you mean 'anotator'.*--annotator COLUMN"),
         ("item,a\n1,2\n1,3\n", "Got 1 in line 2 and in line 3"),
         ("item,a\n1,2\n,3\n", "items, in line 3, has no name"),
-        ("sepal,petal\n1,2\n", "'sepal', 'petal' are not recognised; the first line must name .*card_id.*task, worker"),
+        ("sepal,petal\n1.5,2\n1.5,2\n", "'sepal', 'petal' are not recognised.*--item, --annotator, --group, --label"),
+        ("task,image,label\n1,u,a\n", "annotators"),
+        ("card,Tea,Jam\na,4,0\nb,1,3\nc,0,4\nd,2,2\n", "table of counts: every row adds up to 4"),
     ],
 )
 def test_bad_text_is_refused_with_path_and_line(read, tmp_path, content, message):
@@ -329,140 +297,21 @@ def test_bad_text_is_refused_with_path_and_line(read, tmp_path, content, message
     assert str(error.value).startswith(str(tmp_path / "table.csv"))
 
 
-def test_damaged_gzip(read):
-    whole = gzip.compress(LONG.encode() * 100)
-    for damaged in (whole[: len(whole) // 2], whole[:40] + b"junk" + whole[44:]):
-        with pytest.raises(AnnotationError, match="compressed file is damaged or cut short"):
-            read(damaged, "table.csv.gz")
-
-
-def test_delimiter_of_a_header_with_others_in_its_names(read):
-    content = lines("item\tDoe, John\tRoe, Jane; 2", "a\t1\t2")
-    for name in ("table.tsv", "table.csv"):
-        assert read(content, name).annotators.tolist() == ["Doe, John", "Roe, Jane; 2"]
-
-
-@pytest.mark.parametrize(
-    ("content", "name", "message"),
-    [
-        (b"junk", "table.parquet", "not a Parquet file"),
-        ("{", "table.json", "not JSON"),
-        ('{"item": [1]}', "table.json", "list of objects"),
-        ("[1, 2]", "table.json", "list of objects"),
-        ("[]", "table.json", "empty list"),
-        (b"\xff\xfe", "table.json", "not JSON"),
-        ('[{"item": [1], "annotator": 2, "label": 3}]', "table.json", "hashable"),
-        ('[{"item": 1, "annotator": 2, "label": 3}, {"item": 1, "label": 3}]', "table.json", "annotator in row 1"),
-        ("x", "table.xlsx", r"must end in .csv"),
-        ("x", "table", r"must end in .csv"),
-    ],
-)
-def test_bad_files_of_other_kinds(read, content, name, message):
-    with pytest.raises(AnnotationError, match=message):
-        read(content, name)
+def test_kinds_of_a_label_table_and_of_a_group_table_are_the_callers_choice(read):
+    labels = read(lines("item,annotator,label", "a,Ann,x", "b,Ann,x", "c,Ann,y"))
+    assert (
+        read(lines("item,annotator,label", "a,Ann,x", "b,Ann,x", "c,Ann,y"), kind="groupings") == labels.to_groupings()
+    )
+    assert read(lines("item,annotator,group", "a,Ann,x", "b,Ann,x", "c,Ann,y"), kind="labels") == labels
 
 
 def test_kind_that_the_file_does_not_hold(read):
-    with pytest.raises(AnnotationError, match="holds groupings, not labels"):
-        read(LONG, kind="labels")
-    with pytest.raises(AnnotationError, match="a wide table cannot hold them"):
+    with pytest.raises(AnnotationError, match="holds groupings, not pairs"):
+        read(LONG, kind="pairs")
+    with pytest.raises(AnnotationError, match="pairs needs the columns item_a, item_b, annotator, same"):
         read(WIDE, kind="pairs")
     with pytest.raises(InputError, match=r"must be one of groupings, pairs, labels. Got 'sorts'"):
         read(WIDE, kind="sorts")
-
-
-def test_no_file_and_a_folder(tmp_path):
-    with pytest.raises(InputError, match=r"There is no file .*nothing\.csv"):
-        read_annotations(tmp_path / "nothing.csv")
-    with pytest.raises(AnnotationError, match="This is a folder"):
-        read_annotations(tmp_path)
-
-
-def test_parquet_without_pyarrow(tmp_path, monkeypatch):
-    write_annotations(LABELS, tmp_path / "labels.parquet")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match="needs the package pyarrow"):
-        read_annotations(tmp_path / "labels.parquet")
-
-
-# writing
-
-NAMES = ["out.csv", "out.tsv", "out.csv.gz", "out.tsv.gz", "out.parquet", "out.json"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("annotations", [GROUPINGS, PAIRS, LABELS], ids=["groupings", "pairs", "labels"])
-def test_what_is_written_is_read(tmp_path, name, annotations):
-    write_annotations(annotations, str(tmp_path / name))
-    assert read_annotations(str(tmp_path / name)) == annotations
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_items_nobody_annotated_and_their_order_are_kept(tmp_path, name):
-    for annotations in (GROUPINGS, PAIRS):
-        moved = annotations.reindex(["dog", "cow", "bee", "ant", "elk"])
-        write_annotations(moved, tmp_path / name)
-        assert read_annotations(tmp_path / name) == moved
-
-
-def test_tables_are_plain(tmp_path):
-    write_annotations(LABELS, tmp_path / "out.csv")
-    assert (tmp_path / "out.csv").read_text().splitlines() == [
-        "item,annotator,label",
-        "3,,",
-        "2,,",
-        "1,,",
-        "3,Ann,x",
-        "3,Bo,y",
-        "1,Ann,y",
-    ]
-    write_annotations(GROUPINGS, tmp_path / "out.tsv")
-    assert (tmp_path / "out.tsv").read_text().splitlines()[:2] == [
-        "item\tannotator\tgrouping\tgroup",
-        "ant\tAnn\ts\tsmall",
-    ]
-
-
-@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.json", "out.parquet"])
-def test_names_with_every_delimiter_quote_and_end_of_line(tmp_path, name):
-    names = ["a,b", "a;b", "a\tb", 'a"b', '"', "a\nb", "a\rb", "a\r\nb", " a ", "\\", "#a", "é", "𝔸", "\ufeff"]
-    labels = Labels.from_matrix([[name] for name in names], items=names, annotators=["Ann\r"])
-    write_annotations(labels, tmp_path / name)
-    assert read_annotations(tmp_path / name) == labels
-
-
-def test_null_character_in_a_name(tmp_path):
-    labels = Labels.from_matrix([["x"]], items=["a\0"], annotators=["Ann"])
-    with pytest.raises(InputError, match="null character"):
-        write_annotations(labels, tmp_path / "out.csv")
-    write_annotations(labels, tmp_path / "out.json")
-    assert read_annotations(tmp_path / "out.json") == labels
-
-
-def test_text_that_would_become_integers_is_announced(tmp_path):
-    labels = Labels.from_frame(pd.DataFrame({"item": ["1", "2"], "annotator": "Ann", "label": "x"}))
-    with pytest.warns(AnnotationWarning, match="item names are text that will be read as integers"):
-        write_annotations(labels, tmp_path / "out.csv")
-    write_annotations(labels, tmp_path / "out.json")
-    assert read_annotations(tmp_path / "out.json") == labels
-
-
-@pytest.mark.parametrize(
-    ("names", "name", "message"),
-    [
-        ([1, "a"], "out.csv", "the item 1 would not be read back; write JSON"),
-        ([0.5, 1.5], "out.csv", "the item 0.5 would not be read back; write JSON"),
-        ([2**70, 1], "out.csv", f"the item {2**70} would not be read back"),
-        ([1, "a"], "out.parquet", "names of one kind in a column"),
-        ([("a", 1), ("a", 2)], "out.json", r"the item \('a', 1\) would not be read back"),
-        (["a", "b"], "out.xlsx", "must end in .csv, .tsv, .parquet or .json"),
-    ],
-)
-def test_names_that_a_format_cannot_keep(tmp_path, names, name, message):
-    labels = Labels.from_matrix([["x"], ["y"]], items=names, annotators=["Ann"])
-    with pytest.raises(InputError, match=message):
-        write_annotations(labels, tmp_path / name)
-    assert not (tmp_path / name).exists()
 
 
 # real data
@@ -497,13 +346,27 @@ def test_real_free_sorts_are_wide_tables(name, n_items, n_annotators, tmp_path):
 
 @pytest.mark.skipif(not DATA, reason="CONSILIENCE_DATA does not name the folder of real data sets")
 @pytest.mark.parametrize(
+    ("file", "n_cards", "n_people"),
+    [
+        ("cardsort-greek-sites/celestino.csv.gz", 59, 210),
+        ("cardsort-greek-sites/skroutz.csv.gz", 54, 203),
+        ("cardsort-animals/cardsort.csv", 20, 107),
+    ],
+)
+def test_real_card_sorts_are_long_tables(file, n_cards, n_people):
+    groupings = read_annotations(Path(DATA) / file, missing=[])  # somebody called a category "unsorted"
+    assert isinstance(groupings, Groupings)
+    # counts as the PROVENANCE.md of each states them; everybody sorted everything
+    assert (groupings.n_items, groupings.n_annotators, groupings.n_rows) == (n_cards, n_people, n_cards * n_people)
+
+
+@pytest.mark.skipif(not DATA, reason="CONSILIENCE_DATA does not name the folder of real data sets")
+@pytest.mark.parametrize(
     ("file", "message"),
     [
-        ("cardsort-animals/cardsort.csv", "needs the column 'card_label'"),
-        ("cardsort-greek-sites/celestino.csv.gz", "needs the column 'card_label'"),
-        ("crowd-labels/dog_crowd.txt", "The column '1' is there twice"),
-        ("crowd-labels/bluebird_crowd.txt", "The column '1' is there twice"),
-        ("uci/iris.csv", "not recognised"),
+        ("crowd-labels/dog_crowd.txt", "The first line holds numbers, 1, 1, 4, where names of the columns"),
+        ("crowd-labels/bluebird_crowd.txt", "The first line holds numbers, 1, 1, 2, where names of the columns"),
+        ("uci/iris.csv", "not recognised|features|reads two ways"),
     ],
 )
 def test_real_files_of_other_shapes_are_refused(file, message):

@@ -94,11 +94,7 @@ def test_cells_are_those_of_csv(seed):
     if text.startswith(end) and "sep=" in text:
         text = text.removeprefix(end)
     name = "table.tsv" if delimiter == "\t" else "table.csv"
-    try:
-        table = table_of(text.encode(encoding), name, encoding if encoding[-2:] in ("le", "be") else None)
-    except AnnotationError as error:
-        assert delimiter == "\t" and "reads two ways: its quotation mark" in str(error)  # noqa: PT018
-        return
+    table = table_of(text.encode(encoding), name, encoding if encoding[-2:] in ("le", "be") else None)
     assert table.delimiter == delimiter
     assert rows_of(table) == rows[1:]
     assert table.columns == rows[0]
@@ -252,4 +248,4 @@ def test_damaged_gzip():
     whole = gzip.compress(b"item,annotator,label\n" + b"a,Ann,x\n" * 1000)
     for damaged in (whole[: len(whole) // 2], whole[:20] + b"junk" + whole[24:]):
         with pytest.raises(AnnotationError, match="compressed file is damaged or cut short"):
-            read_text(lambda damaged=damaged: gzip.open(io.BytesIO(damaged)), "table.csv.gz")
+            read_text(lambda damaged=damaged: gzip.GzipFile(fileobj=io.BytesIO(damaged)), "table.csv.gz")

@@ -510,7 +510,7 @@ def _refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bo
             return
     raise AnnotationError(
         "The table holds no groups or labels: no annotator gave two items the same. Is it a table of features, or "
-        "are its rows and columns the other way round (--transpose)? If everybody left every item alone: "
+        "are its rows and columns the other way round (--transpose)? If everybody kept all items apart: "
         "--no-transpose."
     )
 

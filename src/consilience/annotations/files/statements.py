@@ -267,7 +267,9 @@ def _without_copies(table: Table, warnings: list[str]) -> Table:
         return table
     copies = table.frame.astype(str).duplicated().to_numpy()
     if copies.any():
-        warnings.append(f"{counted(int(copies.sum()), 'row')} that repeat another, time or session included, left out")
+        count = int(copies.sum())
+        repeat = "repeats" if count == 1 else "repeat"
+        warnings.append(f"{counted(count, 'row')} that {repeat} another, time or session included, left out")
         return table.rows(np.flatnonzero(~copies))
     return table
 
@@ -412,8 +414,8 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
     sides = [Coded(row, row_names), Coded(column, of_columns.names)]
     item, annotator = sides[::-1] if layout.annotators_in_rows else sides
     if layout.left_out:
-        one = "item" if layout.annotators_in_rows else "person"
-        warnings.append(f"columns that are no {one} left out: {_listed(layout.left_out)} (rename any that is one)")
+        one = "item" if layout.annotators_in_rows else "annotator"
+        warnings.append(f"columns not taken for {one}s left out: {_listed(layout.left_out)} (rename one to read it)")
     columns = {"item": item, "annotator": annotator, role: value.take(said)}
     return Statements(layout.kind, columns, _among(said, place), True, Reading(""))
 

@@ -230,7 +230,7 @@ class _Text:
             width = max(len(cells) for _, cells in self.records(self.delimiter))
             self.notes.append("no line of names: sorter, pile and statements, as in RCMap's SortedCards")
             return ["sorter", "pile", *(f"statement {i}" for i in range(1, width - 1))]
-        if not all(map(_is_number, first)) or _is_running(first) or _is_running(first[1:]):
+        if not all(map(_is_number, first)) or _is_running(first) or (not first[0] and _is_running(first[1:])):
             return None
         if len(first) > FEW_NUMBERS and self._is_matrix():
             self.notes.append("no line of names: columns and rows are numbered from 0")

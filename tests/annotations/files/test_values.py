@@ -1,0 +1,210 @@
+"""Cells: which mean that nothing was said, which judgements mean the same, and what reads two ways."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consilience.annotations.files.values import (
+    filled,
+    given_as_missing,
+    is_number,
+    judged,
+    minus_one,
+    says_unsorted,
+    spelled_missing,
+    spells_missing,
+    totals,
+    twins,
+)
+from consilience.annotations.names import code, frame_row
+from consilience.errors import AnnotationError
+
+
+def column(*values):
+    return code(np.array(values, dtype=object))
+
+
+def values_of(found):
+    return [None if place < 0 else found.names[place] for place in found.codes]
+
+
+# -1
+
+
+@pytest.mark.parametrize("others", [s for n in range(5) for s in itertools.combinations([-2, 0, 1, 2], n)])
+def test_minus_one_among_every_set_of_integers(others):
+    cells = column(-1, *others, -1)
+    if -2 in others:
+        assert values_of(minus_one(cells, "group", frame_row).column) == [-1, *others, -1]
+    elif 1 in others and set(others) <= {0, 1}:
+        with pytest.raises(AnnotationError, match=r"group -1 in row 0 reads two ways .* missing=-1 .* missing=\[\]"):
+            minus_one(cells, "group", frame_row)
+    else:
+        found = minus_one(cells, "group", frame_row)
+        assert values_of(found.column) == [None, *others, None]
+        assert found.notes == ("2 cells with -1 taken for missing (--missing '' if -1 is a group)",)
+
+
+def test_minus_one_among_text_is_a_name():
+    for cells in (column("-1", "x"), column("-1", "1"), column(0, 1, 2)):
+        assert minus_one(cells, "label", frame_row).column == cells
+
+
+def test_the_caller_decides():
+    cells = column(-1, 0, 1)
+    assert values_of(filled(cells, "label", frame_row, missing=[]).column) == [-1, 0, 1]
+    assert values_of(filled(cells, "label", frame_row, missing=[-1]).column) == [None, 0, 1]
+    assert values_of(filled(cells, "label", frame_row, missing=["-1", "0"]).column) == [None, None, 1]
+    assert values_of(given_as_missing(column("99", "99.0", "x"), [99])) == [None, None, "x"]
+    assert values_of(given_as_missing(column("a", "b"), [""])) == ["a", "b"]
+
+
+# NA, NaN, null
+
+
+@pytest.mark.parametrize("word", ["nan", "NaN", "NAN", " nan ", "<NA>", "#N/A", "null", "NULL", "NaT"])
+@pytest.mark.parametrize("other", ["x", "7", "no"])
+def test_words_that_are_never_answers(word, other):
+    found = spelled_missing(column(other, word, word), "label", frame_row)
+    assert values_of(found.column) == [other, None, None]
+    assert found.notes == (f"2 cells with {word!r} taken for missing",)
+    assert spells_missing(word)
+
+
+@pytest.mark.parametrize("word", ["NA", "N/A", "na", "n.a."])
+def test_words_that_may_be_answers(word):
+    assert spells_missing(word)
+    for number in ("7", "7.0", "-1", "1e3", ".5"):
+        assert values_of(spelled_missing(column(number, word), "label", frame_row).column) == [number, None]
+    with pytest.raises(
+        AnnotationError, match=rf"label '{word}' in row 1 reads two ways.*missing='{word}'.*missing=\[\]"
+    ):
+        spelled_missing(column("EU", word), "label", frame_row)
+
+
+@pytest.mark.parametrize("word", ["None", "none", "-", "?", "missing", "0", "Nancy", "nano", ""])
+def test_other_words_are_names(word):
+    cells = column("x", word)
+    assert spelled_missing(cells, "label", frame_row).column is cells
+    assert not spells_missing(word)
+
+
+def test_piles_of_what_was_not_sorted():
+    assert all(map(says_unsorted, ("unsorted", "Unsorted", "Not sorted", "not_sorted", "UNCATEGORIZED", "ungrouped")))
+    assert not any(map(says_unsorted, ("sorted", "other", "misc", "none", "", 0, None)))
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers())
+def test_numbers_are_numbers_as_text_too(number):
+    assert is_number(number)
+    assert is_number(str(number))
+
+
+@pytest.mark.parametrize("text", ["", "x", "1,5", "nan", "inf", "1_000", "0x1", "--1", "1e", True, None])
+def test_what_is_no_number(text):
+    assert not is_number(text)
+
+
+# judgements
+
+SAME = ["yes", "Y", "TRUE", "t", "1", "1.0", "same", "Match", "must-link", "must_link", "duplicate", True, 1, 1.0]
+DIFFERENT = ["no", "N", "False", "f", "0", "0.0", "different", "non-match", "cannot link", "not the same", False, 0]
+UNDECIDED = ["?", "unsure", "can't say", "skip", "Don't know", "maybe"]
+
+
+@pytest.mark.parametrize(("one", "other"), list(itertools.product(SAME, DIFFERENT)))
+def test_every_word_for_same_beside_every_word_for_different(one, other):
+    found = judged(column(one, other), frame_row, None)
+    assert values_of(found.column) == [True, False]
+    assert not found.notes
+
+
+@pytest.mark.parametrize("word", UNDECIDED)
+def test_undecided_judgements_are_counted(word):
+    found = judged(column("yes", word, "no", word), frame_row, None)
+    assert values_of(found.column) == [True, None, False, None]
+    assert found.notes == ("2 judgements that decided nothing left out",)
+
+
+@pytest.mark.parametrize("scale", [(1, 5), (0, 10), (1, 4), (-2, 2), (0, 3)])
+@pytest.mark.parametrize("kind", [int, str, float])
+def test_grades_are_the_same_above_the_middle_of_the_scale(scale, kind):
+    low, high = scale
+    grades = [kind(grade) for grade in range(low, high + 1)]
+    found = judged(code(np.array(grades, dtype=object)), frame_row, None)
+    middle = (low + high) / 2
+    expected = [None if float(grade) == middle else float(grade) > middle for grade in grades]
+    assert values_of(found.column) == expected
+    assert f"same if above the middle, {middle:g} (--same-if)" in found.notes[0]
+    assert len(found.notes) == 1 + (None in expected)
+
+
+@pytest.mark.parametrize("grades", [(1, 2), (2, 3), (-1, 0, 1), (-1, 1), (0.5, 1)])
+def test_numbers_that_read_two_ways(grades):
+    with pytest.raises(AnnotationError, match=r"reads two ways\. Say which mean the same"):
+        judged(column(*grades), frame_row, None)
+
+
+@pytest.mark.parametrize("sign", [">=", "<=", ">", "<", "=", "==", "!="])
+@pytest.mark.parametrize("bound", ["2", "2.5", "-1"])
+def test_conditions_match_python(sign, bound):
+    grades = [-1, 0, 1, 2, 2.5, 3]
+    found = judged(column(*grades), frame_row, f"{sign}{bound}")
+    python = {"=": "=="}.get(sign, sign)
+    assert values_of(found.column) == [eval(f"{grade} {python} {bound}") for grade in grades]
+    assert values_of(judged(column(*map(str, grades)), frame_row, f" {sign} {bound} ").column) == values_of(
+        found.column
+    )
+
+
+def test_condition_on_words():
+    found = judged(column("Related", "synonym", "none"), frame_row, "=synonym")
+    assert values_of(found.column) == [False, True, False]
+    assert values_of(judged(column("Related", "none"), frame_row, "!=NONE").column) == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("values", "condition", "message"),
+    [
+        (("yes", "perhaps"), None, r"must be true or false .*Got 'perhaps' in row 1 instead; same_if='=WORD'"),
+        ((1, 2), "3", "must be a comparison such as '>=3'"),
+        ((1, 2), "", "must be a comparison"),
+        ((1, 2), ">=x", "compares with a number"),
+        (("high", 2), ">=1", "judgement 'high' in row 0 is no number"),
+    ],
+)
+def test_judgements_that_cannot_be_read(values, condition, message):
+    with pytest.raises(AnnotationError, match=message):
+        judged(column(*values), frame_row, condition)
+
+
+# names
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [("ant", "Ant"), ("ant", "ant "), ("a  b", "a b"), ("\u00e9", "e\u0301"), ("a\u00a0b", "a b"), ("\ufb01n", "fin")],
+)
+def test_near_twins_are_noted(pair):
+    note = twins(pd.Index(["cow", *pair]), "items")
+    assert note == f"the items {pair[0]!r} and {pair[1]!r} differ in case, spaces or form of letters alone"
+    more = twins(pd.Index([*pair, "X", "x"]), "items")
+    assert more.endswith(", and so do 1 more")
+
+
+def test_names_that_differ_are_not_noted():
+    assert twins(pd.Index(["ant", "ants", "a nt"]), "items") is None
+    assert twins(pd.Index([1, 2]), "items") is None
+    assert twins(pd.Index([1, "1"], dtype=object), "items") is None
+
+
+@pytest.mark.parametrize("name", ["Total", "TOTALS", "grand total", "Sum", "mean"])
+def test_totals_are_noted(name):
+    assert (
+        totals(pd.Index(["ant", name]), "an item") == f"there is an item called {name!r}; if it is a total, delete it"
+    )
+    assert totals(pd.Index(["totality", "summer", 7], dtype=object), "an item") is None

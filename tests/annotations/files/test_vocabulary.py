@@ -1,0 +1,99 @@
+"""Names of columns: what they say, in any case, number and spelling, and what they do not say."""
+
+import pytest
+
+from consilience.annotations.files.vocabulary import (
+    ANNOTATOR,
+    GROUP,
+    GROUPING,
+    ITEM,
+    LABEL,
+    NEUTRAL,
+    NO_PERSON,
+    SAME,
+    WORDS,
+    named,
+    normal,
+    paired,
+    plural,
+)
+
+ROLES = {"item": ITEM, "annotator": ANNOTATOR, "grouping": GROUPING, "group": GROUP, "label": LABEL, "same": SAME}
+EVERY_WORD = [(word, role) for role, words in ROLES.items() for word in words.split()]
+
+
+def test_no_word_means_two_things():
+    assert len(WORDS) == len(EVERY_WORD)
+    assert not {normal(word) for word in NEUTRAL} & WORDS.keys()
+
+
+@pytest.mark.parametrize(("word", "role"), EVERY_WORD)
+def test_every_word_in_every_dress(word, role):
+    for name in (word, word.upper(), word.title(), f" {word} ", plural(word), plural(word).upper()):
+        assert (named(name).role, named(name).noun) == (role, word), name
+    for name in (
+        f"{word}_id",
+        f"{word}ID",
+        f"{word.title()}Id",
+        f"{word.upper()}_ID",
+        f"{word}.id",
+        f"{word} No",
+        f"{word}#no",
+    ):
+        assert (named(name).role, named(name).part) == (role, "identifier"), name
+    for name in (f"{word}_name", f"{word.title()}Name", f"{word} label", f"{word}-title"):
+        assert (named(name).role, named(name).part) == (role, "text"), name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["seconds", "time", "x", "", "id", "index", "1", "J1", "user language", "items per page", "Unnamed: 0", 7, None],
+)
+def test_other_names_say_nothing(name):
+    assert named(name) is None
+
+
+@pytest.mark.parametrize("name", sorted(NO_PERSON - set(WORDS)))
+def test_what_is_no_person_is_no_part_of_a_long_table_either(name):
+    assert named(name) is None or named(name).role in {"label", "item", "annotator"}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("WorkerId", "worker id"),
+        ("INPUT:image", "input:image"),
+        ("participant_ID", "participant id"),
+        ("Card\u00a0Label", "card label"),
+        ("\uff35ser", "user"),
+        ("HITId", "hit id"),
+        ("card-label", "card label"),
+        ("is_same", "is same"),
+    ],
+)
+def test_normal_names(name, expected):
+    assert normal(name) == expected
+    assert normal(normal(name)) == expected
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (["item_a", "item_b"], [("item_a", "item_b", "item")]),
+        (["item1", "item2"], [("item1", "item2", "item")]),
+        (["left_image", "right_image"], [("left_image", "right_image", "image")]),
+        (["left", "right"], [("left", "right", "")]),
+        (["Text A", "Text B", "text_id"], [("Text A", "Text B", "text")]),
+        (["image_1", "image_2", "image_3"], [("image_1", "image_2", "image")]),
+        (["first", "last"], []),
+        (["item_a", "thing_b"], []),
+        ([], []),
+    ],
+)
+def test_sides_of_a_pair(columns, expected):
+    assert paired(columns) == expected
+
+
+def test_plural_is_undone_by_reading():
+    for word in WORDS:
+        assert named(plural(word)).noun == word
