@@ -183,8 +183,8 @@ CARD_SORTING = [
         [(card, who, group) for who, groups in CARDS.items() for card, group in zip(TITLES, groups)]
         + [("Returns", "P-d002", "Service"), ("Gift cards", "P-d002", "Service")],
         left_out=(
-            "columns not taken for items left out: 'Status', 'Started At', 'Completed At', 'Duration (seconds)' (rename "
-            "one to read it)",
+            "columns not taken for items left out: 'Status', 'Started At', 'Completed At', 'Duration (seconds)' "
+            "(rename one to read it)",
         ),
     ),
     Format(
