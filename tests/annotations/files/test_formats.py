@@ -1,5 +1,6 @@
 """Files of other tools open without options, and give exactly what they say, or are refused with one sentence."""
 
+import json
 import re
 import warnings
 import zipfile
@@ -165,3 +166,48 @@ def test_damaged_archive(content, tmp_path):
     (tmp_path / "export.zip").write_bytes(content)
     with pytest.raises(AnnotationError, match="zip archive that is no Excel workbook, or it is damaged"):
         read_annotations(tmp_path / "export.zip")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.json", '[{"id": 1, "annotations": [{"result": [{"type": []}]}]}]', "not as Label Studio writes them"),
+        (
+            "x.jsonl",
+            '{"text": "a", "_input_hash": 1, "_annotator_id": "b", "answer": "accept", "accept": ["c"], '
+            '"options": [{}]}',
+            "not as Prodigy writes them",
+        ),
+        (
+            "x.jsonl",
+            '{"text": "a", "_input_hash": 1, "_annotator_id": "b", "answer": "accept", "accept": [["c"]]}',
+            "not as Prodigy writes them|hashable",
+        ),
+        (
+            "x.json",
+            '[{"annotation_id": 1, "annotator": 1, "id": 1, "sim": null, "rank": null}]',
+            "no column of answers",
+        ),
+        (
+            "x.csv",
+            'annotation_id,annotator,id,animal\n1,1,1,"{""choices"": [""cat"""\n2,2,1,dog\n',
+            "choices is cut short",
+        ),
+    ],
+)
+def test_records_that_no_tool_writes(name, content, message, tmp_path):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(AnnotationError, match=message):
+        read_annotations(tmp_path / name)
+
+
+def test_a_blank_answer_of_json_min_is_none(tmp_path):
+    rows = [
+        {"annotation_id": 1, "annotator": 1, "id": 1, "animal": "cat"},
+        {"annotation_id": 2, "annotator": 2, "id": 1, "animal": None},
+        {"annotation_id": 3, "annotator": 2, "id": 2, "animal": "dog"},
+    ]
+    (tmp_path / "x.json").write_text(json.dumps(rows))
+    with pytest.warns(AnnotationWarning, match="1 row without a label left out"):
+        labels = read_annotations(tmp_path / "x.json")
+    assert rows_of(labels) == [(1, 1, "cat"), (2, 2, "dog")]

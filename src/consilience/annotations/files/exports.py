@@ -306,7 +306,8 @@ def label_studio_table(table: Table, asked: Asked, name: str) -> Export:
         shown = {column for pair in paired(rest) for column in pair[:2]}
         answers = [column for column in rest if column not in shown and not _belongs_to_task(table, column)]
         _refuse_short_forms(table, rest)
-        said = _only(answers, "label", "Label Studio", table)
+        candidates = answers or [column for column in rest if column not in shown]
+        said = _only(candidates, "label", "Label Studio", table)
     frame = table.frame.assign(**{said: [_choices(cell) for cell in table.frame[said]]})
     pairs = paired([column for column in table.columns if column not in STUDIO_COLUMNS | {said, *asked.ignore}])
     if len(pairs) == 1 and _says_same(frame[said]):
@@ -341,12 +342,15 @@ def _belongs_to_task(table: Table, column: str) -> bool:
 
 def _holds(column: pd.Series, key: str) -> bool:
     """Whether cells hold JSON, read or not, with some key."""
-    return any(f'"{key}"' in cell or f"'{key}'" in cell for cell in column.astype(str).head(50))
+    return any(f'"{key}"' in cell or f"'{key}'" in cell for cell in map(str, column.dropna().head(50)))
 
 
 def _choices(cell: Any) -> Any:
     if isinstance(cell, str) and cell.startswith('{"choices"'):
-        cell = json.loads(cell)
+        try:
+            cell = json.loads(cell)
+        except ValueError:
+            raise AnnotationError(f"A cell of Label Studio's choices is cut short: {cell[:60]!r}.") from None
     return cell["choices"] if isinstance(cell, dict) and "choices" in cell else cell
 
 

@@ -30,15 +30,27 @@ def known_records(records: Records, asked: Asked, name: str) -> Export | None:
     AnnotationError
         The records are of a tool that is known, and hold nobody's groups or labels.
     """
-    objects = records.objects
+    tool = _tool_of(records.objects)
+    if tool is None:
+        return None
+    try:
+        if tool == "Label Studio":
+            return _label_studio(records, asked)
+        return _prodigy(records, asked) if tool == "Prodigy" else _doccano(records, asked, name)
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise AnnotationError(
+            f"The annotations in this {tool} export are not as {tool} writes them ({type(error).__name__}: {error})."
+        ) from error
+
+
+def _tool_of(objects: list[dict[str, Any]]) -> str | None:
     if all(isinstance(record.get("annotations", record.get("completions")), list) for record in objects):
-        return _label_studio(records, asked)
-    if all("answer" in record for record in objects) and any(
-        {"_input_hash", "_task_hash"} & record.keys() for record in objects
-    ):
-        return _prodigy(records, asked)
+        return "Label Studio"
+    hashes = {"_input_hash", "_task_hash"}
+    if all("answer" in record for record in objects) and any(hashes & record.keys() for record in objects):
+        return "Prodigy"
     if all("text" in record and isinstance(record.get("label", record.get("labels")), list) for record in objects):
-        return _doccano(records, asked, name)
+        return "doccano"
     return None
 
 
@@ -57,12 +69,7 @@ def _label_studio(records: Records, asked: Asked) -> Export:
     are named by their buckets, groupings by their tasks, or by "task/annotation/ranker" where an annotator has several
     for one task. What stands in the original list, "_", is an item that the annotator left out.
     """
-    try:
-        results = list(_results(records))
-    except (AttributeError, KeyError, TypeError) as error:
-        raise AnnotationError(
-            "The annotations in this Label Studio export are not as Label Studio writes them."
-        ) from error
+    results = list(_results(records))
     cancelled = sum(bool(done.get("was_cancelled")) for task in records.objects for done in _annotations(task))
     notes = (
         (f"{counted(cancelled, 'annotation')} that {'was' if cancelled == 1 else 'were'} cancelled left out",)
@@ -70,15 +77,10 @@ def _label_studio(records: Records, asked: Asked) -> Export:
         else ()
     )
     types = {result.get("type") for _, _, _, _, result in results}
-    try:
-        if "ranker" in types:
-            return replace(_rankings(results, records, asked), notes=notes)
-        if "choices" in types:
-            return replace(_choices(results, records, asked), notes=notes)
-    except (AttributeError, KeyError, TypeError) as error:
-        raise AnnotationError(
-            "The annotations in this Label Studio export are not as Label Studio writes them."
-        ) from error
+    if "ranker" in types:
+        return replace(_rankings(results, records, asked), notes=notes)
+    if "choices" in types:
+        return replace(_choices(results, records, asked), notes=notes)
     if "pairwise" in types:
         raise AnnotationError(
             "The results of Pairwise in this Label Studio export say which of two items was preferred, not whether "
