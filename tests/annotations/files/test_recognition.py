@@ -5,7 +5,8 @@ import itertools
 import pandas as pd
 import pytest
 
-from consilience.annotations.files.recognition import Asked, Long, Wide, recognise
+from consilience.annotations.files.layout import Asked, Long, Wide
+from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.table import Table
 from consilience.annotations.names import frame_row
 from consilience.errors import AnnotationError

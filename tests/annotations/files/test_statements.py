@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.files.recognition import Asked
+from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.statements import statements, table_of_frame
 from consilience.errors import AnnotationError
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.recognition import Asked
+from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import DIFFERENT, SAME, counted, is_number
 from consilience.annotations.files.vocabulary import named, normal, paired

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from consilience.annotations.files.recognition import Asked
+from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.statements import Statements, statements, table_of_frame
 from consilience.annotations.files.values import filled
 from consilience.annotations.names import Coded

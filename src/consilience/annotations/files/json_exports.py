@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from consilience.annotations.files.exports import Export
-from consilience.annotations.files.recognition import Asked
+from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.sources import Records
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import DIFFERENT, SAME, counted

@@ -11,7 +11,8 @@ from typing import Any
 from consilience.annotations.base import Annotations
 from consilience.annotations.files.frames import asked_of
 from consilience.annotations.files.json_exports import known_records
-from consilience.annotations.files.recognition import Asked, long_table
+from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.sources import Records, Source, read_source
 from consilience.annotations.files.statements import Statements, statements, table_of_frame
 from consilience.annotations.groupings import Groupings

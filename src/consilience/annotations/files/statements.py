@@ -13,7 +13,9 @@ import pandas as pd
 
 from consilience.annotations.files.exports import Export, known_export, lists_in_columns, piles
 from consilience.annotations.files.identified import by_text
-from consilience.annotations.files.recognition import Asked, Long, Wide, long_table, recognise
+from consilience.annotations.files.layout import Asked, Long, Wide
+from consilience.annotations.files.long_tables import long_table
+from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.table import Reading, Table
 from consilience.annotations.files.values import (
     Filled,

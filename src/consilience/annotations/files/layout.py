@@ -1,0 +1,117 @@
+"""What a table may hold: a long table or a wide one, and what the caller says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations.files.table import Table
+
+NEEDED = {
+    "groupings": "item, group, and annotator or grouping",
+    "labels": "item, annotator, label",
+    "pairs": "item_a, item_b, annotator, same",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the caller says of a table, which overrides every guess.
+
+    Attributes
+    ----------
+    kind : {"groupings", "pairs", "labels"}, optional
+    columns : dict of str to column name
+        Keys are among item, item_b, annotator, grouping, group, label, same.
+    ignore : tuple of column names
+    transpose : bool, optional
+        Whether the rows of a wide table are annotators.
+    missing : tuple, optional
+        Cells that mean that nothing was said, besides blank ones; by default -1 among integers and NA among numbers.
+    same_if : str, optional
+        Which judgements mean the same.
+    """
+
+    kind: str | None = None
+    columns: dict[str, Any] = field(default_factory=dict)
+    ignore: tuple[Any, ...] = ()
+    transpose: bool | None = None
+    missing: tuple[Any, ...] | None = None
+    same_if: str | None = None
+
+
+@dataclass(frozen=True)
+class Long:
+    """A long table: a row for each thing that somebody said.
+
+    Attributes
+    ----------
+    kind : {"groupings", "pairs", "labels"}
+    columns : dict of str to column name
+        The column of each part that there is.
+    texts : dict of str to column name
+        The column of texts beside one of identifiers, for item and group.
+    nouns : dict of str to str
+        What the table calls items and annotators.
+    left_out : list of column names
+    """
+
+    kind: str
+    columns: dict[str, Any]
+    texts: dict[str, Any]
+    nouns: dict[str, str]
+    left_out: list[Any]
+
+
+@dataclass(frozen=True)
+class Wide:
+    """A wide table: rows and columns are items and annotators, in this order or the other.
+
+    Attributes
+    ----------
+    kind : {"groupings", "labels"}
+    key : column name, or None
+        The column that names the rows; they are numbered if there is none.
+    others : list of column names
+    annotators_in_rows : bool
+    nouns : dict of str to str
+    why : str
+        What decided which side is which.
+    left_out : list of column names
+    """
+
+    kind: str
+    key: Any
+    others: list[Any]
+    annotators_in_rows: bool
+    nouns: dict[str, str]
+    why: str
+    left_out: list[Any]
+
+
+def listed(columns: Sequence[Any]) -> str:
+    shown = ", ".join(repr(str(name)) for name in columns[:8])
+    return shown + (f", … ({len(columns)} columns)" if len(columns) > 8 else "")
+
+
+def needed() -> str:
+    return "; ".join(f"a long table of {kind} needs {needs}" for kind, needs in NEEDED.items()).capitalize() + ";"
+
+
+def first_list(column: pd.Series) -> int | None:
+    """Return the first row of a column that holds a list or a mapping, None if none does."""
+    if column.dtype != object:
+        return None
+    return next((row for row, cell in enumerate(column) if isinstance(cell, list | dict | np.ndarray)), None)
+
+
+def names_rows(table: Table, name: Any) -> bool:
+    column = table.frame[name]
+    if first_list(column) is not None:
+        return False
+    blank = column.isna() | (column.astype(object) == "")
+    return not blank.any() and column.astype(object).is_unique and not pd.api.types.is_float_dtype(column.dtype)

@@ -1,0 +1,265 @@
+"""Long tables: which column plays which part, by their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from consilience.annotations.files.layout import NEEDED, Asked, Long, listed, names_rows
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.vocabulary import (
+    CANONICAL,
+    COUNTS,
+    IDENTIFIERS,
+    KNOWN_CLASSES,
+    WEAK,
+    WORDS,
+    Named,
+    named,
+    normal,
+    paired,
+)
+from consilience.errors import AnnotationError
+
+FEW_COLUMNS = 8
+
+
+def long_table(table: Table, asked: Asked) -> Long | None:
+    """Return the parts of a long table, None if the names of columns speak of none.
+
+    Raises
+    ------
+    AnnotationError
+        They speak of one, and a part is missing, or stands in two columns.
+    """
+    _require_columns(table, asked)
+    parts = _parts(table, asked)
+    kind = _kind(parts, asked)
+    if kind is not None:
+        return _long(table, parts, kind)
+    _refuse_half_a_long_table(table, parts, asked)
+    return None
+
+
+def _require_columns(table: Table, asked: Asked) -> None:
+    for name in [*asked.columns.values(), *asked.ignore]:
+        if name not in table.columns:
+            near = get_close_matches(str(name), [str(column) for column in table.columns], n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise AnnotationError(f"There is no column {name!r}. Found {listed(table.columns)}.{hint}")
+    twice = [name for name in asked.columns.values() if list(asked.columns.values()).count(name) > 1]
+    if twice:
+        raise AnnotationError(f"The column {twice[0]!r} was given for two things.")
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Columns by what they may be."""
+
+    columns: dict[str, list[Any]]
+    names: dict[Any, Named]
+    asked: dict[str, Any]
+
+    def has(self, *roles: str) -> bool:
+        return all(self.columns.get(role) for role in roles)
+
+
+def _parts(table: Table, asked: Asked) -> _Parts:
+    taken = {*asked.columns.values(), *asked.ignore}
+    free = [column for column in table.columns if column not in taken]
+    names = {column: found for column in table.columns if (found := named(column))}
+    columns: dict[str, list[Any]] = {role: [column] for role, column in asked.columns.items()}
+    if "item_b" not in columns and asked.kind in (None, "pairs"):
+        pair = _item_pair(free, names, columns, asked)
+        if pair:
+            columns |= {"item": [pair[0]], "item_b": [pair[1]]}
+            free = [column for column in free if column not in pair]
+    for column in free:
+        role = names[column].role if column in names else None
+        if role is not None and role not in asked.columns and not (role == "item" and "item_b" in columns):
+            columns.setdefault(role, []).append(column)
+    return _Parts(columns, names, dict(asked.columns))
+
+
+def _item_pair(
+    free: list[Any], names: dict[Any, Named], columns: dict[str, list[Any]], asked: Asked
+) -> tuple[Any, Any] | None:
+    """Find the two columns of items in a table of pairs."""
+    judged = {"same", "label"} & columns.keys() or any(
+        names[column].role in {"same", "label"} for column in free if column in names
+    )
+    if "item" in columns:
+        return None
+    pairs = [
+        (a, b, word)
+        for a, b, word in paired(free)
+        if not word or word in IDENTIFIERS or (found := named(word)) is None or found.role == "item"
+    ]
+    told = [(a, b) for a, b, word in pairs if word == "item"]
+    if not told and judged:
+        told = [(a, b) for a, b, word in pairs if word in IDENTIFIERS] or [(a, b) for a, b, _ in pairs]
+    identifying = [(a, b) for a, b in told if a in names and names[a].part == "identifier"]
+    told = identifying if len(told) > 1 and len(identifying) == 1 else told
+    if len(told) > 1:
+        shown = " or ".join(f"{a!r} and {b!r}" for a, b in told[:3])
+        raise AnnotationError(
+            f"The pairs of items may be {shown}. Say which: item={told[0][0]!r}, item_b={told[0][1]!r} (--item, "
+            "--item-b)."
+        )
+    return told[0] if told else None
+
+
+def _kind(parts: _Parts, asked: Asked) -> str | None:
+    """Say which kind of long table the parts make, None if they make none."""
+    value = {"groupings": "group", "labels": "label"}
+    if parts.has("item", "item_b"):
+        if asked.kind in (None, "pairs"):
+            return "pairs" if parts.has("same") or parts.has("label") else None
+        raise AnnotationError(f"The file holds pairs, not {asked.kind}.")
+    whose = parts.has("annotator") or parts.has("grouping")
+    if asked.kind in value:
+        other = value["labels" if asked.kind == "groupings" else "groupings"]
+        enough = whose if asked.kind == "groupings" else parts.has("annotator")
+        if parts.has("item") and enough and (parts.has(value[asked.kind]) or parts.has(other)):
+            return asked.kind
+        return None
+    grouped = parts.has("item", "group") and whose
+    labelled = parts.has("item", "annotator", "label")
+    if grouped and labelled and asked.kind is None:
+        return _groups_or_labels(parts)
+    found = "groupings" if grouped else "labels" if labelled else None
+    if found and asked.kind == "pairs":
+        raise AnnotationError(f"The file holds {found}, not pairs.")
+    return found
+
+
+def _groups_or_labels(parts: _Parts) -> str:
+    group, label = parts.columns["group"], parts.columns["label"]
+    if "group" in parts.asked or "label" in parts.asked:
+        return "groupings" if "group" in parts.asked else "labels"
+    raise AnnotationError(
+        f"The table reads two ways: as groupings by {group[0]!r} or as labels by {label[0]!r}. Say which: "
+        "kind='groupings' or kind='labels' (--kind), or leave one column out (--ignore)."
+    )
+
+
+def _long(table: Table, parts: _Parts, kind: str) -> Long:
+    wanted = {
+        "groupings": ["item", "annotator", "grouping", "group"],
+        "labels": ["item", "annotator", "label"],
+        "pairs": ["item", "item_b", "annotator", "grouping", "same"],
+    }[kind]
+    stand_in = {"group": "label", "label": "group", "same": "label"}
+    chosen, texts, words = {}, {}, {}
+    for role in wanted:
+        held = role if parts.has(role) else stand_in.get(role, "")
+        if not parts.has(held):
+            continue
+        column, text = _one_of(parts, held)
+        chosen[role] = column
+        if text is not None and role in {"item", "group"}:
+            texts[role] = text
+        if column in parts.names and held not in parts.asked:
+            words[role] = parts.names[column].noun
+    if kind == "pairs" and "annotator" not in chosen and "grouping" not in chosen:
+        raise AnnotationError(_lacks("annotator", table, kind))
+    used = {*chosen.values(), *texts.values()}
+    return Long(kind, chosen, texts, words, [name for name in table.columns if name not in used])
+
+
+def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
+    """Choose the column of a part, and one of texts beside identifiers."""
+    columns = parts.columns[role]
+    strong = [column for column in columns if column not in parts.names or parts.names[column].noun not in WEAK]
+    columns = strong or columns
+    if len(columns) == 1:
+        return columns[0], None
+    canonical = [column for column in columns if normal(column) in CANONICAL]
+    if len(canonical) == 1:
+        return canonical[0], None
+    nouns = {parts.names[column].noun for column in columns}
+    by_part = {parts.names[column].part: column for column in columns}
+    if len(columns) == 2 and len(nouns) == 1 and by_part.keys() >= {"identifier"}:
+        (other,) = [column for column in columns if column != by_part["identifier"]]
+        return by_part["identifier"], other
+    plain_ones = [column for column in columns if normal(column) in WORDS]
+    if len(columns) == 2 and len(plain_ones) == 1 and len(nouns) == 1:
+        return plain_ones[0], None
+    shown = " or ".join(map(repr, columns[:4]))
+    option = role.replace("_", "-")
+    what = {"item": "items", "same": "judgements", "group": "groups", "label": "labels"}.get(role, f"{role}s")
+    raise AnnotationError(
+        f"The {what} may be in {shown}. Say which: {role}={columns[0]!r} (--{option} {columns[0]!r}), or leave the "
+        "other out (--ignore)."
+    )
+
+
+def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None:
+    """Raise an AnnotationError if names of columns speak of a long table that lacks one."""
+    values = {"group", "label", "same"}
+    roles = {role for role, columns in parts.columns.items() if columns}
+    if asked.kind == "pairs" or parts.has("item_b"):
+        lacking = [role for role in ("item", "item_b", "same", "annotator") if not parts.has(role)]
+        raise AnnotationError(_lacks(lacking[0] if lacking else "annotator", table, "pairs"))
+    says_wide = asked.transpose is not None or bool({"item", "annotator"} & asked.columns.keys())
+    if says_wide and not values & asked.columns.keys() and not {"item", "annotator"} <= asked.columns.keys():
+        return
+    if asked.kind is None and not asked.columns:
+        _refuse_known_classes(table, parts)
+    canonical = {normal(column) for column in table.columns} & CANONICAL
+    of_one_person = len(table.columns) == 2 and parts.has("item") and names_rows(table, parts.columns["item"][0])
+    is_half = len(roles) >= 2 and (len(table.columns) <= FEW_COLUMNS or len(canonical) >= 2)
+    if (is_half and not of_one_person) or {*values, "grouping"} & asked.columns.keys():
+        kind = asked.kind or ("labels" if "label" in roles and "group" not in roles else "groupings")
+        if {"item", "annotator"} <= roles and not values & roles:
+            near = [_near(role, table) for role in ("group", "label")]
+            raise AnnotationError(
+                f"The table has items and annotators, and no column that is known to hold groups or labels. Found "
+                f"{listed(table.columns)}.{near[0] or near[1]} Say which does: group=… (--group COLUMN) if their "
+                "names mean nothing to others, label=… (--label COLUMN) if all annotators share them."
+            )
+        if kind == "groupings" and not {"annotator", "grouping"} & roles:
+            _refuse_counted_groups(table)
+        needed = {"groupings": ["item", "group", "annotator"], "labels": ["item", "annotator", "label"]}[kind]
+        lacking = [role for role in needed if not parts.has(role)]
+        raise AnnotationError(_lacks(lacking[0] if lacking else "item", table, kind))
+
+
+def _refuse_known_classes(table: Table, parts: _Parts) -> None:
+    """Raise an AnnotationError for a table of items and their classes, which are nobody's labels."""
+    others = [column for column in table.columns if column not in parts.columns.get("item", ())]
+    if len(table.columns) != 2 or len(others) != 1:
+        return
+    if others == parts.columns.get("label") or normal(others[0]) in KNOWN_CLASSES:
+        raise AnnotationError(
+            f"The table gives each item one label, in {str(others[0])!r}, and names nobody who gave it, as files of "
+            "known classes do (gold=…, --gold FILE). If one person gave them, say kind='labels' (--kind labels)."
+        )
+
+
+def _refuse_counted_groups(table: Table) -> None:
+    """Raise an AnnotationError for a table that says how many people put an item into a group."""
+    counts = [column for column in table.columns if normal(column) in COUNTS]
+    if counts:
+        raise AnnotationError(
+            f"This is a table of counts: {str(counts[0])!r} says how many people put an item into a group. Nobody's "
+            "groups can be recovered from it; export what each person sorted."
+        )
+
+
+def _lacks(role: str, table: Table, kind: str) -> str:
+    canonical = "item_a" if role == "item" and kind == "pairs" else role
+    what = "judgements" if role == "same" else f"{role.removesuffix('_b')}s"
+    return (
+        f"A long table of {kind} needs the columns {NEEDED[kind]}, and none is known to hold the {what}. Found "
+        f"{listed(table.columns)}.{_near(canonical, table)} Say which does: {role}=… "
+        f"(--{role.replace('_', '-')} COLUMN)."
+    )
+
+
+def _near(role: str, table: Table) -> str:
+    """Point out a column whose name is nearly that of a part."""
+    strange = [str(name) for name in table.columns if named(name) is None]
+    near = get_close_matches(role, strange, n=1, cutoff=0.6)
+    return f" Did you mean {near[0]!r}?" if near else ""

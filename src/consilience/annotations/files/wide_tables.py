@@ -1,0 +1,276 @@
+"""Wide tables: which side the annotators are on, which columns are none of them, and what holds no groups at all."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations.files.layout import Asked, Wide, first_list, listed, names_rows, needed
+from consilience.annotations.files.orientation import Orientation, kind_of_names, look_alike, n_with_gaps, orientation
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.values import NEVER_AN_ANSWER, PERHAPS_AN_ANSWER, given_as_missing, is_number
+from consilience.annotations.files.vocabulary import NEUTRAL, NO_PERSON, named, normal
+from consilience.annotations.names import Coded, code, plain
+from consilience.errors import AnnotationError
+
+LONGEST_NAME = 24  # letters; what people write in full sentences is no name of a group
+FEWEST_TEXTS = 8
+FEWEST_COUNTS = 6
+SHARE_OF_ZEROS = 0.25
+FEWEST_ITEMS = 3
+FEWEST_TOGETHER = 4
+
+
+def require_header(table: Table) -> None:
+    """Raise an AnnotationError if the names of columns seem to be the first row of a table without any."""
+    for name in table.columns if table.is_text else ():
+        why = _why_data(str(name), table.frame[name])
+        if why:
+            raise AnnotationError(
+                f"The first line seems to hold data and not the names of columns, since {str(name)!r} {why}; put a "
+                "line of names before it, such as item,annotator,label."
+            )
+    first, *others = table.columns
+    if (
+        table.is_text
+        and len(others) == 1
+        and is_number(others[0])
+        and not named(first)
+        and normal(first) not in NEUTRAL
+    ):
+        raise AnnotationError(
+            f"The first line seems to hold data and not the names of columns, since {str(others[0])!r} is a number; "
+            "put a line of names before it, such as item,group."
+        )
+
+
+def _why_data(name: str, column: pd.Series) -> str:
+    """Say why a name of a column seems to be a cell of it, nothing if it does not."""
+    if _is_fraction(name):
+        return "is a number"
+    if not name or is_number(name):
+        return ""
+    if (column == name).any():
+        return "occurs again in its column"
+    form = _form(name)
+    if "#" in form and len(column) and np.mean([_form(str(cell)) == form for cell in column]) > 0.8:
+        return f"is like the cells below it, such as {str(column.iloc[0])!r}"
+    return ""
+
+
+def _form(text: str) -> str:
+    """Return a text with a sign for each number in it, nothing for a number alone."""
+    form = re.sub(r"\d+", "#", text)
+    return "" if form == "#" else form
+
+
+def wide_table(table: Table, asked: Asked) -> Wide:
+    if not len(table.frame):
+        raise AnnotationError("The table has no rows; give items=[...] if there are items without annotations.")
+    _refuse_lists(table, asked)
+    key = _key(table, asked)
+    others = [name for name in table.columns if name not in (key, *asked.ignore)]
+    _refuse_similarities(table, key, others)
+    left_out = _no_persons(table, others)
+    others = [name for name in others if name not in set(left_out)]
+    if not others:
+        raise AnnotationError(f"There is no column that holds groups or labels. Found {listed(table.columns)}.")
+    cells = _without_missing(table, table.cells(others), asked)
+    _refuse_what_holds_no_groups(table, asked, others, cells)
+    found = _orientation(table, asked, key, others, cells)
+    in_rows = found.annotators == "rows"
+    if asked.transpose is None:
+        _refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
+    roles = ("annotator", "item") if in_rows else ("item", "annotator")
+    nouns = {role: noun for role, noun in zip(roles, (found.noun_of_rows, found.noun_of_columns)) if noun}
+    return Wide(asked.kind or "groupings", key, others, in_rows, nouns, found.why, left_out)
+
+
+def _without_missing(table: Table, cells: Coded, asked: Asked) -> Coded:
+    """Return the cells without those that may mean that nothing was said, which are no evidence of anything."""
+    missing = asked.missing
+    if missing is None:
+        spelled = NEVER_AN_ANSWER | PERHAPS_AN_ANSWER | {"-1", "-1.0"}
+        missing = tuple(name for name in cells.names if str(name).strip().casefold() in spelled)
+    rest = given_as_missing(cells, missing) if missing else cells
+    return rest if pd.api.types.is_numeric_dtype(rest.names) else table.typed(rest)[0]
+
+
+def _refuse_lists(table: Table, asked: Asked) -> None:
+    """Raise an AnnotationError if a cell holds a list, which only a long table that is recognised may do."""
+    for name in table.columns:
+        row = first_list(table.frame[name]) if name not in asked.ignore else None
+        if row is not None:
+            raise AnnotationError(
+                f"The column {str(name)!r} holds a list in {table.where(row)}, and the table is no long one that is "
+                f"recognised. {needed()} say which column is which: --item, --annotator, --group, --label."
+            )
+
+
+def _orientation(table: Table, asked: Asked, key: Any, others: list[Any], cells: Coded) -> Orientation:
+    of_key = named(key) if key is not None else None
+    noun = of_key.noun if of_key else ""
+    transpose = asked.transpose
+    if transpose is None and {"item", "annotator"} & asked.columns.keys():
+        transpose = "annotator" in asked.columns
+    if transpose is not None:
+        return Orientation("rows" if transpose else "columns", noun, "", "as was asked for")
+    rows = list(range(len(table.frame))) if key is None else [plain(name) for name in table.frame[key]]
+    found = orientation("" if key is None else str(key), rows, others, None if asked.kind == "labels" else cells)
+    if found is None and key is not None and normal(key) not in NEUTRAL:
+        found = Orientation("columns", normal(key), "", f"the column {str(key)!r}")
+    if found is None:
+        raise AnnotationError(_two_readings(table, key, others))
+    return found
+
+
+def _refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bool) -> None:
+    """Raise an AnnotationError if nobody put two items together."""
+    codes = cells.codes.reshape(n_rows, n_columns)
+    by_person = codes if in_rows else codes.T
+    if by_person.shape[1] < FEWEST_TOGETHER or cells.missing.all():
+        return
+    for said in by_person:
+        said = said[said >= 0]
+        if len(np.unique(said)) < len(said):
+            return
+    raise AnnotationError(
+        "The table holds no groups or labels: no annotator gave two items the same. Is it a table of features, or "
+        "are its rows and columns the other way round (--transpose)? If everybody kept all items apart: "
+        "--no-transpose."
+    )
+
+
+def _key(table: Table, asked: Asked) -> Any:
+    """Find the column that names the rows of a wide table, None if there is none."""
+    for role in ("item", "annotator"):
+        if role in asked.columns:
+            return asked.columns[role]
+    columns = [name for name in table.columns if name not in asked.ignore]
+    if not columns:
+        raise AnnotationError("Every column is left out (--ignore).")
+    if look_alike(columns) and len(columns) > 1:
+        return None
+    told = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
+    if told[:1] == columns[:1] or len(told) == 1:
+        if not names_rows(table, told[0]):
+            _raise_no_key(table, told[0])
+        return told[0]
+    first = columns[0]
+    others_are_told = bool(kind_of_names(columns[1:])[0]) and names_rows(table, first)
+    if others_are_told or normal(first) in NEUTRAL or _names_things(table, first):
+        if not names_rows(table, first):
+            _raise_no_key(table, first)
+        return first
+    raise AnnotationError(
+        f"The columns {listed(table.columns)} are not recognised. {needed()} a wide table has a column that names "
+        "the items, then one for each annotator. Say which column is which: --item, --annotator, --group, --label."
+    )
+
+
+def _names_things(table: Table, name: Any) -> bool:
+    """Whether a column of an unknown name can be that of the items: texts, all different, such as those of wines."""
+    texts = [value for value in table.frame[name] if isinstance(value, str) and not is_number(value)]
+    return len(texts) == len(table.frame) >= FEWEST_ITEMS and names_rows(table, name)
+
+
+def _raise_no_key(table: Table, name: Any) -> None:
+    column = table.column(name)
+    if column.has_missing:
+        row = int(np.argmax(column.missing))
+        raise AnnotationError(
+            f"One of the items, in {table.where(row)}, has no name; {str(name)!r} was taken for their column."
+        )
+    repeated = pd.Series(column.codes).duplicated().to_numpy()
+    again = int(np.argmax(repeated))
+    first = int(np.argmax(column.codes == column.codes[again]))
+    raise AnnotationError(
+        f"The names of items must differ. Got {column.name(again)!r} in {table.where(first)} and in "
+        f"{table.where(again)}; {str(name)!r} was taken for their column. If the table is a long one, say which "
+        "column is which: --item, --annotator, --group, --label."
+    )
+
+
+def _no_persons(table: Table, names: list[Any]) -> list[Any]:
+    """Columns of a wide table that hold something other than what a person or an item was given.
+
+    They are called so, hold dates or fractions, or a sentence for each row.
+    """
+    frame = table.frame[names]
+    cells = code(frame.to_numpy(object).ravel())
+    codes = cells.codes.reshape(frame.shape)
+    filled = (codes >= 0).sum(0)
+    fraction = np.array([_is_fraction(name) for name in cells.names] + [False])
+    length = np.array([len(name) if isinstance(name, str) else 0 for name in cells.names] + [0])
+    with np.errstate(invalid="ignore"):
+        are_fractions = fraction[codes].sum(0) > filled / 2
+        are_long = (length[codes].sum(0) / filled > LONGEST_NAME) & (filled >= FEWEST_TEXTS)
+    ordered = np.sort(codes, axis=0)
+    repeated = ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any(0)
+    other = are_fractions | (are_long & ~repeated)
+    other |= [pd.api.types.is_datetime64_any_dtype(kind) for kind in frame.dtypes]
+    are_letters = sum(len(str(name)) == 1 for name in names) > 1  # then N is a person like M, and no count
+    by_name = [normal(name) in NO_PERSON and not (are_letters and len(str(name)) == 1) for name in names]
+    return [name for name, is_it, is_called in zip(names, other, by_name) if is_it or is_called]
+
+
+def _is_fraction(value: Any) -> bool:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return False
+    return math.isfinite(number) and not number.is_integer()
+
+
+def _refuse_similarities(table: Table, key: Any, others: list[Any]) -> None:
+    """Raise an AnnotationError for a square table of numbers whose rows and columns are the same items."""
+    names = {str(name).strip() for name in others}
+    rows = [] if key is None else [str(name).strip() for name in table.frame[key]]
+    if len(rows) > 1 and set(rows) == names and all(is_number(name) for name in table.cells(others).names):
+        raise AnnotationError(
+            "This is a table of similarities: its rows and columns are the same items. Nobody's groups can be "
+            "recovered from it; export what each person sorted."
+        )
+
+
+def _refuse_what_holds_no_groups(table: Table, asked: Asked, others: list[Any], cells: Coded) -> None:
+    """Raise an AnnotationError for tables that look like groups and are counts."""
+    numbers = pd.to_numeric(pd.Series(cells.names.to_numpy(object)), errors="coerce").to_numpy(float)
+    if np.isnan(numbers).any():
+        return
+    codes = cells.codes.reshape(len(table.frame), len(others))
+    values = np.append(numbers, 0.0)[codes]
+    if asked.kind is None and _are_counts(values, blank=codes < 0):
+        raise AnnotationError(
+            "This seems to be a table of counts, of how many people put each item into each category. Nobody's "
+            "groups can be recovered from it; export what each person sorted. If it does hold groups: kind='groupings' "
+            "(--kind groupings)."
+        )
+
+
+def _are_counts(values: np.ndarray, blank: np.ndarray) -> bool:
+    """Whether numbers count people: many are 0, and rows add up to the same, or the numbers have gaps all over.
+
+    The numbers that annotators gave their groups have no gaps in rows or in columns.
+    """
+    if len(values) < FEWEST_ITEMS or values.max() < 2:
+        return False
+    if (values[~blank] == 0).mean() >= SHARE_OF_ZEROS and np.ptp(values.sum(1)) == 0:
+        return True
+    integers = np.where(blank, -1, values).astype(np.int64)
+    gaps = min(n_with_gaps(integers) / len(integers), n_with_gaps(integers.T) / integers.shape[1])
+    return bool(len(values) >= FEWEST_COUNTS and (values == 0).mean() >= SHARE_OF_ZEROS and gaps > 0.5)
+
+
+def _two_readings(table: Table, key: Any, others: list[Any]) -> str:
+    where = "the rows" if key is None else f"the rows, named by the column {str(key)!r},"
+    n_rows, n_columns = len(table.frame), len(others)
+    return (
+        f"The table reads two ways: {n_rows:,} items in {where} and {n_columns:,} annotators in the columns, or "
+        f"{n_rows:,} annotators in the rows and {n_columns:,} items in the columns. Say which: transpose=False "
+        "(--no-transpose) for the first, transpose=True (--transpose) for the second."
+    )
