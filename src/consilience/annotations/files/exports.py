@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
@@ -66,7 +67,7 @@ def known_export(table: Table, asked: Asked, name: str) -> Export | None:
     for is_it, read in EXPORTS:
         if is_it(columns) and (found := read(table, asked, name)) is not None:
             return found
-    return None
+    return grid_survey(table, asked)
 
 
 def _has(*names: str) -> Callable[[set[str]], bool]:
@@ -419,6 +420,71 @@ EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, Asked, str], Ex
     (_has("ID", "Text", "BG Color", "Area"), mural),
     (_has("ResponseId", "StartDate"), qualtrics),
 ]
+
+
+IN_BRACKETS = re.compile(r"(.*?)\[([^\[\]]+)\]\s*")
+CODE_OF_QUESTION = re.compile(r"\w+\[\w+\]\.\s*")  # before the text of a question, as LimeSurvey writes it
+OF_RESPONDENTS = {"id", "response id", "id response id", "respondent id", "token", "participant id", "email address"}
+FEWEST_CARDS = 3
+
+
+def grid_survey(table: Table, asked: Asked) -> Export | None:
+    """Read a survey in which a question was asked of each card, "Where does it belong? [card]"; a row a respondent.
+
+    So do Google Forms write grids, and LimeSurvey arrays. None if the table is no such survey.
+    """
+    if asked.columns or asked.transpose is not None:
+        return None
+    parts = {column: found for column in table.columns if (found := IN_BRACKETS.fullmatch(str(column)))}
+    parts = {column: found for column, found in parts.items() if column not in asked.ignore}
+    asked_of = {column: CODE_OF_QUESTION.sub("", found[1]).strip() for column, found in parts.items()}
+    questions = Counter(asked_of.values())
+    asked_often = [question for question, count in questions.items() if count >= FEWEST_CARDS]
+    if not asked_often:
+        return None
+    if len(asked_often) > 1:
+        shown = ", ".join(repr(question[:40]) for question in asked_often)
+        raise AnnotationError(
+            f"This survey holds several questions about each item: {shown}. Leave out those that are no sorting: "
+            f"--ignore '{asked_often[-1][:40]}*'."
+        )
+    cards = {column: found[2].strip() for column, found in parts.items() if asked_of[column] == asked_often[0]}
+    people = [
+        column
+        for column in table.columns
+        if normal(column) in OF_RESPONDENTS and not _blank(table.frame[column]).any() and table.frame[column].is_unique
+    ]
+    frame = table.frame[list(cards)].rename(columns=cards)
+    if frame.columns.has_duplicates:
+        return None
+    names = table.frame[people[0]] if people else pd.Series([str(i + 1) for i in range(len(frame))], frame.index)
+    frame.insert(0, "respondent", names)
+    n_beside = len(table.columns) - len(cards) - len(people[:1])
+    notes = (f"{counted(n_beside, 'column')} beside the question {asked_often[0][:40]!r} left out",) if n_beside else ()
+    asked = replace(_with(asked, annotator="respondent"), ignore=())
+    nouns = {"annotator": "respondent", "item": "card"}
+    return Export("survey with a question for each card", replace(table, frame=frame), asked, nouns, notes)
+
+
+def pile_columns(table: Table, asked: Asked) -> Table:
+    """Take apart rows of a person each whose columns are piles (Pile 1, Pile 2, …), a cell the list of its items."""
+    roles = {column: found for column in table.columns if (found := named(column))}
+    people = [column for column, found in roles.items() if found.role == "annotator"]
+    numbered = [column for column in table.columns if column not in roles and _is_numbered_group(column)]
+    if len(people) != 1 or len(numbered) < 2 or asked.columns:
+        return table
+    frame = table.frame
+    long = frame.melt(id_vars=[people[0]], value_vars=numbered, var_name="pile", value_name="cards", ignore_index=False)
+    long = long[~_blank(long["cards"])]
+    rows = np.repeat(np.arange(len(frame))[None], len(numbered), axis=0).ravel()
+    kept = ~_blank(frame[numbered].melt()["value"])
+    where, rows = table.where, rows[kept]
+    return replace(table, frame=long.reset_index(drop=True), where=lambda place: where(int(rows[place])))
+
+
+def _is_numbered_group(column: Any) -> bool:
+    found = named(_noun_of(column)) if re.search(r"\d$", normal(column)) else None
+    return found is not None and found.role == "group"
 
 
 def piles(table: Table, asked: Asked) -> Table:

@@ -14,7 +14,8 @@ from consilience.annotations.files.json_exports import known_records
 from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.sources import Records, Source, read_source
-from consilience.annotations.files.statements import Statements, statements, table_of_frame
+from consilience.annotations.files.statements import VALUE, Statements, statements, table_of_frame
+from consilience.annotations.files.vocabulary import named
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.labels import Labels
 from consilience.annotations.pairs import Pairs
@@ -171,8 +172,21 @@ def in_long_frame(given: Any) -> Any:
         return given
     table, asked = table_of_frame(given, "fit"), Asked()
     if long_table(table, asked) is None:
+        _refuse_answers_among_annotators(given)
         return given
     found = statements(table, asked)
     for text in found.reading.warnings:
         warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=2)
     return KINDS[found.kind]._from_statements(found, None)
+
+
+def _refuse_answers_among_annotators(frame: Any) -> None:
+    """Raise an AnnotationError if a frame taken for a matrix has a column that is called like answers."""
+    told = [name for name in frame.columns if (found := named(name)) and found.role in VALUE.values()]
+    if told and len(frame.columns) > 1:
+        raise AnnotationError(
+            f"The frame has a column {str(told[0])!r}, as long tables have, and none that is known to hold items and "
+            "annotators. Call the columns item, annotator and label (or group); or say which they are: "
+            "Labels.from_frame(frame, item=…, annotator=…, label=…). If every column is an annotator: "
+            "Labels.from_matrix(frame)."
+        )

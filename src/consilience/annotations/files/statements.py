@@ -11,7 +11,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.exports import Export, known_export, lists_in_columns, piles
+from consilience.annotations.files.exports import Export, known_export, lists_in_columns, pile_columns, piles
 from consilience.annotations.files.identified import by_text
 from consilience.annotations.files.layout import Asked, Long, Wide
 from consilience.annotations.files.long_tables import long_table
@@ -23,17 +23,21 @@ from consilience.annotations.files.values import (
     filled,
     given_as_missing,
     judged,
+    odd_groups,
+    require_plain,
+    require_sameness,
     says_unsorted,
     spelled_missing,
     totals,
     twins,
 )
-from consilience.annotations.files.vocabulary import TIMES, is_plural, named, normal, plural, with_article
+from consilience.annotations.files.vocabulary import TIMES, named, normal, plural, with_article
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, unique_names, without
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
 
 VALUE = {"groupings": "group", "labels": "label", "pairs": "same"}
+MOST_PILES_OF_ONE_NAME = 0.25  # of rows that each hold a list of items
 SEPARATORS = ("\n", ";", "|", ",")
 
 
@@ -118,7 +122,7 @@ def statements(table: Table, asked: Asked, name: str = "table", *, export: Expor
         tool, table, asked, nouns = export.tool, export.table, export.asked, export.nouns
         warnings += export.notes
     whole, empty = _whole_rows(table)
-    table, every_row = piles(whole, asked), table
+    table, every_row = piles(pile_columns(whole, asked), asked), table
     long = long_table(table, asked)
     may_be_lists = long is None and asked == Asked() and not _names_rows(table.columns)
     if may_be_lists and (lists := lists_in_columns(table, name)) is not None:
@@ -143,7 +147,49 @@ def statements(table: Table, asked: Asked, name: str = "table", *, export: Expor
         if column in found.columns:
             names = found.columns[column].names
             notes += [note for note in (twins(names, plural(what)), totals(names, f"an {what}")) if note]
+    notes += _said_twice(found)
+    if "group" in found.columns:
+        notes += [note for note in (_twins_of_one(found), odd_groups(found.columns["group"].names)) if note]
     return replace(found, reading=Reading(how, tuple(notes + more), tuple(warnings)))
+
+
+def _said_twice(found: Statements) -> list[str]:
+    """Say how often one annotator labelled an item, or judged a pair, several times and differently."""
+    if found.kind == "groupings":
+        return []
+    keys = ["item_a", "item_b"] if found.kind == "pairs" else ["item"]
+    codes = [found.columns[key].codes for key in keys]
+    pair = [np.minimum(*codes), np.maximum(*codes)] if found.kind == "pairs" else codes
+    whose = found.columns.get("annotator", found.columns.get("grouping"))
+    if whose is None:
+        return []
+    value = found.columns[VALUE[found.kind]].codes
+    rows = pd.DataFrame({**{str(i): code for i, code in enumerate(pair)}, "who": whose.codes, "value": value})
+    several = rows.drop_duplicates().duplicated([*map(str, range(len(pair))), "who"]).sum()
+    what = "pair" if found.kind == "pairs" else "item"
+    if not several:
+        return []
+    return [f"{counted(int(several), 'time')} an annotator said something else of the same {what}; both are kept"]
+
+
+def _twins_of_one(found: Statements) -> str | None:
+    """Say that somebody's names of groups differ in case, spaces or the form of letters alone, None if none do."""
+    group = found.columns["group"]
+    if twins(group.names, "groups") is None:
+        return None
+    owner = _owner(found.columns)
+    names = pd.Series([str(name) for name in group.names], dtype=object)
+    form = names.str.normalize("NFKC").str.casefold().str.split().str.join(" ")
+    rows = pd.DataFrame({"owner": owner.codes, "form": form.to_numpy()[group.codes], "group": group.codes})
+    several = rows.drop_duplicates().groupby(["owner", "form"])["group"].agg(["size", "first", "last"])
+    several = several[several["size"] > 1]
+    if several.empty:
+        return None
+    one, other = (group.names[int(several.iloc[0][end])] for end in ("first", "last"))
+    return (
+        f"{counted(len(several), 'group')} of one annotator under names that differ in case or spaces alone, such as "
+        f"{one!r} and {other!r}; they are kept apart"
+    )
 
 
 def _require_closed_quotes(table: Table, layout: Long | Wide) -> None:
@@ -210,6 +256,7 @@ def _taken_apart(table: Table, layout: Long) -> Table:
             table, frame = _exploded(replace(table, frame=frame), name)
     if layout.kind == "groupings" and (separator := _separator(frame, layout)):
         split = [[part.strip() for part in str(cell).split(separator)] for cell in frame[item]]
+        frame = _with(frame, value, _told_apart(frame, layout))
         table, _ = _exploded(replace(table, frame=_with(frame, item, split)), item)
     return table
 
@@ -229,10 +276,11 @@ def _exploded(table: Table, name: Any) -> tuple[Table, pd.DataFrame]:
 
 
 def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
-    """Find what separates the items in a row for each group, None if a row holds one item."""
-    name = str(layout.columns["item"])
-    whose = [layout.columns[role] for role in ("annotator", "grouping", "group") if role in layout.columns]
-    if not is_plural(name) or frame[whose].astype(str).duplicated().any():
+    """Find what separates the items in a row for each group, None if a row holds one item.
+
+    Then most rows are groups of their own, and most cells hold a separator, between parts that occur elsewhere too.
+    """
+    if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
         return None
     cells = frame[layout.columns["item"]].astype(str)
     for separator in SEPARATORS:
@@ -240,6 +288,17 @@ def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
             parts = Counter(part.strip() for cell in cells for part in {*cell.split(separator)})
             return separator if np.mean(list(parts.values())) >= 2 else None
     return None
+
+
+def _parts_of_group(layout: Long) -> list[Any]:
+    return [layout.columns[part] for part in ("annotator", "grouping", "group") if part in layout.columns]
+
+
+def _told_apart(frame: pd.DataFrame, layout: Long) -> list[Any]:
+    """Return names of groups, with a number where somebody has several of one name, in a row each."""
+    number = frame.groupby(_parts_of_group(layout), sort=False, dropna=False).cumcount()
+    names = frame[layout.columns["group"]]
+    return [name if not k else f"{name} ({k + 1})" for name, k in zip(names, number)]
 
 
 def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warnings: list[str]) -> Statements:
@@ -258,6 +317,7 @@ def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warning
     value = _values(code(table.frame[layout.columns[role]]), table, asked, role, table.where, warnings)
     blank = value.missing
     if layout.kind == "pairs":
+        require_sameness(layout.columns[role], asked.same_if)
         found = judged(_not_a_preference(value, columns, table), table.where, asked.same_if)
         value = found.column
         warnings += found.notes
@@ -288,6 +348,7 @@ def _values(column: Coded, table: Table, asked: Asked, what: str, where: Where, 
     if asked.missing is not None:
         (typed,) = table.typed(given_as_missing(column, asked.missing))
         return typed
+    require_plain(column, what, where)
     if what == "group":
         column = _sorted_ones(column, warnings)
     found = spelled_missing(column, what, where) if table.spells_missing else Filled(column)

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.vocabulary import TOTALS, normal, plural
+from consilience.annotations.files.vocabulary import OPPOSITES, TOTALS, normal, plural
 from consilience.annotations.names import Coded, Where, plain, without
 from consilience.errors import AnnotationError
 
 NEVER_AN_ANSWER = {"nan", "<na>", "#n/a", "null", "nat"}
 PERHAPS_AN_ANSWER = {"na", "n/a", "n.a."}
+MARKS = {"-", "--", "–", "—", "?", "??", ".", "/", "*"}
+CODES_OF_MISSING = {77, 88, 97, 98, 99, 777, 888, 998, 999, 9999, -8, -9, -77, -88, -99, -999}
+MOST_NUMBERED = 30  # groups that somebody numbers
 UNSORTED = {"unsorted", "not sorted", "uncategorized", "uncategorised", "ungrouped", "unclassified"}
 SAME = {
     *(
@@ -114,6 +117,17 @@ def given_as_missing(column: Coded, missing: Sequence[Any]) -> Coded:
     return without(column, np.array(unwanted, dtype=bool))
 
 
+def require_plain(column: Coded, what: str, where: Where) -> None:
+    """Raise an AnnotationError if labels are JSON, of which somebody has to take the answer out."""
+    is_json = np.array([str(name).lstrip()[:1] in ("{", "[") for name in column.names], dtype=bool)
+    if len(is_json) and is_json.mean() > 0.5:
+        row = int(np.argmax(column.codes == int(np.argmax(is_json))))
+        raise AnnotationError(
+            f"The {what} in {where(row)} is JSON, {str(column.name(row))[:40]!r}…; write the answer in it to a column of "
+            "its own."
+        )
+
+
 def spelled_missing(column: Coded, what: str, where: Where) -> Filled:
     """Take for missing the cells of text that spell it: NaN and null anywhere, NA beside numbers.
 
@@ -166,10 +180,30 @@ def minus_one(column: Coded, what: str, where: Where) -> Filled:
     return Filled(without(column, is_it), (note,))
 
 
+def refuse_codes(column: Coded, what: str, where: Where) -> None:
+    """Raise an AnnotationError if an integer far from the others may be a survey program's code for missing, as 99."""
+    names = column.names
+    if not pd.api.types.is_integer_dtype(names) or len(names) < 2:
+        return
+    others = [int(name) for name in names if int(name) not in CODES_OF_MISSING]
+    codes = [int(name) for name in names if int(name) in CODES_OF_MISSING]
+    if not codes or not others or min(others) < 0 or max(others) > MOST_NUMBERED:
+        return
+    code = next((code for code in codes if code < 0 or code > 3 * max(others)), None)
+    if code is not None:
+        row = int(np.argmax(column.codes == list(names).index(code)))
+        raise AnnotationError(
+            f"The {what} {code} in {where(row)} reads two ways beside {min(others)} to {max(others)}: as one of these, "
+            f"or as a code for missing. Say which: missing={code} (--missing {code}) if it is missing, missing=[] "
+            f"(--missing '') if it is a {what}."
+        )
+
+
 def filled(column: Coded, what: str, where: Where, *, missing: Sequence[Any] | None) -> Filled:
     """Take for missing what the caller says is, or by default -1 among integers."""
     if missing is not None:
         return Filled(given_as_missing(column, missing))
+    refuse_codes(column, what, where)
     return minus_one(column, what, where)
 
 
@@ -187,6 +221,15 @@ class Judged:
 
     column: Coded
     notes: tuple[str, ...]
+
+
+def require_sameness(name: Any, same_if: str | None) -> None:
+    """Raise an AnnotationError if a column of judgements is called by how much items differ, which turns them round."""
+    if same_if is None and normal(name).split()[0] in OPPOSITES:
+        raise AnnotationError(
+            f"The column {str(name)!r} says how much items differ. Say which of its values mean the same: same_if='<=2' "
+            "(--same-if '<=2'), or same_if='=0' (--same-if '=0')."
+        )
 
 
 def judged(column: Coded, where: Where, same_if: str | None) -> Judged:
@@ -291,6 +334,14 @@ def twins(names: pd.Index, what: str) -> str | None:
     one, other = next(iter(alike.values()))
     more = f", and so do {len(alike) - 1:,} more" if len(alike) > 1 else ""
     return f"the {what} {one!r} and {other!r} differ in case, spaces or form of letters alone{more}"
+
+
+def odd_groups(groups: pd.Index) -> str | None:
+    """Say that names of groups are no more than a mark, which may stand for nothing, None if none is."""
+    found = [name for name in groups if isinstance(name, str) and name.strip() in MARKS]
+    if not found:
+        return None
+    return f"{found[0]!r} was read as a name of a group (--missing {found[0].strip()} if it means not sorted)"
 
 
 def totals(names: pd.Index, what: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any
 ITEM = (
     "item object card statement question task product sample use image picture photo document doc stimulus instance "
     "example sentence text word concept term query record unit passage snippet clip video audio tweet comment post "
-    "article site page entity patient specimen case wine beer food"
+    "article site page entity patient specimen case wine beer food img pic"
 )
 ANNOTATOR = (
     "annotator participant worker user rater assessor performer sorter coder judge panelist panellist expert "
@@ -21,7 +21,17 @@ ANNOTATOR = (
 GROUPING = "grouping sort session sorting trial round occasion"
 GROUP = "group category pile cluster bucket folder theme"
 LABEL = "label answer value response judgment judgement annotation rating class vote choice verdict decision"
-SAME = "same match matching equal together similar similarity duplicate linked relation relatedness"
+SAME = "same match matching equal together similar similarity sim duplicate linked relation relatedness"
+
+OTHER_LANGUAGES = {  # German, French, Spanish, Italian
+    "item": "karte karten begriff produkt produkte probe muster aussage bild objekt carte produit échantillon mot "
+    "objet énoncé tarjeta producto muestra imagen objeto carta prodotto campione",
+    "annotator": "vp vpn teilnehmer teilnehmerin proband probandin prüfer bewerter befragte nutzer participante juge "
+    "sujet évaluateur dégustateur personne juez evaluador usuario sujeto persona partecipante giudice utente",
+    "grouping": "durchgang runde sitzung séance tour ronda sesión sessione",
+    "group": "gruppe kategorie stapel haufen groupe catégorie grupo categoría montón gruppo categoria",
+    "label": "antwort urteil bewertung réponse étiquette respuesta etiqueta risposta etichetta",
+}
 
 WORDS = {
     word: role
@@ -35,14 +45,43 @@ WORDS = {
     ]
     for word in words.split()
 }
+FOREIGN = {word: role for role, words in OTHER_LANGUAGES.items() for word in words.split()}
 WEAK = {  # words that also name what stands beside the items, the people and their answers
     *("comment", "text", "post", "word", "site", "page", "entity", "clip", "value", "response", "person", "subject"),
     *("email", "username", "rating", "round", "theme", "folder", "code"),
 }
 CANONICAL = {"item", "annotator", "grouping", "group", "label", "same", "item a", "item b"}
-IDENTIFIERS = {"id", "ids", "no", "nr", "number", "num", "code", "index", "key", "uuid", "hash", "identifier"}
+IDENTIFIERS = {
+    "id",
+    "uid",
+    "guid",
+    "ids",
+    "no",
+    "nr",
+    "number",
+    "num",
+    "code",
+    "index",
+    "key",
+    "uuid",
+    "hash",
+    "identifier",
+}
 TEXTS = {"name", "names", "label", "title", "text", "string"}
-SIDES = [("a", "b"), ("1", "2"), ("i", "j"), ("x", "y"), ("left", "right"), ("first", "second"), ("one", "two")]
+BY_SOMEBODY = re.compile(r"(created|labell?ed|annotated|completed|reviewed|rated|judged|sorted|coded) by")
+OPPOSITES = {"dissimilarity", "dissimilar", "distance", "difference", "different", "unlike"}
+SIDES = [
+    ("ltable", "rtable"),
+    ("l", "r"),
+    ("lhs", "rhs"),
+    ("a", "b"),
+    ("1", "2"),
+    ("i", "j"),
+    ("x", "y"),
+    ("left", "right"),
+    ("first", "second"),
+    ("one", "two"),
+]
 NEUTRAL = {
     "",
     "id",
@@ -91,7 +130,12 @@ NO_PERSON = {
     *("recipient first name", "recipient email", "occupation", "education", "url", "link", "device", "browser"),
     *("total", "totals", "sum", "mean", "average", "median", "std", "count", "counts", "frequency", "n", "percentage"),
     *("truth", "gold", "gold label", "true label", "true class", "ground truth", "target", "consensus", "majority"),
-    *("majority vote", "correct", "correct answer", "reference", "split", "weight", "confidence"),
+    *("majority vote", "correct", "correct answer", "reference", "split", "weight", "confidence", "most frequent"),
+    *("mode", "cond", "condition", "seed", "lastpage", "last page", "startlanguage", "start language", "submitdate"),
+    *("date submitted", "startdate", "datestamp", "zeitstempel", "kommentar", "bemerkung", "bemerkungen", "alter"),
+    *("geschlecht", "horodateur", "commentaire", "commentaires", "âge", "sexe", "marca temporal", "edad", "sexo"),
+    *("redcap event name", "redcap repeat instrument", "redcap repeat instance", "redcap survey identifier"),
+    *("created time", "last edited time", "due date", "due", "attachment count", "number of groups", "groups used"),
 }
 KNOWN_CLASSES = {"truth", "gold", "gold label", "true label", "true class", "ground truth", "target", "correct answer"}
 COUNTS = {"count", "counts", "frequency", "percentage", "percent", "percentage %", "n", "number of participants"}
@@ -161,6 +205,16 @@ def named(name: Any) -> Named | None:
     part = ""
     if words and words[0] in {"is", "are", "the"}:
         words = words[1:]
+    if words in (["email", "address"], ["e", "mail"], ["e", "mail", "address"]):
+        words = ["email"]
+    if BY_SOMEBODY.fullmatch(" ".join(words)):
+        return Named("annotator", "annotator")
+    if len(words) == 3 and words[1:] == ["row", "id"]:  # data row id
+        return Named("item", "item", "identifier")
+    if words and words[0] in OPPOSITES:
+        return Named("same", "same")
+    if len(words) == 3 and words[1] == "in":  # cards in pile
+        words = words[:1]
     if len(words) == 2 and words[1] in IDENTIFIERS | TEXTS:
         part = "identifier" if words[1] in IDENTIFIERS else "text"
         words = words[:1]
@@ -171,6 +225,8 @@ def named(name: Any) -> Named | None:
         noun = _singular(words[0])
         if noun in WORDS:
             return Named(WORDS[noun], noun, part)
+        if words[0] in FOREIGN:
+            return Named(FOREIGN[words[0]], FOREIGN[words[0]], part)
     return None
 
 
@@ -196,18 +252,6 @@ def plural(noun: str) -> str:
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return noun[:-1] + "ies"
     return noun + ("es" if noun.endswith(("s", "ch", "x")) else "s")
-
-
-def is_plural(name: Any) -> bool:
-    """Whether the name of a column is a known word in the plural, such as cards.
-
-    Examples
-    --------
-    >>> is_plural("Cards"), is_plural("stimulus"), is_plural("card")
-    (True, False, False)
-    """
-    word = normal(name)
-    return word not in WORDS and _singular(word) in WORDS
 
 
 def with_article(noun: str) -> str:

@@ -12,8 +12,14 @@ import pandas as pd
 from consilience.annotations.files.layout import Asked, Wide, first_list, listed, names_rows, needed
 from consilience.annotations.files.orientation import Orientation, kind_of_names, look_alike, n_with_gaps, orientation
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import NEVER_AN_ANSWER, PERHAPS_AN_ANSWER, given_as_missing, is_number
-from consilience.annotations.files.vocabulary import NEUTRAL, NO_PERSON, named, normal
+from consilience.annotations.files.values import (
+    MOST_NUMBERED,
+    NEVER_AN_ANSWER,
+    PERHAPS_AN_ANSWER,
+    given_as_missing,
+    is_number,
+)
+from consilience.annotations.files.vocabulary import NEUTRAL, NO_PERSON, WEAK, named, normal
 from consilience.annotations.names import Coded, code, plain
 from consilience.errors import AnnotationError
 
@@ -23,6 +29,10 @@ FEWEST_COUNTS = 6
 SHARE_OF_ZEROS = 0.25
 FEWEST_ITEMS = 3
 FEWEST_TOGETHER = 4
+FEWEST_MIXED = 4
+FIRST_CELLS = 50
+DATE = r"\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4}\b|[A-Z][a-z]{2,8} \d\d?, \d{4}"
+ADDRESS_OR_DATE = re.compile(rf"\S+@\S+\.\w+$|https?://|www\.|{DATE}")
 
 
 def require_header(table: Table) -> None:
@@ -72,15 +82,21 @@ def wide_table(table: Table, asked: Asked) -> Wide:
     if not len(table.frame):
         raise AnnotationError("The table has no rows; give items=[...] if there are items without annotations.")
     _refuse_lists(table, asked)
-    key = _key(table, asked)
-    others = [name for name in table.columns if name not in (key, *asked.ignore)]
+    columns = [name for name in table.columns if name not in asked.ignore]
+    besides = [name for name in columns if name not in asked.columns.values() and _is_beside(table, columns, name)]
+    key = _key(table, asked, [name for name in columns if name not in besides])
+    others = [name for name in columns if name != key]
+    _refuse_records(table, asked, others)
     _refuse_similarities(table, key, others)
     left_out = _no_persons(table, others)
-    others = [name for name in others if name not in set(left_out)]
+    others = [name for name in others if name not in {*left_out, *besides}]
+    left_out += [name for name in besides if name not in left_out and name != key]
     if not others:
         raise AnnotationError(f"There is no column that holds groups or labels. Found {listed(table.columns)}.")
     cells = _without_missing(table, table.cells(others), asked)
     _refuse_what_holds_no_groups(table, asked, others, cells)
+    if asked.kind is None:
+        _refuse_mixture(table, others)
     found = _orientation(table, asked, key, others, cells)
     in_rows = found.annotators == "rows"
     if asked.transpose is None:
@@ -145,17 +161,17 @@ def _refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bo
     )
 
 
-def _key(table: Table, asked: Asked) -> Any:
+def _key(table: Table, asked: Asked, columns: list[Any]) -> Any:
     """Find the column that names the rows of a wide table, None if there is none."""
     for role in ("item", "annotator"):
         if role in asked.columns:
             return asked.columns[role]
-    columns = [name for name in table.columns if name not in asked.ignore]
     if not columns:
-        raise AnnotationError("Every column is left out (--ignore).")
+        raise AnnotationError(f"There is no column that holds groups or labels. Found {listed(table.columns)}.")
     if look_alike(columns) and len(columns) > 1:
         return None
     told = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
+    told = [name for name in told if (found := named(name)) and found.noun not in WEAK] or told
     if told[:1] == columns[:1] or len(told) == 1:
         if not names_rows(table, told[0]):
             _raise_no_key(table, told[0])
@@ -212,10 +228,76 @@ def _no_persons(table: Table, names: list[Any]) -> list[Any]:
     ordered = np.sort(codes, axis=0)
     repeated = ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any(0)
     other = are_fractions | (are_long & ~repeated)
-    other |= [pd.api.types.is_datetime64_any_dtype(kind) for kind in frame.dtypes]
-    are_letters = sum(len(str(name)) == 1 for name in names) > 1  # then N is a person like M, and no count
-    by_name = [normal(name) in NO_PERSON and not (are_letters and len(str(name)) == 1) for name in names]
-    return [name for name, is_it, is_called in zip(names, other, by_name) if is_it or is_called]
+    are_ids = [normal(name) in NEUTRAL and len(str(name)) > 1 for name in names] & ~repeated & (filled == len(frame))
+    return [name for name, is_it in zip(names, other | are_ids) if is_it or _is_beside(table, names, name)]
+
+
+def _is_beside(table: Table, columns: list[Any], name: Any) -> bool:
+    """Whether a column is called like what stands beside groups, such as comments, or holds dates or addresses."""
+    are_letters = sum(len(str(other)) == 1 for other in columns) > 1  # then N is a person like M, and no count
+    if normal(name) in NO_PERSON and not (are_letters and len(str(name)) == 1):
+        return True
+    return named(name) is None and _holds_dates_or_addresses(table.frame[name])
+
+
+def _holds_dates_or_addresses(column: pd.Series) -> bool:
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return True
+    texts = [str(cell).strip() for cell in column.head(FIRST_CELLS) if str(cell).strip()]
+    return len(texts) > 1 and all(ADDRESS_OR_DATE.match(text) for text in texts)
+
+
+def _refuse_records(table: Table, asked: Asked, others: list[Any]) -> None:
+    """Raise an AnnotationError for records of some tool: things with properties, and not what people grouped."""
+    if asked.kind is not None or asked.transpose is not None or asked.columns:
+        return
+    pairs = [found for name in table.columns if (found := _stem_of_property(name))]
+    twice = sorted({stem for stem, _ in pairs if {(stem, "id"), (stem, "name")} <= set(pairs)})
+    beside = [name for name in others if _holds_dates_or_addresses(table.frame[name])]
+    n_left = len(others) - len(_no_persons(table, others))
+    if len(twice) > 1 or (len(beside) > 2 and len(beside) > 0.3 * len(others)) or 0 < n_left < min(3, len(others) / 2):
+        raise AnnotationError(
+            f"The table looks like records with properties ({listed(table.columns)}), not like what people grouped. "
+            "If its rows say who put which item where, say in which columns: --item, --annotator, and --group or "
+            "--label. If its columns are people or items: --kind groupings, and --ignore for the others."
+        )
+
+
+def _stem_of_property(name: Any) -> tuple[str, str] | None:
+    """Return the words before "id" or "name" at the end of the name of a column, and which of the two it is."""
+    parts = re.fullmatch(r"(.+) (id|name)", normal(name))
+    return (parts[1], parts[2]) if parts else None
+
+
+def _refuse_mixture(table: Table, others: list[Any]) -> None:
+    """Raise an AnnotationError if a few columns hold words where all others hold numbers, or the other way round."""
+    frame = table.frame[others]
+    if len(others) < FEWEST_MIXED or len(frame) < FEWEST_MIXED:
+        return
+    cells = table.cells(others)
+    codes = cells.codes.reshape(frame.shape)
+    number = np.array([is_number(name) for name in cells.names] + [False])
+    value = np.array([float(name) if is_it else 0.0 for name, is_it in zip(cells.names, number)] + [0.0])
+    filled = np.maximum((codes >= 0).sum(0), 1)
+    numeric = number[codes].sum(0) > 0.9 * filled
+    highest = np.where(codes >= 0, value[codes], 0.0).max(0)
+    numbers = np.where(codes >= 0, value[codes], -1).astype(np.int64)
+    has_gaps = np.array([n_with_gaps(numbers[:, [place]].T) > 0 for place in range(len(others))])
+    share = numeric.mean()
+    if share > 0.5:
+        odd = ~numeric | ((highest > MOST_NUMBERED) & (highest > 5 * np.median(highest[numeric])))
+        what = "holds words, or numbers of another size, where others hold numbers"
+    else:
+        odd = numeric & has_gaps
+        what = "holds numbers where others hold words"
+    if odd.any() and odd.mean() <= 0.3:
+        names = [name for name, is_it in zip(others, odd) if is_it]
+        verb = what if len(names) == 1 else what.replace("holds", "hold", 1)
+        raise AnnotationError(
+            f"The {'column' if len(names) == 1 else 'columns'} {listed(names)} {verb}. Say whether "
+            f"{'it is' if len(names) == 1 else 'they are'} left out (--ignore {str(names[0])!r}), or "
+            "read as groups like the others (--kind groupings)."
+        )
 
 
 def _is_fraction(value: Any) -> bool:
@@ -271,6 +353,6 @@ def _two_readings(table: Table, key: Any, others: list[Any]) -> str:
     n_rows, n_columns = len(table.frame), len(others)
     return (
         f"The table reads two ways: {n_rows:,} items in {where} and {n_columns:,} annotators in the columns, or "
-        f"{n_rows:,} annotators in the rows and {n_columns:,} items in the columns. Say which: transpose=False "
-        "(--no-transpose) for the first, transpose=True (--transpose) for the second."
+        f"{n_rows:,} annotators in the rows and {n_columns:,} items in the columns. Say which: "
+        "--no-transpose for the first, --transpose for the second (in Python transpose=False, transpose=True)."
     )
