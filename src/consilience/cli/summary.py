@@ -78,13 +78,14 @@ def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, An
     if "expected_accuracy" in quality:
         found["accuracy"] = _average(quality["accuracy"], quality["n_labels"])
         return found | {"weakest_annotators": _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"])}
-    if len(getattr(model, "views_", ())) > 1:
-        found["views"] = [
-            {"annotators": _names(quality.index[quality["view"] == view]), "n_clusters": int(n_clusters)}
-            for view, n_clusters in model.views_["n_clusters"].items()
-        ]
     worst = annotator_frame(model)
     worst = worst[worst["remark"] != NO_ANNOTATIONS]
+    if len(getattr(model, "views_", ())) > 1:
+        heard = quality[quality.index.isin(worst.index)]
+        found["views"] = [
+            {"annotators": _names(heard.index[heard["view"] == view]), "n_clusters": int(n_clusters)}
+            for view, n_clusters in model.views_["n_clusters"].items()
+        ]
     if "view" in worst:
         worst = worst.sort_values("weight", ascending=False, kind="stable")
     return found | {"weakest_annotators": _records(worst.drop(columns="remark")[::-1].head(WEAKEST))}
@@ -201,7 +202,7 @@ def _lines_of_judges(found: dict[str, Any]) -> list[str]:
     """Views if there are several, and the figures of the weakest annotators."""
     lines = []
     for number, view in enumerate(found.get("views", ())):
-        held = ", ".join(map(_short, view["annotators"]))
+        held = ", ".join(map(_short, view["annotators"])) or "nobody"
         lines.append(f"View {number}, {counted(view['n_clusters'], 'cluster')}, is held by {held}")
     lines.append("Weakest annotators:")
     worst = found["weakest_annotators"]
@@ -217,9 +218,7 @@ def _lines_of_fusion(found: dict[str, Any]) -> list[str]:
     what = [counted(found[f"n_{thing}s"], thing) for thing in ("cluster", "item", "annotator", "grouping")]
     lines = [f"{what[0]} of {what[1]} by {what[2]} in {what[3]}"]
     names = [f"cluster {i:<3d}" for i in range(len(sizes))]
-    rows = _rows(
-        [*names, *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"]
-    )
+    rows = _rows([*names, *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"])
     lines += _with_examples(rows, found)
     lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: as clear as can be, 0: none).")
     lines.append("Annotators of the lowest weight:")

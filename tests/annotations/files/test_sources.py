@@ -272,8 +272,8 @@ def test_sheets_without_annotations_are_passed_over(read):
 
 def test_a_sheet_of_annotations_with_a_mistake_is_not_passed_over(read):
     wrong = [["card", "annotator", "group"], ["ant", "Ann", "x"], ["ant", "Ann", "y"], ["bee", "Ann", "y"]]
-    with pytest.raises(AnnotationError, match="The item 'ant' is twice.*row 2 of the sheet 'answers'"):
+    with pytest.raises(AnnotationError, match=r"The item 'ant' is twice.*row 2 of the sheet 'answers'"):
         read(workbook({"answers": wrong, "sorts": SORTS}), "table.xlsx")
     pairs = [["item_a", "item_b", "annotator", "same"], ["a", "b", "Ann", "perhaps"], ["a", "c", "Ann", "never"]]
-    with pytest.raises(AnnotationError, match="Sheet 'answers': .*perhaps"):
+    with pytest.raises(AnnotationError, match=r"Sheet 'answers': .*perhaps"):
         read(workbook({"answers": pairs, "sorts": SORTS}), "table.xlsx")

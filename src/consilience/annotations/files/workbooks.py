@@ -177,9 +177,7 @@ def _table_of_cells(rows: Rows, place: str, notes: list[str]) -> Table:
     cells = [[*row, *[None] * width][:width] for _, row in rows[1:]]
     lines = [number for number, _ in rows[1:]]
     frame = pd.DataFrame(np.array(cells, dtype=object).reshape(-1, width), columns=header, dtype=object)
-    return Table(
-        frame, lambda row: f"row {lines[row]} {place}", is_text=False, notes=tuple(notes), spells_missing=True
-    )
+    return Table(frame, lambda row: f"row {lines[row]} {place}", is_text=False, notes=tuple(notes), spells_missing=True)
 
 
 def _of_titles(titles: Rows) -> str:
