@@ -327,11 +327,15 @@ def test_concat_refuses_what_does_not_fit(groupings):
         (FRAME[["item", "group"]], "annotator or grouping, and none is known to hold the annotators"),
         (FRAME.assign(item=["ant", "bee", None, "ant", "bee"]), "item in row 2 is missing"),
         (FRAME.assign(item=["ant", "bee", np.nan, "ant", "bee"]), "item in row 2 is missing"),
-        (FRAME.assign(annotator=["Ann", "Ann", "Ann", "Bo", ""]), "annotator in row 4 is missing or blank"),
+        (
+            FRAME.assign(annotator=["Ann", "Ann", "Ann", "Bo", ""]),
+            "annotator in row 4 is missing or blank; every row needs one. Fill in the cells that are merged",
+        ),
         (FRAME.iloc[:0], "has no rows"),
         (
             pd.concat([FRAME, FRAME.iloc[[0, 1]].assign(group=["small", "large"])]),
-            r"'bee' is twice in .*'Ann'.*'Ann'.*row 1 \(group 'small'\) and row 6 \(group 'large'\)",
+            r"'bee' is twice in .*'Ann'.*'Ann'.*row 1 \(group 'small'\) and row 6 \(group 'large'\); keep one, or tell "
+            r"the groupings apart in a column of groupings \(--grouping COLUMN\)\.$",
         ),
         (FRAME.assign(annotator="Ann"), r"'bee' is twice .*row 1 .* and row 4"),  # the ant is twice in one group
         (pd.DataFrame([[1, 2]], columns=["item", "item"]), "table with differing columns"),
@@ -342,6 +346,11 @@ def test_concat_refuses_what_does_not_fit(groupings):
 def test_bad_frames_are_refused_by_name_and_row(frame, message):
     with pytest.raises(AnnotationError, match=message):
         Groupings.from_frame(frame)
+
+
+def test_a_name_that_is_missing_in_the_first_row_is_none_of_merged_cells():
+    with pytest.raises(AnnotationError, match=r"annotator in row 0 is missing or blank; every row needs one\.$"):
+        Groupings.from_frame(FRAME.assign(annotator=["", "Ann", "Ann", "Bo", "Bo"]))
 
 
 def test_duplicate_is_named_by_its_first_repetition_among_many_rows():

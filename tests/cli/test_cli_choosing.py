@@ -186,6 +186,7 @@ def test_answers_at_random_are_said_first(kind, random_files, run):
     code = 1 if kind == "pairs" else 0
     result = run("fit", f"{kind}.csv", "-o", "out", code=code)
     assert result.stdout.startswith("At chance: the annotators do not clearly agree with each other more than ")
+    assert re.search(r"\(permutation test, p = [01]\.\d{3}; 0\.01 or less would be more than chance\)", result.stdout)
     found = json.loads((random_files / "out" / "summary.json").read_text())
     assert result.stdout.splitlines()[0] == found["warnings"][0]
     page = (random_files / "out" / "report.html").read_text(encoding="utf-8")

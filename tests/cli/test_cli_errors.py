@@ -174,3 +174,10 @@ def test_options_that_cannot_be_used(arguments, message, fails, study):
 def test_the_nearest_parameter_is_proposed(fails, study):
     assert fails("fit", "sorts.csv", *PARTITION, "--set", "max_cluster=3").endswith("Did you mean 'max_clusters'?")
     assert "Did you mean" not in fails("fit", "sorts.csv", *PARTITION, "--set", "zzz=3")
+
+
+def test_fit_of_a_folder_of_no_file_and_of_empty_standard_input(tmp_path, fails):
+    (tmp_path / "folder").mkdir()
+    assert fails("fit", "folder") == "folder: This is a folder; give one of its files."
+    assert fails("fit", "nothing.csv") == "There is no file nothing.csv."
+    assert fails("fit", "-") == "standard input: The file is empty; the first line must name the columns."

@@ -55,7 +55,7 @@ def test_writes_what_the_model_of_python_finds(study, run, features, quick_repor
     pd.testing.assert_frame_equal(X, features)
     assert scores["risk"].tolist()[:11] == list(range(11))
     assert np.isnan(scores["risk"].iloc[11])
-    assert result.stdout.startswith("3 clusters of 12 items by 3 annotators\n  cluster 0   4   33.3%\n")
+    assert result.stdout.startswith("3 clusters of 12 items by 3 annotators\n  cluster 0   4   33.3%  item ")
     assert "of 33 labels" in result.stdout
     assert "Files in new/out: report.html, clusters.csv" in result.stdout
     assert further(result.stderr) == ["Note: Items without annotations: 1 of 12; clustered by their features."]
@@ -77,6 +77,8 @@ def test_json_is_the_summary(study, run, quick, quick_report):
     assert found["parameters"]["random_state"] == 0
     assert found["n_items_without_annotations"] == 1
     assert (found["n_clusters"], found["cluster_sizes"]) == (3, [4, 4, 4])
+    examples = [sorted(int(name.split()[1]) for name in names) for names in found["cluster_examples"]]
+    assert sorted(examples) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
     assert found["accuracy"] == 1.0  # three heaps, of which everybody's groups are unions
     assert found["weakest_annotators"][0]["n_labels"] == 11
     assert found["standardized"] is True

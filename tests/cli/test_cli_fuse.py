@@ -59,11 +59,14 @@ def test_fuse_writes_what_the_model_of_python_finds(sheets, run, quick_report):
 def test_summary_for_people(sheets, run, quick_report):
     lines = run("fuse", "sheets.csv", "-o", "out").stdout.splitlines()
     model = load(sheets / "out" / "model.zip")
+    typical = model.responsibilities_.max(1).round(4)
+    members = [pd.Series(typical[model.labels_ == i], model.items_[model.labels_ == i]) for i in range(3)]
+    members = [", ".join(found.sort_values(ascending=False, kind="stable").index) for found in members]
     assert lines[:5] == [
         "3 clusters of 19 items by 20 annotators in 20 groupings",
-        "  cluster 0   6   31.6%",
-        "  cluster 1   6   31.6%",
-        "  cluster 2   6   31.6%",
+        f"  cluster 0   6   31.6%  {members[0]}",
+        f"  cluster 1   6   31.6%  {members[1]}",
+        f"  cluster 2   6   31.6%  {members[2]}",
         "  in none     1    5.3%",
     ]
     most = model.n_clusters_curve_.index.max()

@@ -254,6 +254,8 @@ def _said_by(text: str, dress: _Dress, header: list[str], kind: str, layout: str
         rows = [row for row in rows if any(cell.strip() for cell in row)]
     except csv.Error:
         return None
+    while rows and sum(bool(cell.strip()) for cell in rows[0]) == 1:  # a title
+        rows = rows[1:]
     rows = [[*row[: len(header)], *(cell for cell in row[len(header) :] if cell.strip())] for row in rows]
     if not rows or any(len(row) != len(rows[0]) for row in rows):
         return None

@@ -374,7 +374,8 @@ def test_only_some_of_many_annotators_are_drawn(crowd, read, monkeypatch):
 
 
 def test_names_that_a_table_might_stumble_over(read):
-    cells = pd.DataFrame({"annotator": ["p", "p", "q", "q"], "accuracy": ["x", "x", "y", "y"], "item": ["u", "v"] * 2})
+    table = pd.DataFrame({"annotator": ["p", "p", "q", "q"], "accuracy": ["x", "x", "y", "y"], "item": ["u", "v"] * 2})
+    cells = Groupings.from_matrix(table)
     model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, cells)
     scores = pd.DataFrame([[1.0, 2.0, 3.0]] * 4, columns=["a b", "a\nb", "item"])
     page = read(report(model, cells, scores=scores))

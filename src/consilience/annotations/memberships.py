@@ -167,5 +167,6 @@ def _require_one_group(item: Coded, group: np.ndarray, vocabulary: Vocabulary, w
     raise AnnotationError(
         f"The item {item.name(again)!r} is twice in the grouping {vocabulary.grouping_names[grouping[again]]!r} of the "
         f"annotator {annotator!r}: {where(first)} (group {vocabulary.group_names[group[first]]!r}) and {where(again)} "
-        f"(group {vocabulary.group_names[group[again]]!r}); keep one, or tell the groupings apart by their names."
+        f"(group {vocabulary.group_names[group[again]]!r}); keep one, or tell the groupings apart in a column of "
+        "groupings (--grouping COLUMN)."
     )

@@ -26,7 +26,8 @@ def require_names(columns: dict[str, Coded], where: Where) -> None:
     for what, column in columns.items():
         if column.has_missing:
             row = int(np.argmax(column.missing))
-            raise AnnotationError(f"The {what} in {where(row)} is missing or blank; every row needs one.")
+            merged = " Fill in the cells that are merged or left empty below the first." if row else ""
+            raise AnnotationError(f"The {what} in {where(row)} is missing or blank; every row needs one.{merged}")
 
 
 def place_items(

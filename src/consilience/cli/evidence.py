@@ -22,6 +22,7 @@ from consilience.cli.program import note, others
 from consilience.cli.reading import named, read_noted
 from consilience.cli.tables import named_as, names_as, names_in, read_table, rows_of
 from consilience.errors import InputError
+from consilience.inspection.names import counted
 
 LISTED = 5  # names in a note
 LABEL_COLUMNS = ("label", "class")
@@ -104,6 +105,7 @@ def evidence_for(model: str, material: Material, known: dict[str, Path | None]) 
         Annotations that the model does not take, or items that do not fit.
     """
     said, notes = as_read_by(model, material.annotations, material.source)
+    notes += _of_nobody(said)
     if isinstance(said, Groupings):
         notes += _of_one_label(said)
     if isinstance(said, Labels) or registry.entry(model).kind == "consensus":
@@ -258,6 +260,16 @@ def read_history(path: Path, labels: Labels) -> pd.DataFrame:
 def _unannotated(said: Groupings | Labels | Pairs, what: str, so: str) -> list[str]:
     n_silent = said.summary().n_unannotated_items
     return [f"Items without {what}: {n_silent:,} of {len(said):,}; {so}."] if n_silent else []
+
+
+def _of_nobody(said: Groupings | Labels | Pairs) -> list[str]:
+    """Annotators of whom nothing was read."""
+    per_annotator = said.summary().items_per_annotator
+    names = per_annotator.index[per_annotator == 0]
+    if names.empty:
+        return []
+    shown = ", ".join(repr(plain(name)) for name in names[:LISTED]) + (", …" if len(names) > LISTED else "")
+    return [f"{counted(len(names), 'annotator')} said nothing: {shown}."]
 
 
 def _of_one_label(groupings: Groupings) -> list[str]:

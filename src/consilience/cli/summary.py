@@ -15,12 +15,15 @@ from consilience.cli.evidence import Evidence, Material
 from consilience.cli.preparing import is_standardized
 from consilience.cli.results import files_of
 from consilience.inspection.answer import Answer, names_classes
-from consilience.inspection.judge_tables import annotator_frame
-from consilience.inspection.names import as_text, counted, shortened
+from consilience.inspection.judge_tables import NO_ANNOTATIONS, annotator_frame
+from consilience.inspection.names import as_text, counted, shortened, width
 from consilience.inspection.projection import groupings_of
 
 WEAKEST = 3  # annotators shown
 LONGEST = 40  # letters of a name in a line
+EXAMPLES = 8  # items of a cluster
+LONGEST_EXAMPLE = 24  # letters of each in a line
+LINE = 100  # letters of a line with items of a cluster
 FIGURES = ("accuracy", "sensitivity", "specificity", "agreement")  # of an annotator, in a line
 FITTED = {"prior_variance_": float, "n_ties_": int, "lower_bound_": float, "n_iter_": int, "converged_": bool}
 
@@ -68,18 +71,21 @@ def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, An
         "standardized": is_standardized(estimator),
         "n_clusters": model.n_clusters_,
         "cluster_sizes": Answer.of(model).sizes.tolist(),
+        "cluster_examples": _examples(model),
     }
     if not isinstance(said, Pairs):
         found["n_groupings"] = groupings_of(said).n_groupings
     if "expected_accuracy" in quality:
         found["accuracy"] = _average(quality["accuracy"], quality["n_labels"])
         return found | {"weakest_annotators": _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"])}
+    worst = annotator_frame(model)
+    worst = worst[worst["remark"] != NO_ANNOTATIONS]
     if len(getattr(model, "views_", ())) > 1:
+        heard = quality[quality.index.isin(worst.index)]
         found["views"] = [
-            {"annotators": _names(quality.index[quality["view"] == view]), "n_clusters": int(n_clusters)}
+            {"annotators": _names(heard.index[heard["view"] == view]), "n_clusters": int(n_clusters)}
             for view, n_clusters in model.views_["n_clusters"].items()
         ]
-    worst = annotator_frame(model)
     if "view" in worst:
         worst = worst.sort_values("weight", ascending=False, kind="stable")
     return found | {"weakest_annotators": _records(worst.drop(columns="remark")[::-1].head(WEAKEST))}
@@ -93,6 +99,7 @@ def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]
         "n_groupings": model.groupings_.n_groupings,
         "n_clusters": model.n_clusters_,
         "cluster_sizes": sizes.tolist(),
+        "cluster_examples": _examples(model),
         "n_items_without_cluster": int((model.labels_ < 0).sum()),
         "n_clusters_considered": model.n_clusters_curve_.index.tolist(),
         "silhouette": model.silhouette_,
@@ -100,6 +107,14 @@ def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]
         "weakest_annotators": [{name: _figure(row[name]) for name in columns} for row in known.to_dict("records")],
         "caveats": list(model.notes_),
     }
+
+
+def _examples(model: Any) -> list[list[Any]]:
+    """Names of some items of each cluster, the most probable first."""
+    codes = Answer.of(model).codes
+    order = np.argsort(-model.responsibilities_.max(1).round(4), kind="stable")
+    members = [order[codes[order] == code][:EXAMPLES] for code in range(model.n_clusters_)]
+    return [_names(model.items_.take(rows)) for rows in members]
 
 
 def _of_classes(model: Any, evidence: Evidence) -> dict[str, Any]:
@@ -168,7 +183,7 @@ def _lines_of_clusters(found: dict[str, Any]) -> list[str]:
     sizes, worst = found["cluster_sizes"], found["weakest_annotators"]
     what = [counted(found[f"n_{thing}s"], thing) for thing in ("cluster", "item", "annotator", "label")]
     lines = [f"{what[0]} of {what[1]} by {what[2]}"]
-    lines += _rows([f"cluster {i:<3d}" for i in range(len(sizes))], sizes, found["n_items"])
+    lines += _with_examples(_rows([f"cluster {i:<3d}" for i in range(len(sizes))], sizes, found["n_items"]), found)
     if "accuracy" not in found:
         return lines + _lines_of_judges(found)
     lines.append(
@@ -187,7 +202,7 @@ def _lines_of_judges(found: dict[str, Any]) -> list[str]:
     """Views if there are several, and the figures of the weakest annotators."""
     lines = []
     for number, view in enumerate(found.get("views", ())):
-        held = ", ".join(map(_short, view["annotators"]))
+        held = ", ".join(map(_short, view["annotators"])) or "nobody"
         lines.append(f"View {number}, {counted(view['n_clusters'], 'cluster')}, is held by {held}")
     lines.append("Weakest annotators:")
     worst = found["weakest_annotators"]
@@ -203,9 +218,8 @@ def _lines_of_fusion(found: dict[str, Any]) -> list[str]:
     what = [counted(found[f"n_{thing}s"], thing) for thing in ("cluster", "item", "annotator", "grouping")]
     lines = [f"{what[0]} of {what[1]} by {what[2]} in {what[3]}"]
     names = [f"cluster {i:<3d}" for i in range(len(sizes))]
-    lines += _rows(
-        [*names, *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"]
-    )
+    rows = _rows([*names, *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"])
+    lines += _with_examples(rows, found)
     lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: as clear as can be, 0: none).")
     lines.append("Annotators of the lowest weight:")
     wide = max(len(_short(row["annotator"])) for row in worst)
@@ -260,3 +274,23 @@ def _rows(names: list[str], sizes: list[int], n_items: int) -> list[str]:
         f"  {name:{wide}s} {count:>{high}s}  {size / n_items:6.1%}"
         for name, count, size in zip(names, shown, sizes, strict=True)
     ]
+
+
+def _with_examples(rows: list[str], found: dict[str, Any]) -> list[str]:
+    """Lines of clusters with the names of some of their items; further lines stay as they are."""
+    examples, sizes = found["cluster_examples"], found["cluster_sizes"]
+    named = [
+        f"{row}  {_some(items, size, LINE - width(row) - 2)}".rstrip()
+        for row, items, size in zip(rows, examples, sizes)
+    ]
+    return named + rows[len(sizes) :]
+
+
+def _some(items: list[Any], size: int, most: int) -> str:
+    """Join as many names as there is room for, at least one; an ellipsis stands for the rest of `size`."""
+    names = [shortened(as_text(item), LONGEST_EXAMPLE) for item in items]
+    for kept in range(len(names), 0, -1):
+        text = ", ".join([*names[:kept], *(["…"] if kept < size else [])])
+        if kept == 1 or width(text) <= most:
+            return text
+    return ""

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pandas as pd
 
-from consilience.annotations.files.sources import TEXT, Records, Source, import_pyarrow, read_source
+from consilience.annotations.files.sources import TEXT, Source, import_pyarrow, read_source
 from consilience.annotations.files.table import CANONICAL_INTEGER, Table
 from consilience.annotations.names import plain, unique_names
 from consilience.cli.cells import ColumnReader, read_cells, with_decimal_points
@@ -29,9 +29,9 @@ def read_table(path: Path) -> Table:
     """
     try:
         held = read_source(Source.of(path))
+        return held if isinstance(held, Table) else held.table()
     except AnnotationError as error:
         raise InputError(f"{path}: {error}") from error
-    return held.table() if isinstance(held, Records) else held
 
 
 def names_in(table: Table, column: Any, path: Path) -> pd.Index:

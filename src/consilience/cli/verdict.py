@@ -14,7 +14,7 @@ from consilience import registry
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.cli.evidence import Evidence
 from consilience.inspection.answer import Answer
-from consilience.inspection.chance import ChanceTest, chance_test
+from consilience.inspection.chance import LEVEL, ChanceTest, chance_test
 from consilience.inspection.names import counted, shortened
 
 MOST_SUGGESTIONS = 2
@@ -115,8 +115,8 @@ def _of_chance(test: ChanceTest | None, answer: Answer, evidence: Evidence) -> I
     what = {Groupings: "groupings", Labels: "labels", Pairs: "judgements"}[type(said)]
     yield (
         f"At chance: the annotators do not clearly agree {whom} more than answers at random would (permutation test, "
-        f"p = {test.p_value:.2f}). Do not take these {answer.nouns} for a finding. Collect more {what} of the same "
-        "items, or look for mistakes in the file."
+        f"p = {test.p_value:.3f}; {LEVEL:g} or less would be more than chance). Do not take these {answer.nouns} for a "
+        f"finding. Collect more {what} of the same items, or look for mistakes in the file."
     )
 
 

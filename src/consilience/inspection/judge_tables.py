@@ -16,6 +16,7 @@ from consilience.inspection.tables import Cell, Column, Table, download, name_ce
 
 RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
 NO_BETTER = "no better than guessing"
+NO_ANNOTATIONS = "no annotations"
 
 
 def _count(value: Any) -> str:
@@ -84,7 +85,7 @@ def annotator_frame(estimator: Any) -> pd.DataFrame:
 
 def _remark(figures: pd.Series) -> str:
     if any(figures.get(name, 1) == 0 for name in ("n_pairs", "n_items", "n_labels")):
-        return "no annotations"
+        return NO_ANNOTATIONS
     rates = figures.get("sensitivity", np.nan) + figures.get("specificity", np.nan)
     if rates <= 1 or figures.get("agreement", 1.0) <= 0:
         return NO_BETTER

@@ -71,7 +71,7 @@ def test_workbook_keeps_types_and_rows_of_its_sheet(read):
     said = read(content, "table.xlsx")
     assert said.items.tolist() == [7, 8]
     assert said.to_matrix()["Ann"].tolist() == [1, 1]
-    table = read_source(source(content, "table.xlsx"))
+    table = read_source(source(content, "table.xlsx")).table()
     assert table.where(1) == "row 5 of the sheet"
     with pytest.raises(AnnotationError, match="no sheet 'x'; the workbook has 'notes', 'sorts'"):
         read(content, "table.xlsx", sheet="x")
@@ -191,3 +191,89 @@ def test_json_keeps_types_and_parquet_too(read, tmp_path):
         assert labels.items.tolist() == ["1", "2"]
         assert labels.annotators.tolist() == [1, 2]
         assert labels.classes.tolist() == [False, True]
+
+
+SORTS = [["card", "Ann", "Bo"], ["ant", 1, 2], ["bee", 1, 1], ["cow", 2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("titles", "count"),
+    [
+        ([["Our study"]], "1 row above the names of the columns left out, which says 'Our study'"),
+        ([[None, "Our study"], [], ["by us"]], "2 rows above the names of the columns left out, which begin with 'Our"),
+    ],
+)
+def test_titles_above_the_names_of_the_columns_are_left_out(read, titles, count):
+    said = read(workbook({"sorts": [*titles, *SORTS]}), "table.xlsx")
+    assert said.to_matrix().to_numpy().tolist() == [[1, 2], [1, 1], [2, 2]]
+    assert any(count in note for note in said.reading.notes)
+    table = read_source(source(workbook({"sorts": [*titles, *SORTS]}), "table.xlsx")).table()
+    assert table.where(0) == f"row {len(titles) + 2} of the sheet"
+
+
+def test_titles_of_several_cells_above_a_fuller_table(read):
+    wide = [[*row, *row[1:], *row[1:]] for row in SORTS]
+    wide[0] = ["card", "Ann", "Bo", "Cy", "Di", "Ed", "Flo"]
+    said = read(workbook({"sorts": [["Study", "of cards"], ["Date", 2024], *wide]}), "table.xlsx")
+    assert said.annotators.tolist() == wide[0][1:]
+    assert any(
+        "2 rows above the names of the columns left out, which begin with 'Study'" in note
+        for note in said.reading.notes
+    )
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["card", "Ann"], ["ant", "x", "y", "z", "w"], ["bee", "y", "z", "w", "u"]],  # names a column of annotations
+        [["a", "b"], [1, 2, 3, 4], [1, 2, 2, 3]],  # below are no names
+        [["a", "b", "c"], ["x", "y", "z"], ["x", "y", "u"], ["p", "q", "r", "s", "t", "u"]],  # no fuller than these
+    ],
+)
+def test_columns_without_a_name_are_no_table_below_a_title(read, rows):
+    with pytest.raises(AnnotationError, match=r"Column \d of the sheet has no name in row 1"):
+        read(workbook({"sorts": rows}), "table.xlsx")
+
+
+def test_a_sheet_for_each_person_is_refused(read):
+    long = [["card", "group"], ["ant", "small"], ["bee", "small"], ["cow", "large"]]
+    content = workbook({"Ann": long, "Bo": long, "notes": [["a", "b"], ["c", "d"]]})
+    message = (
+        r"The sheets 'Ann', 'Bo' have the same columns, and none of annotators; put them into one table with a "
+        r"column 'participant', or choose one \(--sheet\)\."
+    )
+    with pytest.raises(AnnotationError, match=message):
+        read(content, "table.xlsx")
+    with_people = [["participant", *row] if i == 0 else ["Ann", *row] for i, row in enumerate(long)]
+    said = read(workbook({"first": with_people, "second": with_people}), "table.xlsx")
+    assert any("sheet 'first' was read, of 'second' too (--sheet)" in note for note in said.reading.notes)
+    other = [["who", *row] if i == 0 else ["Ann", *row] for i, row in enumerate(long)]
+    assert read(workbook({"1": other, "2": other}), "table.xlsx", annotator="who").n_annotators == 1
+
+
+COUNTS = [["word", "count"], ["sweet", 7], ["sour", 3]]
+
+
+def test_sheets_without_annotations_are_passed_over(read):
+    unnamed = [["a", "", "c"], ["x", "y", "z"]]
+    said = read(workbook({"words": COUNTS, "odd": unnamed, "sorts": SORTS, "more": SORTS}), "table.xlsx")
+    assert said.annotators.tolist() == ["Ann", "Bo"]
+    note = (
+        "sheet 'sorts' was read, of 'words', 'odd', 'more' too (--sheet); no annotations are recognised before it, in "
+        "'words', 'odd'"
+    )
+    assert note in said.reading.notes
+    with pytest.raises(AnnotationError, match=r"^\S+: Sheet 'words': "):
+        read(workbook({"words": COUNTS, "odd": unnamed}), "table.xlsx")
+    with pytest.raises(AnnotationError) as error:
+        read(workbook({"words": COUNTS, "sorts": SORTS}), "table.xlsx", sheet="words")
+    assert "Sheet 'words'" not in str(error.value)
+
+
+def test_a_sheet_of_annotations_with_a_mistake_is_not_passed_over(read):
+    wrong = [["card", "annotator", "group"], ["ant", "Ann", "x"], ["ant", "Ann", "y"], ["bee", "Ann", "y"]]
+    with pytest.raises(AnnotationError, match=r"The item 'ant' is twice.*row 2 of the sheet 'answers'"):
+        read(workbook({"answers": wrong, "sorts": SORTS}), "table.xlsx")
+    pairs = [["item_a", "item_b", "annotator", "same"], ["a", "b", "Ann", "perhaps"], ["a", "c", "Ann", "never"]]
+    with pytest.raises(AnnotationError, match=r"Sheet 'answers': .*perhaps"):
+        read(workbook({"answers": pairs, "sorts": SORTS}), "table.xlsx")

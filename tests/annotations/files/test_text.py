@@ -249,3 +249,44 @@ def test_damaged_gzip():
     for damaged in (whole[: len(whole) // 2], whole[:20] + b"junk" + whole[24:]):
         with pytest.raises(AnnotationError, match="compressed file is damaged or cut short"):
             read_text(lambda damaged=damaged: gzip.GzipFile(fileobj=io.BytesIO(damaged)), "table.csv.gz")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("titles", [["Our study"], ["Our study", "", "of, three; cards"], ['"A title\nof two lines"']])
+@pytest.mark.parametrize("padding", [0, 2])
+@pytest.mark.parametrize("end", LINE_ENDS)
+def test_title_lines_are_left_out(delimiter, titles, padding, end):
+    if len(titles) > 1:
+        titles = [title if not title or delimiter == "\t" else f'"{title}"' for title in titles]
+    titles = [title.replace("\n", end) + delimiter * padding * bool(title) for title in titles]
+    above = end.join([*titles, ""])
+    text = above + end.join(delimiter.join(row) for row in ("xyz", "123", "456")) + end
+    table = table_of(text)
+    assert (table.columns, rows_of(table), table.delimiter) == (["x", "y", "z"], [list("123"), list("456")], delimiter)
+    assert "above the names of the columns left out, which" in table.notes[0]
+    n_lines = above.count(end)
+    assert [table.where(row) for row in (0, 1)] == [f"line {n_lines + 2}", f"line {n_lines + 3}"]
+    with pytest.raises(AnnotationError, match=rf"^Line {n_lines + 4} has 4 cells where line {n_lines + 1} names 3 col"):
+        table_of(text + delimiter.join("7890") + end)
+
+
+def test_title_after_the_separator_line_and_note():
+    table = table_of("sep=;\nOur study\nx;y;z\n1;2;3\n")
+    assert (rows_of(table), table.where(0)) == ([["1", "2", "3"]], "line 4")
+    assert table.notes == ("1 line above the names of the columns left out, which says 'Our study'",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "title\nx,y\n1,2\n",  # two columns may be anything
+        "title\n,y,z\n1,2,3\n",  # a column without a name
+        "title\nx,y,z\n1,2,3\n4\n",  # a short line
+        "title\nx,y,z\n",  # no rows
+        "title\n1,2,3\n4,5,6\n",  # no names
+        "title\n" * 21 + "x,y,z\n1,2,3\n",
+    ],
+)
+def test_what_is_no_table_below_a_title(text):
+    with pytest.raises(AnnotationError, match="The first line holds only one column, 'title'"):
+        table_of(text)

@@ -9,13 +9,17 @@ from pathlib import PurePath
 from typing import Any
 
 from consilience.annotations.base import Annotations
+from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import asked_of
 from consilience.annotations.files.json_exports import known_records
 from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.long_tables import long_table
+from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.sources import Records, Source, read_source
 from consilience.annotations.files.statements import VALUE, Statements, statements, table_of_frame
+from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import named
+from consilience.annotations.files.workbooks import Workbook
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.labels import Labels
 from consilience.annotations.pairs import Pairs
@@ -89,7 +93,7 @@ def read_annotations(
     encoding : str, optional
         Of text, such as ``"cp1252"``.
     sheet : str, optional
-        Of a workbook; by default the first that holds a table.
+        Of a workbook; by default the first that holds annotations.
 
     Returns
     -------
@@ -147,12 +151,45 @@ def read_annotations(
 def _statements(source: Source, asked: Asked, encoding: str | None, sheet: str | None) -> Statements:
     held = read_source(source, encoding=encoding, sheet=sheet)
     name = PurePath(source.name.removesuffix(".gz")).name
+    if isinstance(held, Workbook):
+        return _of_sheets(held, asked, name)
     if isinstance(held, Records):
         found = known_records(held, asked, name)
         if found is not None:
             return statements(found.table, found.asked, name, export=found)
         held = held.table()
     return statements(held, asked, name)
+
+
+def _of_sheets(book: Workbook, asked: Asked, name: str) -> Statements:
+    """Read the first sheet that holds annotations; one that holds them with a mistake is not passed over."""
+    if not asked.columns.get("annotator"):
+        book.require_one_person_a_sheet()
+    errors: dict[str, AnnotationError] = {}
+    for sheet in book.names:
+        try:
+            table = book.table(sheet, passed_over=list(errors))
+        except AnnotationError as error:
+            errors[sheet] = error
+            continue
+        try:
+            return statements(table, asked, name)
+        except AnnotationError as error:
+            if len(book.names) == 1:
+                raise
+            errors[sheet] = error
+            if _holds_annotations(table, asked, name):
+                raise AnnotationError(f"Sheet {sheet!r}: {error}") from error
+    sheet, first = next(iter(errors.items()))
+    raise AnnotationError(f"Sheet {sheet!r}: {first}" if len(book.names) > 1 else str(first)) from first
+
+
+def _holds_annotations(table: Table, asked: Asked, name: str) -> bool:
+    """Whether a table is recognised, whatever is wrong with its cells."""
+    try:
+        return known_export(table, asked, name) is not None or recognise(table, asked) is not None
+    except AnnotationError:
+        return False
 
 
 def in_long_frame(given: Any) -> Any:

@@ -21,6 +21,7 @@ import pandas as pd
 
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.text import read_text
+from consilience.annotations.files.workbooks import Workbook, read_workbook
 from consilience.annotations.names import frame_row
 from consilience.errors import AnnotationError, InputError, MissingDependencyError
 
@@ -94,8 +95,8 @@ class Records:
         return Table(pd.DataFrame(self.objects, dtype=object), self.where, is_text=False)
 
 
-def read_source(source: Source, *, encoding: str | None = None, sheet: str | None = None) -> Table | Records:
-    """Read a table or JSON objects from a file of any kind.
+def read_source(source: Source, *, encoding: str | None = None, sheet: str | None = None) -> Table | Records | Workbook:
+    """Read a table, JSON objects or the sheets of a workbook from a file of any kind.
 
     Raises
     ------
@@ -116,7 +117,7 @@ def read_source(source: Source, *, encoding: str | None = None, sheet: str | Non
     if start.startswith(PARQUET):
         return read_parquet(source.open)
     if start.startswith(ZIP):
-        return _read_archive(source) or _read_workbook(source, sheet)
+        return _read_archive(source) or read_workbook(source.open, sheet)
     if start.startswith(NUMPY):
         return _read_array(source)
     if start.startswith(OLE):
@@ -187,59 +188,6 @@ def _objects_alone(held: list[Any]) -> list[dict[str, Any]]:
     if not held:
         raise AnnotationError("The file holds an empty list.")
     return held
-
-
-def _read_workbook(source: Source, sheet: str | None) -> Table:
-    try:
-        from openpyxl import load_workbook
-    except ImportError as error:
-        raise MissingDependencyError(
-            "Excel workbooks need the package openpyxl: pip install 'consilience[excel]'; or save the table as CSV "
-            "(UTF-8)."
-        ) from error
-    try:
-        with source.open() as file:
-            book = load_workbook(io.BytesIO(file.read()), read_only=True, data_only=True)
-    except Exception as error:  # openpyxl raises whatever the parts of a damaged archive lead to
-        raise AnnotationError(
-            "This is a zip archive that is no Excel workbook, or it is damaged; unpack it, or save the table as CSV "
-            "(UTF-8)."
-        ) from error
-    if sheet is not None and sheet not in book.sheetnames:
-        raise AnnotationError(f"There is no sheet {sheet!r}; the workbook has {', '.join(map(repr, book.sheetnames))}.")
-    filled = {name: rows for name in book.sheetnames if len(rows := _rows_of(book[name])) > 1}
-    chosen = sheet if sheet is not None else next(iter(filled), None)
-    if chosen not in filled:
-        raise AnnotationError("The sheet is empty." if sheet is not None else "The workbook has no sheet with a table.")
-    others = [repr(name) for name in filled if name != chosen]
-    notes = [f"sheet {chosen!r} was read, of {', '.join(others)} too (--sheet)"] if others and sheet is None else []
-    return _table_of_cells(filled[chosen], notes)
-
-
-def _rows_of(sheet: Any) -> list[tuple[int, tuple[Any, ...]]]:
-    if not hasattr(sheet, "iter_rows"):  # a sheet that holds a chart alone
-        return []
-    rows = enumerate(sheet.iter_rows(values_only=True), start=1)
-    return [(number, cells) for number, cells in rows if any(cell not in (None, "") for cell in cells)]
-
-
-def _table_of_cells(rows: list[tuple[int, tuple[Any, ...]]], notes: list[str]) -> Table:
-    header = ["" if name is None else str(name).strip() for name in rows[0][1]]
-    width = max(i + 1 for _, cells in rows for i, cell in enumerate(cells) if cell not in (None, ""))
-    header = (header + [""] * width)[:width]
-    if "" in header[1:]:
-        raise AnnotationError(
-            f"Column {header.index('', 1) + 1} of the sheet has no name in row {rows[0][0]}; name it or drop it."
-        )
-    repeated = [name for i, name in enumerate(header) if name in header[:i]]
-    if repeated:
-        raise AnnotationError(f"The column {repeated[0]!r} is there twice; rename one.")
-    cells = [[*row, *[None] * width][:width] for _, row in rows[1:]]
-    lines = [number for number, _ in rows[1:]]
-    frame = pd.DataFrame(np.array(cells, dtype=object).reshape(-1, width), columns=header, dtype=object)
-    return Table(
-        frame, lambda row: f"row {lines[row]} of the sheet", is_text=False, notes=tuple(notes), spells_missing=True
-    )
 
 
 def _read_array(source: Source) -> Table:

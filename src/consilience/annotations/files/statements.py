@@ -31,7 +31,7 @@ from consilience.annotations.files.values import (
     totals,
     twins,
 )
-from consilience.annotations.files.vocabulary import TIMES, named, normal, plural, with_article
+from consilience.annotations.files.vocabulary import TIMES, is_plural, named, normal, plural, with_article
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, unique_names, without
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
@@ -278,15 +278,17 @@ def _exploded(table: Table, name: Any) -> tuple[Table, pd.DataFrame]:
 def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
     """Find what separates the items in a row for each group, None if a row holds one item.
 
-    Then most rows are groups of their own, and most cells hold a separator, between parts that occur elsewhere too.
+    Then most rows are groups of their own, and most cells hold a separator; and the column is called so (cards), or
+    most parts occur in several different cells, as those of a name such as "Paris, France" do not.
     """
     if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
         return None
     cells = frame[layout.columns["item"]].astype(str)
     for separator in SEPARATORS:
         if cells.str.contains(separator, regex=False).mean() > 0.5:
-            parts = Counter(part.strip() for cell in cells for part in {*cell.split(separator)})
-            return separator if np.mean(list(parts.values())) >= 2 else None
+            parts = Counter(part.strip() for cell in set(cells) for part in {*cell.split(separator)})
+            recur = is_plural(layout.columns["item"]) or np.median(list(parts.values())) >= 2
+            return separator if recur else None
     return None
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ import pandas as pd
 from charset_normalizer import from_bytes
 
 from consilience.annotations.files.table import OpenQuote, Table
+from consilience.annotations.files.titles import of_titles
 from consilience.errors import AnnotationError
 
 DELIMITERS = ("\t", ";", ",", "|")
@@ -46,6 +47,8 @@ FEW_NUMBERS = 4  # columns of numbers without names, which may be those of a lon
 SAMPLE = 1 << 16  # bytes
 END = "end of the text"
 JUDGED = 50  # records from which the delimiter is told
+MOST_TITLES = 20  # lines before the header
+LEAST = 3  # cells in every line of a table below titles
 
 
 def read_text(open_binary: Callable[[], Any], name: str = "", encoding: str | None = None) -> Table:
@@ -87,8 +90,9 @@ class _Text:
         self.notes: list[str] = []
         self.open_quotes: dict[str, OpenQuote] = {}
         self.encoding = self._encoding(encoding)
-        self.skipped = 0  # lines before the header: that of ``sep=``
+        self.skipped = 0  # lines before the header: that of ``sep=``, and titles
         self.delimiter = self._delimiter(name)
+        self.has_titles = self._skip_titles()
         self.has_header = True
         self.header = self._header()
         self.unquoted = self.delimiter == "\t" and self._is_split_by_tabs_alone()
@@ -200,11 +204,37 @@ class _Text:
             return False, 0
         return len(set(lengths)) == 1 and lengths[0] > 1, lengths[0] if lengths else 0
 
+    def _skip_titles(self) -> bool:
+        """Pass over lines before the header that fill one cell, where all those after them have three or more."""
+        if len(_filled(next(self.records(self.delimiter), (1, []))[1])) != 1:
+            return False
+        for delimiter in sorted(DELIMITERS, key=lambda delimiter: delimiter != self.delimiter):
+            line, titles = self._titles(delimiter)
+            if titles:
+                self.delimiter, self.skipped = delimiter, line - 1
+                self.notes.append(of_titles(len(titles), "line", titles[0]))
+                return True
+        return False
+
+    def _titles(self, delimiter: str) -> tuple[int, list[str]]:
+        """Return the line of the header, and the titles before it; none if what is below is no table."""
+        try:
+            records = list(islice(self.records(delimiter), MOST_TITLES + JUDGED))
+        except AnnotationError:
+            return 1, []
+        titles = list(takewhile(lambda record: len(_filled(record[1])) == 1, records))
+        table = records[len(titles) :]
+        if not titles or len(titles) > MOST_TITLES or len(table) < 2:
+            return 1, []
+        header, shortest = _without_blank_end(table[0][1]), min(len(cells) for _, cells in table)
+        is_header = len(header) >= LEAST and "" not in header and not all(map(_is_number, header))
+        if shortest < LEAST or not is_header:
+            return 1, []
+        return table[0][0], [" ".join(_filled(cells)[0].split()) for _, cells in titles]
+
     def _header(self) -> list[str]:
         _, cells = next(self.records(self.delimiter), (1, []))
-        header = [cell.strip() for cell in cells]
-        while len(header) > 1 and not header[-1]:
-            header.pop()  # delimiters at the end of every line
+        header = _without_blank_end(cells)
         if not any(header):
             raise AnnotationError("The file is empty; the first line must name the columns.")
         if len(header) == 1:
@@ -248,14 +278,14 @@ class _Text:
     def _holds_piles(self, first: list[str]) -> bool:
         """Whether every line is a sorter, the name of a pile, and numbers of items."""
         sorters: Counter[str] = Counter()
-        largest = 0
+        sizes = set()
         for _, cells in self.records(self.delimiter):
             sorters[cells[0].strip()] += 1
             pile = [cell.strip() for cell in cells[2:] if cell.strip()]
-            largest = max(largest, len(pile))
+            sizes.add(len(pile))
             if not _all_integers(pile) or len(set(pile)) < len(pile):
                 return False
-        return sorters[first[0]] > 1 and largest > 1
+        return sorters[first[0]] > 1 and len(sizes) > 1
 
     def _is_split_by_tabs_alone(self) -> bool:
         """Whether every line has as many tabs as the header, which has no quotation mark: then none encloses a tab."""
@@ -367,8 +397,9 @@ class _Text:
             if not self.has_header:
                 cells = cells + [""] * (n_columns - len(cells))
             if len(cells) < n_columns or any(cell.strip() for cell in cells[n_columns:]):
+                names = f"line {self.skipped + 1}" if self.has_titles else "the first line"
                 raise AnnotationError(
-                    f"Line {line} has {len(cells)} cells where the first line names {n_columns} columns; put cells "
+                    f"Line {line} has {len(cells)} cells where {names} names {n_columns} columns; put cells "
                     f"that hold the delimiter in quotation marks.{self._names_of_rows(n_columns)}"
                 )
             for column, cell in zip(columns, cells):
@@ -411,6 +442,18 @@ def _require_names(header: list[str]) -> None:
     name, count = Counter(header).most_common(1)[0]
     if count > 1:
         raise AnnotationError(f"The column {name!r} is there twice; rename one.")
+
+
+def _without_blank_end(cells: list[str]) -> list[str]:
+    """Strip cells, and drop blank ones at the end: delimiters at the end of every line."""
+    names = [cell.strip() for cell in cells]
+    while len(names) > 1 and not names[-1]:
+        names.pop()
+    return names
+
+
+def _filled(cells: list[str]) -> list[str]:
+    return [cell for cell in cells if cell.strip()]
 
 
 def _is_number(cell: str) -> bool:

@@ -123,8 +123,8 @@ def require_plain(column: Coded, what: str, where: Where) -> None:
     if len(is_json) and is_json.mean() > 0.5:
         row = int(np.argmax(column.codes == int(np.argmax(is_json))))
         raise AnnotationError(
-            f"The {what} in {where(row)} is JSON, {str(column.name(row))[:40]!r}…; write the answer in it to a column of "
-            "its own."
+            f"The {what} in {where(row)} is JSON, {str(column.name(row))[:40]!r}…; write the answer in it to a column "
+            "of its own."
         )
 
 
@@ -187,7 +187,7 @@ def refuse_codes(column: Coded, what: str, where: Where) -> None:
         return
     others = [int(name) for name in names if int(name) not in CODES_OF_MISSING]
     codes = [int(name) for name in names if int(name) in CODES_OF_MISSING]
-    if not codes or not others or min(others) < 0 or max(others) > MOST_NUMBERED:
+    if not codes or len(others) < 2 or min(others) not in (0, 1) or max(others) > MOST_NUMBERED:
         return
     code = next((code for code in codes if code < 0 or code > 3 * max(others)), None)
     if code is not None:
@@ -227,8 +227,8 @@ def require_sameness(name: Any, same_if: str | None) -> None:
     """Raise an AnnotationError if a column of judgements is called by how much items differ, which turns them round."""
     if same_if is None and normal(name).split()[0] in OPPOSITES:
         raise AnnotationError(
-            f"The column {str(name)!r} says how much items differ. Say which of its values mean the same: same_if='<=2' "
-            "(--same-if '<=2'), or same_if='=0' (--same-if '=0')."
+            f"The column {str(name)!r} says how much items differ. Say which of its values mean the same: "
+            "same_if='<=2' (--same-if '<=2'), or same_if='=0' (--same-if '=0')."
         )
 
 

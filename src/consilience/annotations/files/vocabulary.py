@@ -254,6 +254,18 @@ def plural(noun: str) -> str:
     return noun + ("es" if noun.endswith(("s", "ch", "x")) else "s")
 
 
+def is_plural(name: Any) -> bool:
+    """Whether the name of a column begins with a known word in the plural, such as cards.
+
+    Examples
+    --------
+    >>> is_plural("Cards in pile"), is_plural("stimulus"), is_plural("card")
+    (True, False, False)
+    """
+    word = (normal(name).split() or [""])[0]
+    return word not in WORDS and _singular(word) in WORDS
+
+
 def with_article(noun: str) -> str:
     """Return a noun after "a" or "an".
 

@@ -254,8 +254,7 @@ def _refuse_records(table: Table, asked: Asked, others: list[Any]) -> None:
     pairs = [found for name in table.columns if (found := _stem_of_property(name))]
     twice = sorted({stem for stem, _ in pairs if {(stem, "id"), (stem, "name")} <= set(pairs)})
     beside = [name for name in others if _holds_dates_or_addresses(table.frame[name])]
-    n_left = len(others) - len(_no_persons(table, others))
-    if len(twice) > 1 or (len(beside) > 2 and len(beside) > 0.3 * len(others)) or 0 < n_left < min(3, len(others) / 2):
+    if len(twice) > 1 or (len(beside) > 2 and len(beside) > 0.3 * len(others)):
         raise AnnotationError(
             f"The table looks like records with properties ({listed(table.columns)}), not like what people grouped. "
             "If its rows say who put which item where, say in which columns: --item, --annotator, and --group or "
