@@ -85,6 +85,8 @@ def wide_table(table: Table, asked: Asked) -> Wide:
     columns = [name for name in table.columns if name not in asked.ignore]
     besides = [name for name in columns if name not in asked.columns.values() and _is_beside(table, columns, name)]
     key = _key(table, asked, [name for name in columns if name not in besides])
+    key, also_named = _one_of_the_same(table, asked, columns, key)
+    besides += also_named
     others = [name for name in columns if name != key]
     _refuse_records(table, asked, others)
     _refuse_similarities(table, key, others)
@@ -186,6 +188,22 @@ def _key(table: Table, asked: Asked, columns: list[Any]) -> Any:
         f"The columns {listed(table.columns)} are not recognised. {needed()} a wide table has a column that names "
         "the items, then one for each annotator. Say which column is which: --item, --annotator, --group, --label."
     )
+
+
+def _one_of_the_same(table: Table, asked: Asked, columns: list[Any], key: Any) -> tuple[Any, list[Any]]:
+    """Choose between an identifier and a text of the same things, such as card_id and card: the text, if it can.
+
+    The other is neither an annotator nor an item.
+    """
+    of_key = named(key) if key is not None and key not in asked.columns.values() else None
+    if of_key is None:
+        return key, []
+    same = [
+        name for name in columns if (found := named(name)) and (found.role, found.noun) == (of_key.role, of_key.noun)
+    ]
+    texts = [name for name in same if named(name).part != "identifier" and names_rows(table, name)]  # type: ignore[union-attr]
+    chosen = texts[0] if texts else key
+    return chosen, [name for name in same if name != chosen]
 
 
 def _names_things(table: Table, name: Any) -> bool:

@@ -1,0 +1,200 @@
+"""Tables as people's own tools and habits make them, and what new users of this package stumbled on."""
+
+import pandas as pd
+import pytest
+
+from consilience import Labels
+from consilience.annotations import Groupings, Pairs
+from consilience.consensus import DawidSkene
+from consilience.errors import AnnotationError, AnnotationWarning
+
+
+def lines(*rows):
+    return "".join(f"{row}\n" for row in rows)
+
+
+def memberships(said):
+    return {tuple(map(str, row)) for row in said.to_frame()[["item", "annotator", "group"]].to_numpy()}
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Teilnehmer;Karte;Gruppe", "Juge;Produit;Groupe", "Participante;Tarjeta;Categoría", "Giudice;Prodotto;Gruppo"],
+)
+def test_headings_in_other_languages(header, read):
+    said = read(lines(header, "A;Brot;1", "A;Käse;1", "B;Brot;x", "B;Käse;y"))
+    assert memberships(said) == {("Brot", "A", "1"), ("Käse", "A", "1"), ("Brot", "B", "x"), ("Käse", "B", "y")}
+    assert said.reading.how.startswith("2 items × 2 annotators, long table of groupings")
+
+
+FORM = lines(
+    "Timestamp,Email Address,How old are you?,"
+    "Where does it go? [Bread],Where does it go? [Cheese],Where does it go? [Soap]",
+    "1/2/2026 9:00:00,a@x.org,31,Food,Food,Bath",
+    "1/2/2026 9:05:00,b@x.org,45,Eat,Eat,Wash",
+    "1/2/2026 9:09:00,c@x.org,52,Kitchen,Fridge,Bath",
+)
+
+
+def test_survey_with_a_question_for_each_card(read):
+    with pytest.warns(AnnotationWarning, match=r"2 columns beside the question 'Where does it go\?' left out"):
+        said = read(FORM)
+    assert said.items.tolist() == ["Bread", "Cheese", "Soap"]
+    assert said.annotators.tolist() == ["a@x.org", "b@x.org", "c@x.org"]
+    assert ("Soap", "b@x.org", "Wash") in memberships(said)
+    assert said.n_rows == 9
+
+
+def test_anonymous_survey_numbers_its_respondents(read):
+    content = lines(*(line.split(",", 3)[3] for line in FORM.splitlines()))
+    said = read(content)
+    assert said.items.tolist() == ["Bread", "Cheese", "Soap"]
+    assert said.annotators.tolist() == [1, 2, 3]
+
+
+def test_survey_with_two_questions_for_each_card_is_refused(read):
+    content = FORM.replace("Where does it go? [Soap]", "Where does it go? [Soap],Like? [a],Like? [b],Like? [c]")
+    with pytest.raises(
+        AnnotationError, match=r"several questions about each item: 'Where does it go\?', 'Like\?'.*--ignore"
+    ):
+        read("\n".join(line + ",1,2,3" if i else line for i, line in enumerate(content.splitlines())))
+
+
+def test_limesurvey_puts_a_code_before_the_question(read):
+    header = (
+        "id. Response ID,submitdate. Date submitted,S[SQ1]. Where? [Bread],S[SQ2]. Where? [Tea],S[SQ3]. Where? [Soap]"
+    )
+    with pytest.warns(AnnotationWarning, match="1 column beside the question 'Where"):
+        said = read(lines(header, "7,2026-01-02 10:00:00,Food,Food,Bath", "9,2026-01-03 10:00:00,Eat,Drink,Wash"))
+    assert said.items.tolist() == ["Bread", "Tea", "Soap"]
+    assert said.annotators.tolist() == [7, 9]
+
+
+PILES = [
+    ("P1", "Paper", "Invoices; Receipts; Taxes"),
+    ("P1", "Media", "Songs; Films"),
+    ("P2", "Bills", "Invoices; Receipts"),
+    ("P2", "Rest", "Songs; Films; Taxes"),
+    ("P3", "Rest", "Invoices; Films"),
+    ("P3", "Rest", "Receipts; Songs; Taxes"),
+]
+
+
+@pytest.mark.parametrize("separator", ["; ", ", ", "|", "\n"])
+@pytest.mark.parametrize("heading", ["Cards in pile", "cards", "item"])
+def test_a_row_for_each_pile_with_its_cards_in_a_list(separator, heading, read):
+    rows = [(who, pile, cards.replace("; ", separator)) for who, pile, cards in PILES]
+    said = read(pd.DataFrame(rows, columns=["Participant", "Pile name", heading]).to_csv(index=False))
+    expected = {(card, who, pile) for who, pile, cards in PILES for card in cards.split("; ")}
+    expected -= {("Receipts", "P3", "Rest"), ("Songs", "P3", "Rest"), ("Taxes", "P3", "Rest")}
+    # two piles of one person under one name are two piles
+    assert memberships(said) == expected | {(card, "P3", "Rest (2)") for card in ("Receipts", "Songs", "Taxes")}
+
+
+def test_a_comma_in_a_name_makes_no_list(read):
+    towns = ["Paris, France", "Lyon, France", "Rome, Italy", "Turin, Italy"]
+    rows = [(town, who, f"{who}{k}") for who in "AB" for k, town in enumerate(towns)]
+    said = read(pd.DataFrame(rows, columns=["item", "annotator", "group"]).to_csv(index=False))
+    assert said.items.tolist() == towns
+
+
+def test_a_column_for_each_pile(read):
+    said = read(lines("Participant,Pile 1,Pile 2", 'P1,"Bread, Tea","Soap, Towel"', 'P2,"Bread, Soap, Tea",Towel'))
+    assert said.items.tolist() == ["Bread", "Tea", "Soap", "Towel"]
+    assert ("Towel", "P2", "Pile 2") in memberships(said)
+    assert said.n_rows == 8
+
+
+@pytest.mark.parametrize("code", [99, 98, 999, -9, -99])
+def test_codes_of_survey_programs_are_not_taken_for_groups(code, read):
+    content = lines("product,J1,J2,J3", f"a,1,2,{code}", "b,1,1,2", "c,2,1,1", "d,2,2,1")
+    with pytest.raises(AnnotationError, match=rf"{code} in line 2, column 'J3' reads two ways beside 1 to 2"):
+        read(content)
+    assert read(content, missing=code).n_rows == 11
+    assert read(content, missing=[]).n_rows == 12
+
+
+def test_groups_that_are_numbered_far_are_no_codes(read):
+    content = lines(
+        "item,annotator,group", *(f"i{i},A,{i}" for i in range(1, 41)), *(f"i{i},B,{98 + i % 2}" for i in range(40))
+    )
+    assert read(content).n_rows == 80
+
+
+def test_records_of_a_tool_are_refused(read):
+    header = "Card ID,Card Name,List ID,List Name,Due Date,Url"
+    rows = [f"c{i},card {i},l{i % 2},list {i % 2},2026-01-0{i},https://x.org/{i}" for i in range(1, 6)]
+    with pytest.raises(AnnotationError, match="looks like records with properties"):
+        read(lines(header, *rows))
+    columns = {"item": "Card Name", "annotator": "Member", "group": "List Name"}
+    assert read(lines(header.replace("List ID", "Member"), *rows), **columns).n_items == 5
+
+
+def test_a_column_unlike_all_others_is_asked_about(read):
+    rows = [f"p{i},{1 + i % 2},{1 + i % 3},{2 - i % 2},{1 + i % 2},{age}" for i, age in enumerate([31, 64, 45, 52])]
+    content = lines("participant,bread,tea,soap,milk,years", *rows)
+    with pytest.raises(AnnotationError, match=r"'years' holds words, or numbers of another size.*--ignore 'years'"):
+        read(content)
+    assert read(content, ignore="years").items.tolist() == ["bread", "tea", "soap", "milk"]
+    assert read(content, kind="groupings").n_items == 5
+    words = lines("card,Ann,Bo,Cy,Di,tokens", *(f"c{i},x,y,x,{'xy'[i % 2]},{100 + 7 * i}" for i in range(5)))
+    with pytest.raises(AnnotationError, match="'tokens' holds numbers where others hold words"):
+        read(words)
+
+
+def test_dates_and_addresses_are_no_annotators(read):
+    content = lines(
+        "card,Ann,Bo,Cy,Mail,Day", *(f"c{i},a,b,{'ab'[i % 2]},u{i}@x.org,2026-01-0{i + 1}" for i in range(4))
+    )
+    with pytest.warns(AnnotationWarning, match="columns not taken for annotators left out: 'Mail', 'Day'"):
+        assert read(content).annotators.tolist() == ["Ann", "Bo", "Cy"]
+
+
+def test_hand_typed_groups_are_told(read):
+    said = read(lines("card,Ann,Bo", "a,Hot,x", "b,hot ,x", "c,Cold,?", "d,Cold,y"))
+    notes = " ".join(said.reading.notes)
+    assert "1 group of one annotator under names that differ in case or spaces alone, such as 'Hot' and 'hot '" in notes
+    assert "'?' was read as a name of a group (--missing ? if it means not sorted)" in notes
+
+
+def test_second_thoughts_are_counted(read):
+    said = read(lines("task,worker,label", "a,u,1", "a,u,2", "b,u,1", "a,v,1"))
+    assert "1 time an annotator said something else of the same item; both are kept" in said.reading.notes
+    pairs = read(lines("ltable_id,rtable_id,reviewer,is_match", "a,x,u,Y", "x,a,u,N", "a,x,v,Y", "b,x,v,N"))
+    assert isinstance(pairs, Pairs)
+    assert "1 time an annotator said something else of the same pair; both are kept" in pairs.reading.notes
+
+
+def test_grades_of_difference_are_not_taken_for_similarity(read):
+    content = lines("imgA,imgB,rater,dissimilarity", "a,b,u,1", "a,c,u,7", "b,c,v,4", "b,d,v,2")
+    with pytest.raises(AnnotationError, match=r"'dissimilarity' says how much items differ.*--same-if"):
+        read(content)
+    said = read(content, same_if="<=3")
+    assert said.to_frame()["same"].tolist() == [True, False, False, True]
+
+
+def test_labels_that_are_json_are_refused(read):
+    content = 'DataRow ID,Created By,Label\nr1,u,"{""answer"": ""cat""}"\nr2,u,"{""answer"": ""dog""}"\n'
+    with pytest.raises(AnnotationError, match=r"The label in line 2 is JSON.*a column of its own"):
+        read(content)
+
+
+def test_index_column_of_a_data_frame_makes_no_wide_table(read):
+    with pytest.raises(AnnotationError, match=r"none is known to hold the annotators.*--annotator COLUMN"):
+        read(lines(",example_uid,model_or_person,verdict", "0,e1,gpt,yes", "1,e1,ann,no", "2,e2,gpt,yes"))
+
+
+def test_frame_with_answers_is_no_matrix():
+    frame = pd.DataFrame({"tweeted": ["a", "b"], "who": ["u", "v"], "verdict": ["x", "y"]})
+    with pytest.raises(AnnotationError, match="has a column 'verdict', as long tables have"):
+        DawidSkene().fit(frame)
+    labels = Labels.from_frame(frame, item="tweeted", annotator="who")
+    assert labels.n_rows == 2
+
+
+def test_several_columns_may_name_the_same_items(read):
+    with pytest.warns(AnnotationWarning, match="left out: 'Card ID'"):
+        said = read(lines("Card ID,Card,Ann,Bo", "1,bread,x,y", "2,tea,x,z", "3,soap,w,z"))
+    assert isinstance(said, Groupings)
+    assert said.items.tolist() == ["bread", "tea", "soap"]
+    assert said.annotators.tolist() == ["Ann", "Bo"]
