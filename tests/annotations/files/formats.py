@@ -373,6 +373,20 @@ PILES = [
         refused="The first line seems to hold data and not the names of columns, since 'A' occurs again in its column",
     ),
     Format(
+        "Google Forms, a question for each card",
+        "google-forms.csv",
+        "public code that reads such sheets (headings such as 'Rank the projects [Tide Clock]')",
+        [
+            ("Opening hours", "anna@example.com", "Visit"),
+            ("Fees", "anna@example.com", "Money"),
+            ("Toys", "anna@example.com", "Fun"),
+            ("Opening hours", "bo@example.com", "Plan"),
+            ("Fees", "bo@example.com", "Plan"),
+            ("Toys", "bo@example.com", "Children"),
+        ],
+        left_out=("1 column beside the question 'Where would you look for it?' left out",),
+    ),
+    Format(
         "Qualtrics",
         "qualtrics.csv",
         "chhaviiiii/concept_mapping: data (an export of Qualtrics)",

@@ -431,7 +431,7 @@ FEWEST_CARDS = 3
 def grid_survey(table: Table, asked: Asked) -> Export | None:
     """Read a survey in which a question was asked of each card, "Where does it belong? [card]"; a row a respondent.
 
-    So do Google Forms write grids, and LimeSurvey arrays. None if the table is no such survey.
+    So does Google Forms write grids. None if the table is no such survey.
     """
     if asked.columns or asked.transpose is not None:
         return None
