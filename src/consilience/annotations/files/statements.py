@@ -510,7 +510,8 @@ def _described(
     notes = []
     if isinstance(layout, Wide):
         row, column = (person, item) if layout.annotators_in_rows else (item, person)
-        shape = f"wide table of {layout.kind} (a row per {row}, a column per {column}: {layout.why})"
+        why = "" if tool else f": {layout.why}"
+        shape = f"wide table of {layout.kind} (a row per {row}, a column per {column}{why})"
         if asked.kind is None:
             notes.append("names of groups mean nothing to other annotators (--kind labels if all share them)")
     else:

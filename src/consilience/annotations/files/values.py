@@ -119,7 +119,7 @@ def given_as_missing(column: Coded, missing: Sequence[Any]) -> Coded:
 
 def require_plain(column: Coded, what: str, where: Where) -> None:
     """Raise an AnnotationError if labels are JSON, of which somebody has to take the answer out."""
-    is_json = np.array([str(name).lstrip()[:1] in ("{", "[") for name in column.names], dtype=bool)
+    is_json = np.array([str(name).lstrip().startswith('{"') for name in column.names], dtype=bool)
     if len(is_json) and is_json.mean() > 0.5:
         row = int(np.argmax(column.codes == int(np.argmax(is_json))))
         raise AnnotationError(

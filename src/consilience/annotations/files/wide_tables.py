@@ -295,8 +295,8 @@ def _refuse_mixture(table: Table, others: list[Any]) -> None:
     codes = cells.codes.reshape(frame.shape)
     number = np.array([is_number(name) for name in cells.names] + [False])
     value = np.array([float(name) if is_it else 0.0 for name, is_it in zip(cells.names, number)] + [0.0])
-    filled = np.maximum((codes >= 0).sum(0), 1)
-    numeric = number[codes].sum(0) > 0.9 * filled
+    filled = (codes >= 0).sum(0)
+    numeric = number[codes].sum(0) >= 0.9 * filled  # so is a blank column
     highest = np.where(codes >= 0, value[codes], 0.0).max(0)
     numbers = np.where(codes >= 0, value[codes], -1).astype(np.int64)
     has_gaps = np.array([n_with_gaps(numbers[:, [place]].T) > 0 for place in range(len(others))])
@@ -305,7 +305,7 @@ def _refuse_mixture(table: Table, others: list[Any]) -> None:
         odd = ~numeric | ((highest > MOST_NUMBERED) & (highest > 5 * np.median(highest[numeric])))
         what = "holds words, or numbers of another size, where others hold numbers"
     else:
-        odd = numeric & has_gaps
+        odd = numeric & has_gaps & (filled > 0)
         what = "holds numbers where others hold words"
     if odd.any() and odd.mean() <= 0.3:
         names = [name for name, is_it in zip(others, odd) if is_it]
