@@ -198,3 +198,8 @@ def test_several_columns_may_name_the_same_items(read):
     assert isinstance(said, Groupings)
     assert said.items.tolist() == ["bread", "tea", "soap"]
     assert said.annotators.tolist() == ["Ann", "Bo"]
+
+
+def test_nothing_left_to_read_is_said(read):
+    with pytest.raises(AnnotationError, match=r"no column that holds groups or labels\. Found 'product', 'J1', 'J2'"):
+        read(lines("product,J1,J2", "ale,1,2", "bock,1,2", "stout,2,1"), ignore="J*")

@@ -88,6 +88,8 @@ def wide_table(table: Table, asked: Asked) -> Wide:
     key, also_named = _one_of_the_same(table, asked, columns, key)
     besides += also_named
     others = [name for name in columns if name != key]
+    if not others:
+        raise AnnotationError(f"There is no column that holds groups or labels. Found {listed(table.columns)}.")
     _refuse_records(table, asked, others)
     _refuse_similarities(table, key, others)
     left_out = _no_persons(table, others)
