@@ -26,7 +26,6 @@ from consilience.annotations.files.titles import of_titles
 from consilience.errors import AnnotationError
 
 DELIMITERS = ("\t", ";", ",", "|")
-DELIMITER_NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "vertical bar"}
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # Excel's word on the delimiter, before the header
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",

@@ -83,7 +83,8 @@ def wide_table(table: Table, asked: Asked) -> Wide:
         raise AnnotationError("The table has no rows; give items=[...] if there are items without annotations.")
     _refuse_lists(table, asked)
     columns = [name for name in table.columns if name not in asked.ignore]
-    besides = [name for name in columns if name not in asked.columns.values() and _is_beside(table, columns, name)]
+    are_letters, told = _are_letters(columns), set(asked.columns.values())
+    besides = [name for name in columns if name not in told and _is_beside(table, name, are_letters=are_letters)]
     key = _key(table, asked, [name for name in columns if name not in besides])
     key, also_named = _one_of_the_same(table, asked, columns, key)
     besides += also_named
@@ -249,12 +250,19 @@ def _no_persons(table: Table, names: list[Any]) -> list[Any]:
     repeated = ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any(0)
     other = are_fractions | (are_long & ~repeated)
     are_ids = [normal(name) in NEUTRAL and len(str(name)) > 1 for name in names] & ~repeated & (filled == len(frame))
-    return [name for name, is_it in zip(names, other | are_ids) if is_it or _is_beside(table, names, name)]
+    are_letters = _are_letters(names)
+    other |= are_ids
+    other |= [_is_beside(table, name, are_letters=are_letters) for name in names]
+    return [name for name, is_it in zip(names, other) if is_it]
 
 
-def _is_beside(table: Table, columns: list[Any], name: Any) -> bool:
+def _are_letters(columns: list[Any]) -> bool:
+    """Whether several columns are called by a letter: then N is a person like M, and no count."""
+    return sum(len(str(name)) == 1 for name in columns) > 1
+
+
+def _is_beside(table: Table, name: Any, *, are_letters: bool) -> bool:
     """Whether a column is called like what stands beside groups, such as comments, or holds dates or addresses."""
-    are_letters = sum(len(str(other)) == 1 for other in columns) > 1  # then N is a person like M, and no count
     if normal(name) in NO_PERSON and not (are_letters and len(str(name)) == 1):
         return True
     return named(name) is None and _holds_dates_or_addresses(table.frame[name])
