@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import MISSING, plain
-from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
+from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
 from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.threads import one_blas_thread
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
 

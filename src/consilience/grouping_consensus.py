@@ -10,8 +10,9 @@ from scipy.sparse import issparse
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.reading import in_long_frame
 from consilience.base import as_groupings
-from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
+from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
+from consilience.inference.threads import one_blas_thread
 
 
 class GroupingConsensus(ConsensusEstimator):

@@ -19,10 +19,10 @@ from consilience.annotations.names import order_of_names
 from consilience.consensus import item_embeddings, point_mixture
 from consilience.consensus.item_embeddings import Problem, State
 from consilience.consensus.point_mixture import Mixture, Prior
-from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.iterate import restarts, spawn_seeds
+from consilience.inference.threads import one_blas_thread
 from consilience.parameters import is_number, is_whole, require
 
 MAX_PAIRS = 500_000  # judgements that `fit` takes: each is met in every sweep

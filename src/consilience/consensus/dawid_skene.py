@@ -50,10 +50,10 @@ from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
 from consilience.consensus.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
 from consilience.consensus.prior_knowledge import gold_codes, history_counts
-from consilience.consensus_estimator import one_blas_thread
 from consilience.inference import Trace, iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 from consilience.inference.product_distributions import Answers, Expectation, expectation, expectation_of, posterior
+from consilience.inference.threads import one_blas_thread
 from consilience.parameters import is_number, is_whole, require
 
 SMOOTHING = 1e-6  # of maximum likelihood

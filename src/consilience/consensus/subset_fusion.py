@@ -43,10 +43,10 @@ from consilience.annotations.names import MISSING, name_index, order_of_names, p
 from consilience.consensus import fusing, fusion_result
 from consilience.consensus import grouping_mixture as mixture
 from consilience.consensus.evidence_silhouette import EvidenceSilhouette
-from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships, parts, presented, together
+from consilience.inference.threads import one_blas_thread
 from consilience.parameters import is_whole, require
 
 LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` goes on from the clusters at hand

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
+from consilience.inference.threads import one_blas_thread
 from consilience.progress import progress_bar
 
 State = TypeVar("State")
@@ -126,7 +126,7 @@ def restarts(
     calls = list(arguments)
     results = []
     with (
-        threadpool_limits(1, user_api="blas"),  # products of chunks are too small to share: threads would only wait
+        one_blas_thread(),  # products of chunks are too small to share: threads would only wait
         progress_bar(shown=progress is not None, total=len(calls), desc=progress, disable=None, leave=False) as bar,
     ):
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")

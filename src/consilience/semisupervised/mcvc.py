@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.annotations.names import order_of_names
-from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.inference.pair_evidence import PairEvidence
+from consilience.inference.threads import one_blas_thread
 from consilience.parameters import is_number, is_whole, require
 from consilience.semisupervised import multiple_views
 from consilience.semisupervised.multiple_views import Prior, Problem, State

@@ -28,8 +28,8 @@ from consilience.annotations import Groupings, Pairs
 from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
 from consilience.base import CrowdEstimator
-from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
+from consilience.inference.threads import one_blas_thread
 from consilience.parameters import is_number, is_whole, require
 from consilience.semisupervised.pair_reliability import annotator_table, same_by_clusters
 

@@ -26,6 +26,7 @@ from sklearn.mixture import GaussianMixture
 
 from consilience.annotations.names import plain
 from consilience.errors import InputError
+from consilience.inference.threads import one_blas_thread
 from consilience.simulation._checks import RandomSource, generator, require_count
 from consilience.simulation.agents import groups_of, names_of, places_of, table_of
 
@@ -134,7 +135,7 @@ class ClusteringAgent:
         if self.n_groups == 1:
             return [names]
         clusterer = _clusterer(self.algorithm, self.n_groups, seed)
-        with warnings.catch_warnings():
+        with one_blas_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # such as fewer distinct items than groups
             labels = clusterer.fit_predict(self._features.values[np.ix_(places, chosen)])
         return groups_of(names, labels)
