@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from consilience.alignment import rows_of_items
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import MISSING, name_index, plain
@@ -57,14 +58,19 @@ class CrowdEstimator(BaseEstimator):
 
         Parameters
         ----------
-        X : array or DataFrame, shape (n_items, n_features)
-            The items that were fitted, in that order or indexed by name. Raw features read best.
+        X : DataFrame, Series or array, shape (n_items, n_features) or (n_items,)
+            The items that were fitted, indexed by name; or an array in their order. Raw features read best.
 
         Returns
         -------
         DataFrame
             Indexed by cluster, or by the name of the class; those that own no item have no row. Items of no cluster
             are left out.
+
+        Raises
+        ------
+        InputError
+            A row for each item is not there, or a feature is no number.
         """
         codes = self._cluster_codes()
         profile = cluster_profile(self._of_items(X)[codes >= 0], codes[codes >= 0])
@@ -77,13 +83,18 @@ class CrowdEstimator(BaseEstimator):
 
         Parameters
         ----------
-        scores : array or DataFrame, shape (n_items, n_scores)
-            The items that were fitted, in that order or indexed by name. NaN where a score is missing.
+        scores : DataFrame, Series or array, shape (n_items, n_scores) or (n_items,)
+            The items that were fitted, indexed by name; or an array in their order. NaN where a score is missing.
 
         Returns
         -------
         DataFrame
             Items of no cluster are left out.
+
+        Raises
+        ------
+        InputError
+            A row for each item is not there, or a score is no number.
         """
         codes = self._cluster_codes()
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
@@ -100,15 +111,7 @@ class CrowdEstimator(BaseEstimator):
     def _of_items(self, table: Any) -> pd.DataFrame:
         """Rows of the table for the fitted items, in their order."""
         check_is_fitted(self)
-        if isinstance(table, pd.DataFrame) and not table.index.equals(self.items_):
-            absent = self.items_.difference(table.index, sort=False)
-            if len(absent):
-                raise InputError(f"The table has no row for item {absent[0]!r}, one of {len(absent)} that it lacks.")
-            return table.loc[self.items_]
-        frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(np.asarray(table))
-        if len(frame) != len(self.items_):
-            raise InputError(f"The table has {len(frame)} rows. Expected one for each of {len(self.items_)} items.")
-        return frame
+        return rows_of_items(table, self.items_)
 
     def _pairs_of_items(
         self, item_a: Any, item_b: Any

@@ -1,8 +1,10 @@
 """How well one clustering agrees with another, and how well same/different judgements are foreseen.
 
 Clusterings are two one-dimensional arrays of cluster names, one entry an item; only which items share a name matters,
-never the names themselves, and the two clusterings may have different numbers of clusters. What scikit-learn has is
-scikit-learn's; the rest works on the contingency table of the two clusterings, never on all pairs of items.
+never the names themselves, and the two clusterings may have different numbers of clusters. Two pandas Series are matched by
+their indexes, or refused where these differ in more than their order; everything else is matched by position. What
+scikit-learn has is scikit-learn's; the rest works on the contingency table of the two clusterings, never on all pairs
+of items.
 
 References
 ----------
@@ -29,6 +31,7 @@ from sklearn.metrics import (
 )
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
+from consilience.alignment import in_order_of
 from consilience.errors import InputError
 
 __all__ = ["PairScores", "ami", "ari", "clustering_accuracy", "nmi", "pairwise_f", "same_log_loss", "v_measure"]
@@ -279,6 +282,7 @@ def same_log_loss(same: Any, probability: Any, *, clip: float = float(np.finfo(f
     """
     if not 0 < clip < 0.5:
         raise InputError(f"The 'clip' parameter of same_log_loss must lie between 0 and 0.5. Got {clip!r} instead.")
+    same, probability = in_order_of(same, probability, "same", "probability")
     judged, p = _one_dimensional(same, "same"), _one_dimensional(probability, "probability")
     _require_same_length(judged, p, "same", "probability")
     _require(np.isin(judged, [0, 1]), judged, "Every entry of 'same' must be True or False.")
@@ -294,6 +298,7 @@ def _share(part: int, whole: int) -> float:
 
 def _codes(labels_true: Any, labels_pred: Any) -> tuple[np.ndarray, np.ndarray]:
     """Integer codes (n_items,) of both clusterings."""
+    labels_true, labels_pred = in_order_of(labels_true, labels_pred, "labels_true", "labels_pred")
     true, pred = _one_dimensional(labels_true, "labels_true"), _one_dimensional(labels_pred, "labels_pred")
     _require_same_length(true, pred, "labels_true", "labels_pred")
     return _factorize(true, "labels_true"), _factorize(pred, "labels_pred")

@@ -45,6 +45,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.aggregator import LabelAggregator, vote_shares
+from consilience.alignment import rows_of_items
 from consilience.annotations import Labels
 from consilience.annotations.names import plain
 from consilience.errors import InputError
@@ -203,7 +204,7 @@ class ProductMixture(LabelAggregator):
         they are numbered by falling size.
     init : "auto", "votes", "random" or array of shape (n_items, n_components), default="auto"
         First responsibilities: shares of the votes, random, or given. "auto" takes the votes where there are as many
-        components as classes, else random ones.
+        components as classes, else random ones. A DataFrame is indexed by item.
     n_init : int, default=10
         Random restarts; the one with the highest bound is kept. The other starts are not random and made once.
     smoothing : float, default=0.01
@@ -319,6 +320,8 @@ class ProductMixture(LabelAggregator):
 
 
 def _given_start(init: Any, labels: Labels, n_components: int) -> Responsibilities:
+    if isinstance(init, pd.DataFrame):
+        init = rows_of_items(init, labels.items, "The 'init' parameter of ProductMixture")
     given, shape = np.asarray(init), (len(labels), n_components)
     if given.shape != shape or given.dtype.kind not in "biuf":
         got = f"{given.dtype} of shape {given.shape}" if given.ndim else repr(init)
