@@ -88,9 +88,9 @@ def test_functions_match_two_indexes(named):
         expected = function(SCORE, BLOB)
         pd.testing.assert_frame_equal(function(SCORE, labels.iloc[SHUFFLED]), expected)
         pd.testing.assert_frame_equal(function(SCORE.to_frame(), labels.iloc[SHUFFLED].to_frame()[0]), expected)
-        with pytest.raises(InputError, match="^Row 'item 0' of '.*' is not in the index of 'labels'"):
+        with pytest.raises(InputError, match=r"^Row 'item 0' of '.*' is not in the index of 'labels'"):
             function(SCORE, pd.Series(BLOB))
-        with pytest.raises(InputError, match="^'labels' must be one cluster for each of 30 rows"):
+        with pytest.raises(InputError, match=r"^'labels' must be one cluster for each of 30 rows"):
             function(SCORE, BLOB[1:])
 
 
@@ -105,7 +105,7 @@ def test_measures_of_agreement_match_two_indexes(measure):
     assert measure(true, true.iloc[SHUFFLED]) == 1
     assert measure(true, pl.Series(BLOB)) == 1
     assert measure(true, true.iloc[SHUFFLED].to_numpy()) < 0.5
-    with pytest.raises(InputError, match="is not in the index of 'labels_pred'.*to_numpy"):
+    with pytest.raises(InputError, match=r"is not in the index of 'labels_pred'.*to_numpy"):
         measure(true, pd.Series(BLOB))
     again = pd.Series(BLOB, index=["item 0", *NAMES[:-1]])
     with pytest.raises(InputError, match="the index of 'labels_pred' holds 'item 0' twice"):

@@ -75,7 +75,10 @@ def test_what_stands_for_groupings(given, expected):
         (np.empty((0, 2)), r"^0 sample\(s\)"),
         ([[1j]], "^Complex data not supported"),
         ([[None, None], [np.nan, None]], "^Kept needs groupings, and none of the 2 items is in any.$"),
-        (Groupings.from_lists([[[], []]], items="pq"), "^Kept needs groupings, and none of the 2 items is in any.$"),
+        (
+            Groupings.from_lists([[[], []]], items=["p", "q"]),
+            "^Kept needs groupings, and none of the 2 items is in any.$",
+        ),
     ],
     ids=["nothing", "pairs", "sparse", "ragged", "flat", "no rows", "complex", "no groups", "empty groups"],
 )

@@ -128,8 +128,7 @@ class LabelAggregator(ConsensusEstimator):
         place_a, place_b, one = self._pairs_of_items(item_a, item_b)
         a, b = self.responsibilities_[place_a], self.responsibilities_[place_b]
         if annotator is not None:
-            if annotator not in self.annotators_.index:
-                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            self._place_of_annotator(annotator)
             matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
             a, b = a @ matrix, b @ matrix
         same = (a * b).sum(1)

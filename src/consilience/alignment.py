@@ -7,8 +7,8 @@
 | an array or a list | by position |
 | a table of another library, which has no index | by position, where the items have no names of their own |
 
-Everything else is refused: an index that lacks an item or holds one twice, and numbers 0 … n − 1 in another order, which
-may be rows that were shuffled or numbers that somebody made up.
+Everything else is refused: an index that lacks an item or holds one twice, and numbers 0 … n − 1 in another order,
+which may be rows that were shuffled or numbers that somebody made up.
 """
 
 from __future__ import annotations

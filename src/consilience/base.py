@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable, Mapping, Set
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,13 +13,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from consilience.alignment import rows_of_items
-from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.files.reading import in_long_frame
+from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.profiles import association, cluster_profile
 
 Said = TypeVar("Said", Pairs, Groupings)
+TWO_NAMES = "item_a and item_b must be two names of items, or two lists of names of one length."
 LARGEST = 1e150  # a feature, so that sums of squares are finite
 CONSTANT = 1e-12  # of its size: the range of a feature that rounding alone spreads
 APART = 1000.0  # times: scales of two features of which a model sees one alone
@@ -119,19 +122,24 @@ class CrowdEstimator(BaseEstimator):
         """Places of the two items of each pair among ``items_``, and whether two names were given and not two lists."""
         check_is_fitted(self)
         one = _is_name(item_a)
-        if one != _is_name(item_b) or (not one and len(item_a) != len(item_b)):
-            raise InputError("item_a and item_b must be two names of items, or two lists of names of one length.")
-        return self._places([item_a] if one else item_a), self._places([item_b] if one else item_b), one
+        if one != _is_name(item_b):
+            raise InputError(TWO_NAMES)
+        names_a, names_b = ([item_a], [item_b]) if one else (listed(item_a, "item_a"), listed(item_b, "item_b"))
+        if len(names_a) != len(names_b):
+            raise InputError(TWO_NAMES)
+        return self._places(names_a), self._places(names_b), one
 
     def _place_of_annotator(self, annotator: Any) -> int:
         """Row of a fitted annotator in `annotators_`."""
+        if not isinstance(annotator, Hashable):
+            raise InputError(f"'annotator' must be one name. Got a {type(annotator).__name__} instead: {annotator!r}.")
         place = int(self.annotators_.index.get_indexer(name_index([annotator]))[0])
         if place == MISSING:
             raise InputError(f"Annotator {annotator!r} was not fitted.")
         return place
 
     def _places(self, names: Any) -> Int[np.ndarray, " names"]:
-        wanted = name_index(names)
+        wanted = name_index(listed(names, "items"))
         place: np.ndarray = self.items_.get_indexer(wanted)
         if (place == MISSING).any():
             raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} was not fitted.")
@@ -139,6 +147,7 @@ class CrowdEstimator(BaseEstimator):
 
     def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
         """Features as a float array, every one finite; when they are fitted, scales far apart are warned of."""
+        self._require_features(X)
         _require_numeric(X)
         values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         finite = np.isfinite(values)
@@ -161,6 +170,16 @@ class CrowdEstimator(BaseEstimator):
         if reset and self._depends_on_scale():
             self._warn_of_scales(values)
         return values
+
+    def _require_features(self, X: Any) -> None:
+        model = type(self).__name__
+        if isinstance(X, Annotations):
+            raise InputError(
+                f"{model} takes features first and annotations second, as in fit(X, annotations). Got "
+                f"{type(X).__name__} first."
+            )
+        if X is None:
+            raise InputError(f"{model} needs features, and X is None.")
 
     def _depends_on_scale(self) -> bool:
         """Whether the answer changes if a feature is given in another unit."""
@@ -258,7 +277,9 @@ def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
 
 def _is_name(names: Any) -> bool:
     """Whether it is one name and not a list of names; a tuple is a name."""
-    return isinstance(names, tuple) or (not isinstance(names, list) and np.ndim(names) == 0)
+    if isinstance(names, list | Mapping | Set):
+        return False
+    return isinstance(names, tuple) or np.ndim(names) == 0
 
 
 def _matched(annotations: Said, X: Any) -> Said:

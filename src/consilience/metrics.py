@@ -1,10 +1,10 @@
 """How well one clustering agrees with another, and how well same/different judgements are foreseen.
 
 Clusterings are two one-dimensional arrays of cluster names, one entry an item; only which items share a name matters,
-never the names themselves, and the two clusterings may have different numbers of clusters. Two pandas Series are matched by
-their indexes, or refused where these differ in more than their order; everything else is matched by position. What
-scikit-learn has is scikit-learn's; the rest works on the contingency table of the two clusterings, never on all pairs
-of items.
+never the names themselves, and the two clusterings may have different numbers of clusters. Two pandas Series are
+matched by their indexes, or refused where these differ in more than their order; everything else is matched by
+position. What scikit-learn has is scikit-learn's; the rest works on the contingency table of the two clusterings, never
+on all pairs of items.
 
 References
 ----------

@@ -39,6 +39,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, concat
+from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, order_of_names, plain
 from consilience.consensus import fusing, fusion_result
 from consilience.consensus import grouping_mixture as mixture
@@ -224,7 +225,7 @@ class SubsetFusion(GroupingConsensus):
             More items than fit a table, or an unknown one.
         """
         _, memberships = self._some(items)
-        names = self.items_ if items is None else name_index(items)
+        names = self.items_ if items is None else name_index(listed(items, "items"))
         counted, of = together(memberships).toarray(), presented(memberships).toarray()
         share = np.divide(counted, of, out=np.full(of.shape, np.nan), where=of > 0)
         np.fill_diagonal(share, 1.0)

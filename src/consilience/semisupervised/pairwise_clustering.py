@@ -108,6 +108,8 @@ class PairwiseClustering(CrowdEstimator):
             An unknown item or annotator, or lists of different lengths.
         """
         a, b, one = self._pairs_of_items(item_a, item_b)
+        if annotator is not None:
+            self._place_of_annotator(annotator)
         same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
         return float(same[0]) if one else same
 

@@ -426,8 +426,7 @@ class PartitionLabelModel(CrowdEstimator):
     def _same_label(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Any
     ) -> Float[np.ndarray, " pairs"]:
-        if annotator not in self.annotators_.index:
-            raise InputError(f"Annotator {annotator!r} was not fitted.")
+        self._place_of_annotator(annotator)
         whose = self.label_probabilities_.index.get_level_values("annotator") == annotator
         probability = self.label_probabilities_[whose].to_numpy()
         both = (self.responsibilities_[a] @ probability.T) * (self.responsibilities_[b] @ probability.T)
