@@ -13,12 +13,13 @@ LAYERS = [
     {"cli", "__main__"},
     {
         *("registry", "persistence", "inspection", "active"),
-        *("comparison", "entrants", "foreseeing", "held_out"),
+        *("comparison", "entrants", "foreseeing"),
     },
     {"semisupervised", "consensus", "deep"},
     {
         *("base", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
         *("parameters", "profiles", "simulation", "datasets", "metrics", "alignment"),
+        *("held_out", "judging"),
     },
     {"inference"},
     {"annotations"},

@@ -17,7 +17,7 @@ from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import MISSING, plain
 from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
-from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.product_distributions import Answers, expectation, posterior
 from consilience.inference.threads import one_blas_thread
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
@@ -105,6 +105,39 @@ class LabelAggregator(ConsensusEstimator):
             labels.item, annotator * n_labels + label, (len(labels), len(self._log_table)), len(self._log_weights)
         )
         return posterior(answers, self._log_weights, self._log_table)
+
+    def score(self, annotations: Any, y: Any = None) -> float:
+        """Mean log probability of the labels that known annotators give to other items, by what was learned of them.
+
+        The labels of an item are expected together: ln Σ_k π_k Π_a p(label by a | class k), with the classes' shares π
+        and the confusion matrices of the model. Higher is better, also across numbers of clusters.
+
+        Parameters
+        ----------
+        annotations : Labels, DataFrame or array, as for `fit`
+            Of annotators who were fitted, with labels among those fitted.
+        y : ignored
+
+        Returns
+        -------
+        float
+            Nats a label, at most 0.
+
+        Raises
+        ------
+        InputError
+            An annotator or a label was not fitted.
+        """
+        check_is_fitted(self)
+        labels = self._labels(annotations, reset=False)
+        annotator, label = self._fitted_codes(labels)
+        table = self.confusion_matrices_.to_numpy().reshape(-1, self.n_clusters_, len(self._label_names))
+        columns = table.transpose(0, 2, 1).reshape(-1, self.n_clusters_)
+        column = annotator * len(self._label_names) + label
+        answers = Answers.of(labels.item, column, (len(labels), len(columns)), self.n_clusters_)
+        size = self.responsibilities_.sum(0) + 1  # as if there were an item more of each class
+        found = expectation(answers, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
+        return found.log_likelihood / labels.n_rows
 
     def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one class.

@@ -47,7 +47,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
-from sklearn.utils import check_random_state
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.entrants import CHANCE, Entrant, named
@@ -56,7 +55,7 @@ from consilience.foreseeing import WAYS
 from consilience.held_out import LEVELS, HeldOut, hold_out
 from consilience.inference.iterate import spawn_seeds
 from consilience.metrics import same_log_loss
-from consilience.parameters import is_number, is_whole
+from consilience.parameters import check_random_state, is_number, is_whole
 from consilience.progress import progress_bar
 
 __all__ = ["Comparison", "compare"]
@@ -172,7 +171,7 @@ def compare(
         Probabilities are moved into [clip, 1 - clip].
     memory : bool, default=True
         Measure memory in the first fold, in which Python is then slower.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
     verbose : bool, default=False
         Show progress on standard error if that is a terminal.
 

@@ -44,6 +44,15 @@ class GroupingConsensus(ConsensusEstimator):
         with one_blas_thread():
             return self._fuse(groupings)
 
+    def __getattr__(self, name: str) -> Any:
+        """Say where to look for a score, which models that place no new items cannot have."""
+        if name == "score":
+            raise AttributeError(
+                f"{type(self).__name__} places no new items, and so has no score. To choose a number of clusters use "
+                "consilience.comparison.compare, which foresees judgements that are held out."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     @abstractmethod
     def _fuse(self, groupings: Groupings) -> Any:
         """Fit to groupings that hold at least one item."""

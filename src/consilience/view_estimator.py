@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
+from consilience.judging import rates_of_table, score
 from consilience.parameters import is_whole
 
 
@@ -92,6 +93,38 @@ class ViewEstimator(CrowdEstimator):
             same = within @ self.view_probabilities_.to_numpy()[place]
             same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
         return float(same[0]) if one else same
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        said = self._judgements(X, y)
+        views = [self.predict_proba(X, view) for view in range(len(self.views_))]
+        holds = np.vstack([self.view_probabilities_.to_numpy(), self.views_["weight"].to_numpy()])  # the crowd last
+
+        def together(a: np.ndarray, b: np.ndarray, place: np.ndarray) -> np.ndarray:
+            return (np.stack([(eta[a] * eta[b]).sum(1) for eta in views], axis=1) * holds[place]).sum(1)
+
+        return score(said, together, rates_of_table(self.annotators_), self.annotators_.index)
 
     @abstractmethod
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
 
 from consilience.active import answers, asked, draws
 from consilience.active.asked import Subset
@@ -24,7 +23,7 @@ from consilience.consensus import SubsetFusion
 from consilience.consensus.subset_fusion import require_parameters
 from consilience.errors import InputError
 from consilience.metrics import nmi
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_whole, require
 
 
 class ActiveSession(BaseEstimator):
@@ -43,7 +42,7 @@ class ActiveSession(BaseEstimator):
         How groupings are fused; by default `SubsetFusion` with its defaults.
     max_per_item : int, optional
         Do not ask about an item more often than this.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------

@@ -33,12 +33,11 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
 from consilience.consensus import co_occurrence as core
 from consilience.grouping_consensus import GroupingConsensus
-from consilience.parameters import is_whole, require
+from consilience.parameters import check_random_state, is_whole, require
 
 
 class CSPA(GroupingConsensus):
@@ -50,7 +49,7 @@ class CSPA(GroupingConsensus):
         "auto": the number, from 2 to `max_clusters`, of largest gap between eigenvalues.
     max_clusters : int, default=30
         Largest number that "auto" considers.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------

@@ -46,10 +46,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
@@ -62,9 +61,11 @@ from consilience.inference import Trace
 from consilience.inference.iterate import iterate, restarts, spawn_seeds
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import degree_normalised_embedding, rows_of_length_one
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_whole, require
 
 Clusters = Int[np.ndarray, " items"]
+
+HABIT = 2.0  # items, of a grouping's own habit in the shares that are expected of clusters
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ class KCC(GroupingConsensus):
         Sweeps of a run.
     n_jobs : int, optional
         Runs side by side, in threads, as in joblib.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -310,17 +311,42 @@ class KCC(GroupingConsensus):
             A group was not fitted.
         """
         check_is_fitted(self)
-        groupings = self._read_groupings(annotations, reset=False)
-        place = groupings.vocabulary.place_in(self.centroids_.index.tolist())
-        used = groupings.incidence.indices
-        if (place[used] == MISSING).any():
-            annotator, grouping, group = groupings.vocabulary.group_keys()[used[np.argmax(place[used] == MISSING)]]
-            raise InputError(
-                f"Group {plain(group)!r} of grouping {plain(grouping)!r} by annotator {plain(annotator)!r} was not "
-                "fitted."
-            )
+        groupings, place = self._known(annotations)
         distance = np.asarray(groupings.incidence @ self._table[place])
         return np.where(np.diff(groupings.incidence.indptr) > 0, distance.argmin(1), -1)
+
+    def score(self, annotations: Any, y: Any = None) -> float:
+        """Mean log probability of the groups that items are in, each by the other groups of the item.
+
+        Each group of an item is left out in turn: the others place the item into a cluster, and the share of this
+        cluster that is in the group is what was expected. An item of one group is expected to be of any cluster, by
+        their sizes. Higher is better, also across numbers of clusters.
+
+        Parameters
+        ----------
+        annotations : Groupings, Labels, DataFrame or array, as for `fit`
+            Of annotators, groupings and groups that were fitted.
+        y : ignored
+
+        Returns
+        -------
+        float
+            Nats a group of an item, at most 0.
+
+        Raises
+        ------
+        InputError
+            A group was not fitted.
+        """
+        check_is_fitted(self)
+        groupings, place = self._known(annotations)
+        item, group = groupings.item_of_row, place[groupings.incidence.indices]
+        distance = np.asarray(groupings.incidence @ self._table[place])
+        cluster = (distance[item] - self._table[group]).argmin(1)
+        alone = np.diff(groupings.incidence.indptr)[item] == 1
+        expected = self._expected_shares[group, cluster]
+        expected[alone] = self._expected_shares[group[alone]] @ self._sizes / self._sizes.sum()
+        return float(np.log(expected).mean())
 
     def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
@@ -373,6 +399,19 @@ class KCC(GroupingConsensus):
         self._set_result(groupings, seen, problem, best.state)
         return self
 
+    def _known(self, annotations: Any) -> tuple[Groupings, Int[np.ndarray, " groups"]]:
+        """Groupings of known groups, and the rows of their groups in `centroids_`."""
+        groupings = self._read_groupings(annotations, reset=False)
+        place = groupings.vocabulary.place_in(self.centroids_.index.tolist())
+        used = groupings.incidence.indices
+        if (place[used] == MISSING).any():
+            annotator, grouping, group = groupings.vocabulary.group_keys()[used[np.argmax(place[used] == MISSING)]]
+            raise InputError(
+                f"Group {plain(group)!r} of grouping {plain(grouping)!r} by annotator {plain(annotator)!r} was not "
+                "fitted."
+            )
+        return groupings, place
+
     def _start(self, memberships: Memberships, problem: Problem) -> Callable[[np.random.Generator], Clusters]:
         if self.init == "k-means++":
             return lambda rng: spread_seeds(problem, rng)
@@ -403,9 +442,26 @@ class KCC(GroupingConsensus):
         index = pd.MultiIndex.from_arrays(levels, names=["annotator", "grouping", "group"])
         self.centroids_ = pd.DataFrame(state.shares[:, kept], index=index)
         self._table = problem.table(state.shares)[:, kept]
+        self._expected_shares, self._sizes = expected_shares(groupings, self.responsibilities_, self.labels_ >= 0)
         self._annotator_of_group = groupings.annotator_of_group
         self.objective_ = objective(problem, state)
         by_grouping = utility_of_groupings(problem, state)
         self.utility_ = float(by_grouping.sum())
         of_annotators = np.bincount(groupings.annotator_of_grouping, by_grouping, groupings.n_annotators)
         self.annotators_ = co_occurrence.annotator_table(groupings, seen.memberships, cluster, utility=of_annotators)
+
+
+def expected_shares(
+    groupings: Groupings, of_item: Float[np.ndarray, "items clusters"], seen: Bool[np.ndarray, " items"]
+) -> tuple[Float[np.ndarray, "groups clusters"], Float[np.ndarray, " clusters"]]:
+    """Share of each cluster that its grouping puts into each group, and sizes of the clusters.
+
+    Two items' worth of the grouping's own habit is added, so that no share is 0.
+    """
+    counts = np.asarray(groupings.incidence.T @ of_item)
+    grouping = groupings.grouping_of_group
+    held = np.zeros((groupings.n_groupings, counts.shape[1]))
+    np.add.at(held, grouping, counts)
+    groups = np.bincount(grouping, minlength=groupings.n_groupings)[grouping]
+    habit = (counts.sum(1) + 1) / (held.sum(1)[grouping] + groups)
+    return (counts + HABIT * habit[:, None]) / (held[grouping] + HABIT), of_item[seen].sum(0)

@@ -36,7 +36,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
-from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import MISSING, name_index, order_of_names
@@ -46,7 +45,7 @@ from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import rows_of_length_one
-from consilience.parameters import is_whole, require
+from consilience.parameters import check_random_state, is_whole, require
 
 LARGEST_TABLE = 5000  # annotators, of whom all pairs are compared
 
@@ -96,7 +95,7 @@ class MetaClustering(GroupingConsensus):
     max_clusters : int, default=30
     max_views : int, default=10
         Largest numbers that "auto" considers.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------

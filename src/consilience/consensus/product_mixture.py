@@ -42,7 +42,6 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.alignment import rows_of_items
@@ -59,7 +58,7 @@ from consilience.inference.product_distributions import (
     expectation_of,
     posterior,
 )
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import check_random_state, is_auto, is_number, is_whole, require, require_number_of_clusters
 
 SMOOTHING = 0.01
 RANDOM_CONCENTRATION = 1.0  # of the Dirichlet distribution that random responsibilities are drawn from
@@ -199,10 +198,10 @@ class ProductMixture(LabelAggregator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Default: the number of classes among the labels. Components have the classes' names if there are as many, else
-        they are numbered by falling size.
-    init : "auto", "votes", "random" or array of shape (n_items, n_components), default="auto"
+    n_clusters : "auto" or int, default="auto"
+        Number of components. "auto": as many as there are classes among the labels. Components have
+        the classes' names if there are as many, else they are numbered by falling size.
+    init : "auto", "votes", "random" or array of shape (n_items, n_clusters), default="auto"
         First responsibilities: shares of the votes, random, or given. "auto" takes the votes where there are as many
         components as classes, else random ones. A DataFrame is indexed by item.
     n_init : int, default=10
@@ -215,7 +214,7 @@ class ProductMixture(LabelAggregator):
         A restart has converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Threads for the restarts, as in joblib; for the items if there is one start.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -257,7 +256,7 @@ class ProductMixture(LabelAggregator):
 
     def __init__(
         self,
-        n_components=None,
+        n_clusters="auto",
         init="auto",
         n_init=10,
         smoothing=SMOOTHING,
@@ -266,7 +265,7 @@ class ProductMixture(LabelAggregator):
         n_jobs=None,
         random_state=None,
     ):
-        self.n_components = n_components
+        self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init
         self.smoothing = smoothing
@@ -277,7 +276,7 @@ class ProductMixture(LabelAggregator):
 
     def _aggregate(self, labels: Labels) -> ProductMixture:
         self._check_parameters()
-        n_components = labels.n_classes if self.n_components is None else int(self.n_components)
+        n_components = labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
         starts = self._starts(labels, n_components)
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
@@ -309,8 +308,7 @@ class ProductMixture(LabelAggregator):
         return [np.random.default_rng(seed).dirichlet(concentration, len(labels)) for seed in seeds]
 
     def _check_parameters(self) -> None:
-        none = self.n_components is None
-        require(self, "n_components", "None or an int of at least 1", none or is_whole(self.n_components, 1))
+        require_number_of_clusters(self)
         known = not isinstance(self.init, str) or self.init in ("auto", "votes", "random")
         require(self, "init", "'auto', 'votes', 'random' or an array", known)
         for name in ("n_init", "max_iter"):

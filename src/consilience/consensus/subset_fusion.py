@@ -35,7 +35,6 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, concat
@@ -48,7 +47,7 @@ from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships, parts, presented, together
 from consilience.inference.threads import one_blas_thread
-from consilience.parameters import is_whole, require
+from consilience.parameters import check_random_state, is_whole, require
 
 LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` goes on from the clusters at hand
 LARGEST_TABLE = 5000  # items of which a table of all pairs is shown
@@ -73,7 +72,7 @@ class SubsetFusion(GroupingConsensus):
         Largest number that "auto" considers.
     n_init : int, default=1
         Starts of k-means from which the mixture is run; the most probable result is kept.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -357,7 +356,7 @@ def require_parameters(fusion: SubsetFusion, n_items: int, items: str = "items")
     require(fusion, "refine", "True or False", isinstance(fusion.refine, bool | np.bool_))
     require(fusion, "max_clusters", "an int of at least 2", is_whole(fusion.max_clusters, 2))
     require(fusion, "n_init", "a positive int", is_whole(fusion.n_init, 1))
-    require(fusion, "random_state", "an int, a RandomState or None", _is_seed(fusion.random_state))
+    require(fusion, "random_state", "an int, a RandomState, a Generator or None", _is_seed(fusion.random_state))
     if not auto and fusion.n_clusters > n_items:
         raise InputError(
             f"The 'n_clusters' parameter of SubsetFusion must be at most {n_items}, the number of {items}. Got "
@@ -382,6 +381,8 @@ def _require_new(new: Groupings, known: Groupings) -> None:
 
 
 def _is_seed(value: Any) -> bool:
+    if isinstance(value, np.random.Generator):
+        return True  # and not asked for a seed yet
     try:
         check_random_state(value)
     except ValueError:

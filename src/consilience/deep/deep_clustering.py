@@ -15,7 +15,6 @@ from jax import Array
 from jaxtyping import Float, Int, PyTree
 from scipy.stats import beta
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.names import order_of_names
@@ -27,7 +26,8 @@ from consilience.deep.networks import LIKELIHOODS, Shape
 from consilience.deep.running import Course, Model
 from consilience.deep.training import CHUNK_SIZE, DESCENTS, Data, Fit, Plan
 from consilience.errors import InputError
-from consilience.parameters import is_number, is_whole, require
+from consilience.judging import rates_of_table, score_of_clusters
+from consilience.parameters import check_random_state, is_number, is_whole, require
 from consilience.progress import progress_bar
 
 LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
@@ -205,6 +205,32 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         owned[owned.sum(1) == 0] = self.weights_  # of SCDC, where none of the candidates owns items
         return owned / owned.sum(1, keepdims=True)
 
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items, or the model was fitted without annotations.
+        """
+        check_is_fitted(self)
+        w_and_v = rates_of_table(self.annotators_)
+        return score_of_clusters(self._judgements(X, y), self.predict_proba(X), w_and_v, self.annotators_.index)
+
     def transform(self, X: Any) -> Float[np.ndarray, "items dims"]:
         """Posterior means of the latent positions of new items.
 
@@ -233,7 +259,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         n_samples : int, default=1
         cluster : int, optional
             Draw from this cluster only. Default: from all, by their shares.
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState, Generator or None, default=None
 
         Returns
         -------

@@ -10,14 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from sklearn.utils import check_random_state
 
 from consilience.annotations.names import order_of_names
 from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.errors import InputError
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_whole, require
 from consilience.view_estimator import ViewEstimator
 
 MOST_VIEWS = 10  # that "auto" allows
@@ -50,7 +49,7 @@ class DeepMCVC(ViewEstimator):
     n_sweeps : int, default=200
     learning_rate : float, default=0.01
         Of Adam, of whose steps a sweep makes five.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------

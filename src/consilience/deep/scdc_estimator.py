@@ -81,7 +81,7 @@ class SCDC(DeepClustering):
         as if it had not been interrupted.
     verbose : bool, default=False
         Show epochs, the loss and the number of clusters on standard error.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------

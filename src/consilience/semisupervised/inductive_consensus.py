@@ -24,7 +24,6 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,6 +31,8 @@ from consilience.aggregator import LabelAggregator
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
+from consilience.judging import rates, score_of_clusters
+from consilience.parameters import check_random_state
 
 
 def _gives_probabilities(model: Any) -> bool:
@@ -50,7 +51,7 @@ class InductiveConsensus(CrowdEstimator):
     classifier : estimator, optional
         Any classifier of scikit-learn's kind, or a `Pipeline` that ends with one. Default: logistic regression on
         standardised features.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Of the consensus and the classifier, where theirs is None.
 
     Attributes
@@ -135,6 +136,7 @@ class InductiveConsensus(CrowdEstimator):
             self._codes[~known] = self.classifier_.predict(features[~known])
             self.responsibilities_[~known] = self._probabilities(features[~known])
         self.labels_ = self._named(self._codes)
+        self._rates, self._rated = rates(read, self.responsibilities_), read.annotators
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -176,6 +178,32 @@ class InductiveConsensus(CrowdEstimator):
         """
         check_is_fitted(self)
         return self._probabilities(self._features(X, reset=False))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        of_item = self._probabilities(self._features(X, reset=False))
+        return score_of_clusters(self._judgements(X, y), of_item, self._rates, self._rated)
 
     def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.

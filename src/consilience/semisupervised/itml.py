@@ -186,7 +186,7 @@ class ITMLClustering(KMeansInMetric):
         Passes over the pairs.
     tol : float, default=1e-2
         The passes end when multipliers change by less than this share of their sum.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------

@@ -11,13 +11,12 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from consilience.annotations.names import order_of_names
 from consilience.errors import InputError
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.inference.threads import one_blas_thread
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_whole, require
 from consilience.semisupervised import multiple_views
 from consilience.semisupervised.multiple_views import Prior, Problem, State
 from consilience.view_estimator import ViewEstimator
@@ -157,7 +156,7 @@ class MCVC(_UncertainExperts):
         Sweeps of a restart.
     tol : float, default=1e-6
         A restart has converged when the bound gains less than this share of its size.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -253,7 +252,7 @@ class MECC(_UncertainExperts):
         Sweeps of a restart.
     tol : float, default=1e-6
         A restart has converged when the bound gains less than this share of its size.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class MPCKMeans(PairwiseClustering):
         Sweeps of a run.
     tol : float, default=1e-6
         A run has converged when the objective falls by less than this share of its size.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------

@@ -21,7 +21,6 @@ from jaxtyping import Float, Int
 from sklearn.base import TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Pairs
@@ -30,7 +29,8 @@ from consilience.annotations.pairs import pairs_of_ranks
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 from consilience.inference.threads import one_blas_thread
-from consilience.parameters import is_number, is_whole, require
+from consilience.judging import rates_of_table, score_of_clusters
+from consilience.parameters import check_random_state, is_number, is_whole, require
 from consilience.semisupervised.pair_reliability import annotator_table, same_by_clusters
 
 LARGEST = 1_000_000  # judgements that are taken without being asked to sample
@@ -112,6 +112,34 @@ class PairwiseClustering(CrowdEstimator):
             self._place_of_annotator(annotator)
         same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
         return float(same[0]) if one else same
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        of_item = np.eye(self.n_clusters_)[self.predict(X)]
+        return score_of_clusters(
+            self._judgements(X, y), of_item, rates_of_table(self.annotators_), self.annotators_.index
+        )
 
     @abstractmethod
     def _learn(

@@ -174,7 +174,7 @@ class SemiCrowd(KMeansInMetric):
         Steps of the completion.
     tol : float, default=1e-3
         The completion ends when A and E meet what is known up to this share.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------

@@ -74,7 +74,7 @@ class CooccurrenceAgent:
         Symmetric, in [0, 1]: how probably two items are together. The diagonal is not read.
     items : iterable of names, optional
         By default the index of a DataFrame, else 0 to n_items - 1.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; with an int the same subsets, in the same order, get the same answers.
 
     Raises
@@ -138,7 +138,7 @@ class ReplayAgent:
     ----------
     groupings : Groupings
         What was recorded. Groupings without items are never given out.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; with an int the same subsets, in the same order, get the same answers.
 
     Attributes

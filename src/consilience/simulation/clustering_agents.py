@@ -61,7 +61,7 @@ class ClusteringAgent:
         scikit-learn's ``KMeans``, ``AgglomerativeClustering`` (Ward's or average linkage) and ``GaussianMixture`` with
         diagonal covariances, or a clusterer with a parameter ``n_clusters`` or ``n_components``, which is cloned for
         each answer; where its ``random_state`` is None the agent sets it.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; with an int the same subsets, in the same order, get the same answers.
 
     Raises
@@ -160,7 +160,7 @@ class ClusteringPopulation:
         Algorithms as for `ClusteringAgent`, all as probable.
     feature_weights : array-like of shape (n_features,), optional
         As for `ClusteringAgent`.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same agents each time.
 
     Raises

@@ -48,7 +48,7 @@ def gaussian_clusters(
     n_features : int, default=8
     separation : float, default=5.0
         The paper's τ, above 0: from 0.1, where clusters cannot be told apart, to 20.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same data each time.
 
     Returns

@@ -53,7 +53,7 @@ def simulate_pairs(
     balanced : bool, default=True
         Whether half of each annotator's pairs are of one class; if `pairs_each` is odd, one more than half. Else all
         pairs of items are as probable.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same judgements each time.
     items : array-like of shape (n_items,), optional
         Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.

@@ -131,7 +131,7 @@ def random_subsets(
     size : int
         Number of items of each subset, at most as many as there are.
     n_subsets : int
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same subsets each time.
 
     Returns
