@@ -22,7 +22,8 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, int | np.integer) and random_state >= 0:
         return np.random.default_rng(int(random_state))
     raise InputError(
-        f"'random_state' must be None, an int of at least 0, or a Generator or RandomState of NumPy. Got {random_state!r}."
+        "'random_state' must be None, an int of at least 0, or a Generator or RandomState of NumPy. Got "
+        f"{random_state!r}."
     )
 
 
