@@ -101,7 +101,7 @@ def test_crowdclustering_where_fewer_can_be_told_apart():
 
 
 FEATURES = {
-    "PartitionLabelModel": PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0),
+    "PartitionLabelModel": PartitionLabelModel(max_clusters=8, prior_variance=1.0, n_init=1, random_state=0),
     "MPCKMeans": MPCKMeans(random_state=0),
     "ITMLClustering": ITMLClustering(random_state=0),
     "SemiCrowd": SemiCrowd(random_state=0),
