@@ -285,11 +285,11 @@ def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
     Then most rows are groups of their own, and most cells hold a separator; and the column is called so (cards), or
     most parts occur in several different cells, as those of a name such as "Paris, France" do not.
     """
-    if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
-        return None
     cells = frame[layout.columns["item"]].astype(str)
     for separator in SEPARATORS:
         if cells.str.contains(separator, regex=False).mean() > 0.5:
+            if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
+                return None
             parts = Counter(part.strip() for cell in set(cells) for part in {*cell.split(separator)})
             recur = is_plural(layout.columns["item"]) or np.median(list(parts.values())) >= 2
             return separator if recur else None
