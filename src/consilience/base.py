@@ -37,18 +37,18 @@ class CrowdEstimator(BaseEstimator):
         tags.target_tags.required = True
         return tags
 
-    def fit_predict(self, X: Any, annotations: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit, and give the clusters of the items.
 
         Parameters
         ----------
-        X, annotations : as for `fit`.
+        X, y : as for `fit`.
 
         Returns
         -------
         ndarray of int, shape (n_items,)
         """
-        return self.fit(X, annotations).labels_
+        return self.fit(X, y).labels_
 
     def cluster_profile(self, X: Any) -> pd.DataFrame:
         """Size of every cluster, and mean and standard deviation of every feature in it.

@@ -97,7 +97,7 @@ class InductiveConsensus(CrowdEstimator):
         self.classifier = classifier
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> InductiveConsensus:
+    def fit(self, X: Any, y: Any = None) -> InductiveConsensus:
         """Fit the consensus to the annotations, then the classifier to the consensus.
 
         Parameters
@@ -105,7 +105,7 @@ class InductiveConsensus(CrowdEstimator):
         X : DataFrame or array, shape (n_items, n_features)
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position.
-        annotations : what the consensus model reads
+        y : what the consensus model reads
             Items of X without annotations get the classifier's answer.
 
         Returns
@@ -118,10 +118,10 @@ class InductiveConsensus(CrowdEstimator):
             Features and annotations that do not fit each other, or what is no such estimator.
         """
         features = self._features(X, reset=True)
-        read = self._judgements(X, annotations)
+        read = self._judgements(X, y)
         self.consensus_, classifier = self._estimators()
         labels = isinstance(self.consensus_, LabelAggregator)
-        self.consensus_.fit(_labels(annotations, read.items) if labels else read)
+        self.consensus_.fit(_labels(y, read.items) if labels else read)
         self.items_, self.n_clusters_ = read.items, self.consensus_.n_clusters_
         self.annotators_ = self.consensus_.annotators_
         codes = np.asarray(self.consensus_._cluster_codes())
