@@ -91,6 +91,8 @@ def one_blas_thread() -> threadpool_limits:
 
 def require_matrix(matrix: Any, model: str) -> None:
     """Raise an InputError unless it is a matrix of labels, real and of at least one row and column."""
+    if isinstance(matrix, dict):
+        raise InputError(f"{model} expected a label matrix, a table or annotations. Got a dict; give pd.DataFrame(…).")
     try:
         values = np.asarray(matrix)
     except ValueError as error:

@@ -31,8 +31,8 @@ class GroupingConsensus(ConsensusEstimator):
         y : not used
             Refused, unless it is one value for each item, which scikit-learn hands every estimator.
         missing : optional
-            A value, or a list of them, that means that the annotator left the item out, besides blank cells. By default -1
-            where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+            A value, or a list of them, that means that the annotator left the item out, besides blank cells. By default
+            -1 where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
 
         Returns
         -------

@@ -186,7 +186,7 @@ def _refuse_answers_among_annotators(columns: list[Any], n_columns: int, kind: s
 
 def _with_remedy(message: str, kind: str) -> str:
     """Name the functions that take the keywords of which a message speaks."""
-    if "from_frame" in message or "from_matrix" in message:
+    if "from_frame" in message or "from_matrix" in message or "--" not in message:
         return message
     of = kind.capitalize()
     return f"{message} Keywords are those of {of}.from_frame; {of}.from_matrix takes every column for an annotator."
