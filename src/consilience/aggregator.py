@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.sparse import issparse
 from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +16,7 @@ from consilience.annotations import Labels
 from consilience.annotations.names import MISSING, plain
 from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
 from consilience.errors import InputError
-from consilience.given_annotations import require_no_second
+from consilience.given_annotations import require_no_second, warn_of_unsaid
 from consilience.inference.product_distributions import Answers, posterior
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
@@ -77,15 +77,22 @@ class LabelAggregator(ConsensusEstimator):
         Returns
         -------
         ndarray of class names, shape (n_items,)
-            In the order of the items; the first of several that are as probable.
+            In the order of the items; the first of several that are as probable. An item without labels has none, as
+            in ``labels_``.
 
         Raises
         ------
         InputError
             An annotator or a label was not fitted.
+
+        Warns
+        -----
+        AnnotationWarning
+            Items have no labels.
         """
-        most_probable = self.predict_proba(annotations).argmax(1)
-        return self.classes_[most_probable]
+        check_is_fitted(self)
+        labels = self._labels(annotations, reset=False, missing=missing)
+        return self._named(labels, self._probabilities(labels), _labelled(labels))
 
     def predict_proba(self, annotations: Any, *, missing: Any = None) -> Float[np.ndarray, "items classes"]:
         """Probability of each class of items, old or new, by the labels of known annotators.
@@ -99,7 +106,8 @@ class LabelAggregator(ConsensusEstimator):
         Returns
         -------
         ndarray, shape (n_items, n_classes)
-            Rows in the order of the items, columns in that of `classes_`.
+            Rows in the order of the items, columns in that of `classes_`. Of an item without labels, what the model
+            holds of any item.
 
         Raises
         ------
@@ -191,14 +199,16 @@ class LabelAggregator(ConsensusEstimator):
         confusion: Float[np.ndarray, "annotators classes labels"],
         *,
         annotators: pd.Index | None = None,
+        known: Int[np.ndarray, " items"] | None = None,
     ) -> None:
-        """Name what was found; `annotators` are those of the labels and any further ones."""
+        """Name what was found; `annotators` are those of the labels and any further ones, `known` classes or -1."""
         annotators = labels.annotators if annotators is None else annotators
         self.items_ = labels.items
         self.classes_ = classes.to_numpy()
         self.n_clusters_ = len(classes)
         self.responsibilities_ = responsibilities
-        self.labels_ = self.classes_[responsibilities.argmax(1)]
+        said = _labelled(labels) if known is None else _labelled(labels) | (known >= 0)
+        self.labels_ = self._named(labels, responsibilities, said)
         self._label_names = labels.classes
         # made of its parts, since from_product sorts names, which not all can be
         levels: Any = [annotators, classes]
@@ -209,11 +219,28 @@ class LabelAggregator(ConsensusEstimator):
         named = classes.equals(labels.classes)
         self.annotators_ = annotator_quality(labels, responsibilities, confusion, annotators, named=named)
 
+    def _named(
+        self, labels: Labels, responsibilities: Float[np.ndarray, "items classes"], said: Bool[np.ndarray, " items"]
+    ) -> np.ndarray:
+        """Name the most probable class of each item, missing where nothing is known of it, which a warning tells."""
+        named: np.ndarray = self.classes_[responsibilities.argmax(1)]
+        if said.all():
+            return named
+        warn_of_unsaid(labels, said, "no annotations and no class (missing; probabilities as of any item)")
+        numbers = named.dtype.kind in "iuf" and np.abs(self.classes_).max() < 2**53
+        named = named.astype(float if numbers else object)
+        named[~said] = np.nan if numbers else None
+        return named
+
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
-        return self.responsibilities_.argmax(1)
+        return np.where(pd.isna(self.labels_), MISSING, self.responsibilities_.argmax(1))
 
     def _cluster_names(self) -> pd.Index:
         return pd.Index(self.classes_, tupleize_cols=False)
+
+
+def _labelled(labels: Labels) -> Bool[np.ndarray, " items"]:
+    return np.diff(labels.indptr) > 0
 
 
 def annotator_quality(

@@ -58,7 +58,7 @@ class ConsensusEstimator(CrowdEstimator):
             delattr(self, name)
 
     def _read(self, given: Any, kind: str, *, reset: bool, missing: Any = None) -> Annotations:
-        """Annotations of what a user gave for them; columns of a matrix are kept in mind, or compared."""
+        """Annotations of what a user gave for them; columns are kept in mind, or those of an array compared."""
         model = type(self).__name__
         if reset:
             self._forget_columns()
@@ -74,8 +74,8 @@ class ConsensusEstimator(CrowdEstimator):
         found = read_given(given, kind, model, missing=missing, known=known)
         if is_array and reset:
             warn_of_fractions(given, model)
-        elif found.matrix is not None and not is_array:
-            self._require_matrix(found.matrix, reset=reset)
+        elif found.matrix is not None and reset:  # later frames are matched by the names of annotators
+            self._require_matrix(found.matrix, reset=True)
         return found.annotations
 
     def _require_matrix(self, matrix: Any, *, reset: bool) -> None:

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Bool
 from scipy.sparse import issparse
 
 from consilience.annotations import Annotations
 from consilience.annotations.files.given import NOBODY, Given, annotations_of, is_frame
 from consilience.annotations.files.wide_frames import HoldsFeaturesError
-from consilience.annotations.names import outside
-from consilience.errors import AnnotationError, AnnotationWarning, InputError
+from consilience.annotations.names import outside, plain
+from consilience.errors import AnnotationError, AnnotationWarning, InputError, UnannotatedWarning
 from consilience.registry import ESTIMATORS
+
+MOST_NAMED = 5  # items in a warning
 
 
 def read_given(
@@ -38,6 +41,23 @@ def read_given(
     except HoldsFeaturesError as error:
         beside = f"{model} takes them as X, beside the annotations." if _uses_features(model) else with_features(model)
         raise AnnotationError(f"{error} {beside}") from error
+
+
+def warn_of_unsaid(annotations: Annotations, said: Bool[np.ndarray, " items"], lacking: str) -> None:
+    """Warn of items of which nothing was said, count them and name the first.
+
+    Parameters
+    ----------
+    annotations : Groupings or Labels
+    said : whether anything is known of each item
+    lacking : what the others have not, and get not
+    """
+    names = [repr(plain(name)) for name in annotations.items[~said][:MOST_NAMED]]
+    count = int((~said).sum())
+    if count:
+        more = ", …" if count > len(names) else ""
+        items = f"{count} items have" if count > 1 else "1 item has"
+        warnings.warn(f"{items} {lacking}: {', '.join(names)}{more}.", UnannotatedWarning, stacklevel=outside())
 
 
 def with_features(model: str) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
 
 from consilience.annotations import Groupings
 from consilience.base import as_groupings
 from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
 from consilience.errors import InputError
-from consilience.given_annotations import require_no_second
+from consilience.given_annotations import require_no_second, warn_of_unsaid
 
 
 class GroupingConsensus(ConsensusEstimator):
@@ -51,7 +52,12 @@ class GroupingConsensus(ConsensusEstimator):
         require_no_second(y, type(self).__name__)
         groupings = self._read_groupings(annotations, reset=True, missing=missing)
         with one_blas_thread():
-            return self._fuse(groupings)
+            model = self._fuse(groupings)
+        if not hasattr(model, "notes_"):  # else it says so there
+            warn_of_unsaid(
+                groupings, np.diff(groupings.incidence.indptr) > 0, "no annotations and no cluster (label -1)"
+            )
+        return model
 
     @abstractmethod
     def _fuse(self, groupings: Groupings) -> Any:

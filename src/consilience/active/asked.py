@@ -69,7 +69,7 @@ def distinct(items: Any) -> pd.Index:
     nested = next((name for name in names if isinstance(name, list | dict | np.ndarray)), None)
     if nested is not None:
         kind = type(nested).__name__
-        raise InputError(f"The 'items' parameter of ActiveSession must be a list of names, and one of them is a {kind}.")
+        raise InputError(f"The 'items' parameter of ActiveSession must be a list of names. Got a {kind} among them.")
     if not len(names):
         raise InputError("The 'items' parameter of ActiveSession must hold at least one item.")
     if names.has_duplicates:

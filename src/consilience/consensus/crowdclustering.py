@@ -20,7 +20,7 @@ from consilience.consensus.item_embeddings import Problem, State
 from consilience.consensus.point_mixture import Mixture, Prior
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
-from consilience.given_annotations import require_no_second
+from consilience.given_annotations import require_no_second, warn_of_unsaid
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.parameters import is_number, is_whole, require
@@ -170,13 +170,14 @@ class Crowdclustering(GroupingConsensus):
         """
         require_no_second(y, type(self).__name__)
         said = self._said(annotations, reset=True, missing=missing)
-        if not isinstance(said, Pairs):
-            groupings = self._grouped(said)
-            with one_blas_thread():
-                return self._fuse(groupings)
-        self._check(said.n_rows, len(said))
         with one_blas_thread():
-            return self._learn(said)
+            if isinstance(said, Pairs):
+                self._check(said.n_rows, len(said))
+                self._learn(said)
+            else:
+                self._fuse(self._grouped(said))
+        warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
+        return self
 
     def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.

@@ -173,7 +173,8 @@ class DawidSkene(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray of class names, shape (n_items,)
-        Most probable class.
+        Most probable class; missing (NaN where classes are numbers, else None) for items that nobody labelled and whose
+        class is not known.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     classes_ : ndarray of class names, shape (n_classes,)
@@ -294,17 +295,24 @@ class DawidSkene(LabelAggregator):
             warnings.warn(f"DawidSkene: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=3)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
-        self._read_off(labels, trace.state, evidence, annotators)
+        self._read_off(labels, trace.state, evidence, annotators, known)
         return self
 
-    def _read_off(self, labels: Labels, state: State, evidence: Evidence, annotators: pd.Index) -> None:
+    def _read_off(
+        self,
+        labels: Labels,
+        state: State,
+        evidence: Evidence,
+        annotators: pd.Index,
+        known: Int[np.ndarray, " items"] | None,
+    ) -> None:
         n_classes = labels.n_classes
         self._log_weights = state.log_weights
         self._log_table = state.model.log_table.reshape(-1, n_classes)
         q = posterior(evidence.answers, self._log_weights, self._log_table)
         sizes = state.expected.sizes + (self.prior is not None)
         self.class_proportions_ = sizes / sizes.sum()
-        self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators)
+        self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators, known=known)
         counts = (labels_of(state.expected, evidence) + evidence.history).transpose(0, 2, 1)
         matrices = self.confusion_matrices_
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)

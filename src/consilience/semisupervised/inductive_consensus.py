@@ -14,6 +14,7 @@ every item is of that cluster.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.aggregator import LabelAggregator
 from consilience.base import CrowdEstimator
-from consilience.errors import InputError
+from consilience.errors import InputError, UnannotatedWarning
 
 
 def _gives_probabilities(model: Any) -> bool:
@@ -123,7 +124,9 @@ class InductiveConsensus(CrowdEstimator):
         self.consensus_, classifier = self._estimators()
         labels = isinstance(self.consensus_, LabelAggregator)
         read = self._labels_beside(X, y, missing) if labels else self._judgements(X, y, missing)
-        self.consensus_.fit(read)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnannotatedWarning)  # the classifier answers for such items
+            self.consensus_.fit(read)
         self.items_, self.n_clusters_ = read.items, self.consensus_.n_clusters_
         self.annotators_ = self.consensus_.annotators_
         codes = np.asarray(self.consensus_._cluster_codes())
