@@ -48,7 +48,7 @@ class LabelAggregator(ConsensusEstimator):
             Annotations that hold no labels, or a wrong parameter.
         """
         labels = self._labels(annotations, reset=True)
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             return self._aggregate(labels)
 
     @abstractmethod

@@ -57,7 +57,7 @@ from consilience.held_out import LEVELS, HeldOut, hold_out
 from consilience.inference.iterate import spawn_seeds
 from consilience.metrics import same_log_loss
 from consilience.parameters import is_number, is_whole
-from consilience.progress import progress_bar
+from consilience.progress import counting, showing
 
 __all__ = ["Comparison", "compare"]
 
@@ -174,7 +174,7 @@ def compare(
         Measure memory in the first fold, in which Python is then slower.
     random_state : int, RandomState instance or None, default=None
     verbose : bool, default=False
-        Show progress on standard error if that is a terminal.
+        Show a progress bar: in a notebook, or in a terminal on standard error.
 
     Returns
     -------
@@ -204,16 +204,15 @@ def compare(
     chance = np.empty(len(held.fold))
     for entrant in entrants:
         entrant.probability = np.full(len(held.fold), np.nan)
-    with progress_bar(
-        shown=bool(verbose), total=n_folds * len(entrants), desc="fits", disable=None, leave=False
-    ) as bar:
+    with showing("compare", shown=bool(verbose)), counting("fits", n_folds * len(entrants)) as fits:
         for fold in range(n_folds):
             kept = held.kept(fold)
             chance[held.fold == fold] = share_same(kept)
             for entrant in entrants:
+                fits.say(entrant.name)
                 if not entrant.failure:
                     entrant.run(held, kept, X, fold, seeds[fold], by=by, memory=memory and fold == 0)
-                bar.update()
+                fits.update()
     return _comparison(held, entrants, chance, clip)
 
 

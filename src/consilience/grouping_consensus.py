@@ -40,7 +40,7 @@ class GroupingConsensus(ConsensusEstimator):
             Annotations that hold no groupings, or a wrong parameter.
         """
         groupings = self._read_groupings(annotations, reset=True)
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             return self._fuse(groupings)
 
     @abstractmethod

@@ -50,6 +50,8 @@ class InductiveConsensus(CrowdEstimator):
     classifier : estimator, optional
         Any classifier of scikit-learn's kind, or a `Pipeline` that ends with one. Default: logistic regression on
         standardised features.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
         Of the consensus and the classifier, where theirs is None.
 
@@ -92,9 +94,12 @@ class InductiveConsensus(CrowdEstimator):
     (75,)
     """
 
-    def __init__(self, consensus: Any = None, classifier: Any = None, *, random_state: Any = None) -> None:
+    def __init__(
+        self, consensus: Any = None, classifier: Any = None, *, verbose: Any = False, random_state: Any = None
+    ) -> None:
         self.consensus = consensus
         self.classifier = classifier
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, annotations: Any = None) -> InductiveConsensus:
@@ -121,7 +126,8 @@ class InductiveConsensus(CrowdEstimator):
         read = self._judgements(X, annotations)
         self.consensus_, classifier = self._estimators()
         labels = isinstance(self.consensus_, LabelAggregator)
-        self.consensus_.fit(_labels(annotations, read.items) if labels else read)
+        with self._progress():
+            self.consensus_.fit(_labels(annotations, read.items) if labels else read)
         self.items_, self.n_clusters_ = read.items, self.consensus_.n_clusters_
         self.annotators_ = self.consensus_.annotators_
         codes = np.asarray(self.consensus_._cluster_codes())
