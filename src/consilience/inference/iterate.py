@@ -17,7 +17,7 @@ State = TypeVar("State")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace(Generic[State]):
     """What a run of the loop leaves behind.
 
@@ -40,6 +40,10 @@ class Trace(Generic[State]):
     def lower_bound(self) -> float:
         """The bound after the last sweep, nats."""
         return self.lower_bounds[-1]
+
+    def __repr__(self) -> str:
+        bound = f"{self.lower_bound:.6g}" if self.lower_bounds else "none"
+        return f"Trace(n_iter={self.n_iter}, lower_bound={bound}, converged={self.converged}, reason={self.reason!r})"
 
     @property
     def n_iter(self) -> int:
