@@ -18,7 +18,8 @@ from multiprocessing import parent_process
 from threading import RLock
 from typing import Any
 
-FORM = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} {unit} [{elapsed}{postfix}]"  # no forecast: steps differ
+BAR = "{desc}: {percentage:3.0f}%|{bar}| "
+FORM = BAR + "{n_fmt}/{total_fmt} {unit} [{elapsed}{postfix}]"  # no forecast: steps differ
 RARELY = 0.5  # seconds: a notebook without widgets keeps all that was ever printed
 
 
@@ -43,6 +44,7 @@ class Bar:
         self._counts = False
         self._text = ""
         self._inner: Counter[str] = Counter()  # steps of the counts inside, by unit
+        self._taken: Counter[str] = Counter()  # steps of all that was shown
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(None), ()
@@ -85,15 +87,21 @@ class Bar:
         with self._lock:
             self._counts = False
             steps = self._bar.n
+            self._taken[self._bar.unit] += steps
             if done and 0 < steps < self._bar.total:
                 self._restart(steps)
                 self._bar.update(steps)
             self._bar.set_postfix_str("", refresh=True)
 
-    def close(self) -> None:
-        """Show no more."""
-        if self._bar is not None:
-            self._bar.close()
+    def close(self, *, done: bool) -> None:
+        """Show no more; where all is done and the bar stays, it says what was."""
+        if self._bar is None:
+            return
+        if done and self._bar.leave:
+            taken = ", ".join(f"{n:,} {unit}" for unit, n in self._taken.items())
+            self._bar.bar_format = f"{BAR}{taken} [{{elapsed}}]"
+            self._bar.refresh()
+        self._bar.close()
 
     def _restart(self, total: int) -> None:
         self._bar.reset(total=total)
@@ -137,11 +145,13 @@ def showing(name: str, *, shown: bool) -> Iterator[None]:
         return
     kind, options = look
     bar = Bar(name, kind, **options)
+    done = False
     with joining(bar):
         try:
             yield
+            done = True
         finally:
-            bar.close()
+            bar.close(done=done)
 
 
 @contextmanager
