@@ -182,6 +182,18 @@ class TestContract:
         assert set(np.unique(model.labels_)) == set(names)
         np.testing.assert_array_equal(model.labels_, np.array(names)[model.responsibilities_.argmax(1)])
 
+    def test_labels_as_a_series_by_item(self, name):
+        X, annotations, _ = small_study()
+        unfitted = registry.estimator(name)(**QUICK.get(name, {}))
+        assert not hasattr(unfitted, "labels_series_")
+        model = fit(name, X, annotations)
+        column = "label" if answers_in_classes(name) else "cluster"
+        expected = pd.Series(model.labels_, index=pd.Index(list(X.index), name="item"), name=column)
+        for fitted in (model, pickle.loads(pickle.dumps(model))):
+            pd.testing.assert_series_equal(fitted.labels_series_, expected)
+        assert model.labels_series_["item 3"] == model.labels_[3]
+        assert not hasattr(clone(model), "labels_series_")
+
     def test_is_deterministic_and_leaves_its_parameters_alone(self, name):
         X, annotations, _ = small_study()
         one, two = fit(name, X, annotations), fit(name, X, annotations)

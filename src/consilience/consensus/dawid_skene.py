@@ -173,6 +173,8 @@ class DawidSkene(LabelAggregator):
     ----------
     labels_ : ndarray of class names, shape (n_items,)
         Most probable class.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     classes_ : ndarray of class names, shape (n_classes,)
