@@ -10,6 +10,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience import Groupings, Labels, Pairs, registry
 from consilience.annotations import concat
+from consilience.cli.result_folder import possible_files
+from consilience.cli.results import files_of
 from consilience.consensus import KCC
 from consilience.errors import InputError
 from consilience.persistence import load, save
@@ -181,6 +183,7 @@ class TestContract:
         names = getattr(model, "classes_", range(model.n_clusters_))
         assert set(np.unique(model.labels_)) == set(names)
         np.testing.assert_array_equal(model.labels_, np.array(names)[model.responsibilities_.argmax(1)])
+        assert set(files_of(model)) <= set(possible_files(name))
 
     def test_labels_as_a_series_by_item(self, name):
         X, annotations, _ = small_study()
