@@ -261,7 +261,7 @@ out_option = click.option(
     metavar="FOLDER",
     default=Path("consilience-report"),
     show_default=True,
-    help="Folder to write.",
+    help="Folder to write. A fit that it holds is replaced as a whole; other files in it stay.",
 )
 seed_option = click.option(
     "--seed", type=int, help="Where random numbers start; the same seed gives the same result.  [default: 0]"
