@@ -18,7 +18,7 @@ LAYERS = [
     {"semisupervised", "consensus", "deep"},
     {
         *("base", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
-        *("parameters", "profiles", "simulation", "datasets", "metrics"),
+        *("parameters", "profiles", "restoring", "simulation", "datasets", "metrics"),
     },
     {"inference"},
     {"annotations"},

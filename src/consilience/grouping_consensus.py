@@ -8,6 +8,7 @@ from typing import Any
 from scipy.sparse import issparse
 
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.canonical import arrange
 from consilience.annotations.files.reading import in_long_frame
 from consilience.base import as_groupings
 from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
@@ -17,7 +18,7 @@ from consilience.errors import InputError
 class GroupingConsensus(ConsensusEstimator):
     """What the estimators of clusters from groupings share: ``fit(groupings)``.
 
-    A subclass implements `_fuse`, which reads `Groupings` and returns the fitted estimator.
+    A subclass implements `_fuse`, which reads `Groupings` in canonical order and learns from them.
     """
 
     def fit(self, annotations: Any, y: Any = None) -> Any:
@@ -39,9 +40,11 @@ class GroupingConsensus(ConsensusEstimator):
         InputError
             Annotations that hold no groupings, or a wrong parameter.
         """
-        groupings = self._read_groupings(annotations, reset=True)
+        arranged = arrange(self._read_groupings(annotations, reset=True))
         with one_blas_thread():
-            return self._fuse(groupings)
+            self._fuse(arranged.said)
+        self._restore(arranged)
+        return self
 
     @abstractmethod
     def _fuse(self, groupings: Groupings) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings, Pairs
+from consilience.annotations.canonical import arrange
 from consilience.annotations.files.reading import in_long_frame
-from consilience.annotations.names import order_of_names
 from consilience.consensus import item_embeddings, point_mixture
 from consilience.consensus.item_embeddings import Problem, State
 from consilience.consensus.point_mixture import Mixture, Prior
@@ -24,6 +24,7 @@ from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.parameters import is_number, is_whole, require
+from consilience.restoring import Axes
 
 MAX_PAIRS = 500_000  # judgements that `fit` takes: each is met in every sweep
 MOST_COMPONENTS = 10  # beyond it the tables of an annotator grow large
@@ -107,6 +108,13 @@ class Crowdclustering(GroupingConsensus):
     [True, True, False]
     """
 
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "embedding_": ("items",),
+        "_points": ("items",),
+        "_weights": ("annotators",),
+        "_weight_covariances": ("annotators",),
+    }
+
     def __init__(
         self,
         max_clusters: Any = 15,
@@ -167,8 +175,11 @@ class Crowdclustering(GroupingConsensus):
             return super().fit(annotations)
         self._forget_columns()
         self._check(annotations.n_rows, len(annotations))
+        arranged = arrange(annotations)
         with one_blas_thread():
-            return self._learn(annotations)
+            self._learn(arranged.said)
+        self._restore(arranged)
+        return self
 
     def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
@@ -199,17 +210,14 @@ class Crowdclustering(GroupingConsensus):
             same = expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
         return float(same[0]) if one else same
 
-    def _fuse(self, groupings: Groupings) -> Crowdclustering:
+    def _fuse(self, groupings: Groupings) -> None:
         sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(float)
         n_pairs = int((sizes * (sizes - 1) / 2).sum())
         self._check(n_pairs, len(groupings))
-        return self._learn(groupings.to_pairs(max_pairs=MAX_PAIRS))
+        self._learn(groupings.to_pairs(max_pairs=MAX_PAIRS))
 
-    def _learn(self, pairs: Pairs) -> Crowdclustering:
-        order = order_of_names(pairs.items)
-        judged = np.zeros(len(order), dtype=bool)
-        judged[pairs.item_a] = judged[pairs.item_b] = True
-        order = order[judged[order]]
+    def _learn(self, pairs: Pairs) -> None:
+        order = np.union1d(pairs.item_a, pairs.item_b)
         order = order[np.random.default_rng(SHUFFLE).permutation(len(order))]
         problem = Problem.of(pairs[order], n_components=int(self.n_components), prior=self._prior())
         run = partial(
@@ -229,7 +237,6 @@ class Crowdclustering(GroupingConsensus):
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
         self._read_off(problem, trace.state, mixture, pairs, order)
-        return self
 
     def _read_off(
         self, problem: Problem, state: State, mixture: Mixture, pairs: Pairs, order: Int[np.ndarray, " judged"]
