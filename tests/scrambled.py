@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from consilience import Groupings, Labels
+from consilience import Groupings, Labels, Pairs
 from consilience.annotations.memberships import incidence_of
 from consilience.annotations.names import inverse
 
@@ -14,10 +14,11 @@ WHAT = ("items", "annotators", "groupings", "groups")
 
 @dataclass(frozen=True)
 class Scrambled:
-    """Annotations, and for each kind of thing the places where they were before."""
+    """Annotations, for each kind of thing the places where they were before, and the new name of each."""
 
     said: object
     places: dict[str, np.ndarray]
+    now: dict[str, str]
 
     @property
     def items(self):
@@ -32,7 +33,7 @@ def scramble(said, rng, *, move=WHAT, rename=WHAT):
     places = {what: rng.permutation(n) if what in move else np.arange(n) for what, n in sizes.items()}
     if isinstance(said, Groupings):
         moved, places = _moved_groupings(said, places)
-        return Scrambled(_renamed_groupings(moved, rename, rng), places)
+        return _scrambled(said, _renamed_groupings(moved, rename, rng), places)
     codes = {what: inverse(places[what], sizes[what]) for what in ("items", "annotators")}
     of_items = ("item",) if isinstance(said, Labels) else ("item_a", "item_b")
     moved = replace(
@@ -42,7 +43,16 @@ def scramble(said, rng, *, move=WHAT, rename=WHAT):
         annotator=codes["annotators"][said.annotator],
         **{name: codes["items"][getattr(said, name)] for name in of_items},
     )
-    return Scrambled(moved.in_order(), places)
+    if isinstance(said, Pairs) and "groupings" in rename:
+        moved = replace(moved, groupings=_named(said.groupings, True, rng))
+    return _scrambled(said, moved.in_order(), places)
+
+
+def _scrambled(before, now, places):
+    names = {}
+    for what in ("items", "annotators"):
+        names |= dict(zip(getattr(before, what).take(places[what]), getattr(now, what), strict=True))
+    return Scrambled(now, places, names)
 
 
 def _moved_groupings(said, places):

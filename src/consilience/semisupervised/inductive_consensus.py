@@ -14,7 +14,7 @@ every item is of that cluster.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,7 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.canonical import arrange
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
+from consilience.restoring import Axes
 
 
 def _gives_probabilities(model: Any) -> bool:
@@ -92,6 +93,8 @@ class InductiveConsensus(CrowdEstimator):
     >>> model.predict(X[new]).shape
     (75,)
     """
+
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {"_codes": ("items",)}
 
     def __init__(self, consensus: Any = None, classifier: Any = None, *, random_state: Any = None) -> None:
         self.consensus = consensus
