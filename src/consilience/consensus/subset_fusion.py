@@ -257,9 +257,17 @@ class SubsetFusion(GroupingConsensus):
             is added to every pair.
         """
         _, memberships = self._some(items)
-        evidence = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0), all_items=True)
+        order = self._canonical_order(items)
+        evidence = EvidenceSilhouette.of(memberships.of_items(order), rng=np.random.default_rng(0), all_items=True)
         result: np.ndarray = hierarchy.linkage(squareform(evidence.dissimilarities(), checks=False), method)
+        clusters = np.concatenate([order, np.arange(len(order), 2 * len(order) - 1)])
+        result[:, :2] = np.sort(clusters[result[:, :2].astype(np.intp)], axis=1)
         return result
+
+    def _canonical_order(self, items: Any) -> Int[np.ndarray, " items"]:
+        """Places of these items in an order that depends on what was said alone."""
+        given = self.groupings_ if items is None else self.groupings_.restrict(items=items)
+        return arrange(given).items
 
     def _fuse(self, groupings: Groupings) -> None:
         memberships, places, part = self._linked(groupings)
