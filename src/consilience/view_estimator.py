@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.base import Annotations
+from consilience.annotations.canonical import Arrangement
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 from consilience.parameters import is_whole
@@ -100,6 +101,10 @@ class ViewEstimator(CrowdEstimator):
             same = within @ self.view_probabilities_.to_numpy()[place]
             same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
         return float(same[0]) if one else same
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        self.responsibilities_ = self.view_responsibilities_[0]
 
     @abstractmethod
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from consilience import Groupings, Labels, Pairs
 from consilience.annotations import refinement
 from consilience.annotations.canonical import arrange, arrange_items
-from consilience.annotations.refinement import Links, Structure, canonical_colours, colours_of_rows
+from consilience.annotations.refinement import Links, Structure, canonical_places, places_of_rows
 from tests.scrambled import scramble
 
 NAMES = st.sampled_from(["ant", "bee", "cow", "dog", "elk", "fly", "gnu"])
@@ -185,44 +185,47 @@ def test_items_without_annotations():
     assert names[0] in (["a", "c", "b", "d"], ["b", "d", "a", "c"])
 
 
-def test_colours_of_rows():
-    values = np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0], [0.0, 1.0 + 1e-16], [0.0, np.nextafter(1, 2)]])
-    colours = colours_of_rows(values)
-    assert colours[0] == colours[1] == colours[3]
-    assert len(set(colours)) == 3
+def test_places_of_rows():
+    values = np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0], [0.0, 1.0 + 1e-16], [0.0, np.nextafter(1, 2)], [-1.0, 9.0]])
+    assert places_of_rows(values).tolist() == [1, 1, 5, 1, 4, 0]
 
 
-def test_colours_of_rows_in_parts(monkeypatch):
-    values = np.random.default_rng(0).normal(size=(50, 3))
-    whole = colours_of_rows(values)
-    monkeypatch.setattr(refinement, "FEATURES_AT_A_TIME", 7)
-    np.testing.assert_array_equal(colours_of_rows(values), whole)
+@given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=12))
+def test_places_of_rows_are_those_of_sorted_rows(rows):
+    found = places_of_rows(np.array(rows, dtype=float))
+    assert found.tolist() == [sorted(rows).index(row) for row in rows]
 
 
-def test_columns_of_features_are_not_exchanged():
-    assert colours_of_rows(np.array([[1.0, 2.0]])) != colours_of_rows(np.array([[2.0, 1.0]]))
+def test_places_of_rows_without_columns():
+    assert places_of_rows(np.empty((3, 0))).tolist() == [0, 0, 0]
+
+
+def test_the_unit_of_a_feature_makes_no_difference():
+    said = Groupings.from_matrix([["p"]] * 9)
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    assert list(arrange(said, X).items) == list(arrange(said, X * [1000.0, 0.01]).items)
 
 
 def test_refinement_tells_apart_what_walks_do():
     """The nodes of a path: alike from both ends, until one end is taken out."""
     path = Links.of(np.arange(4), np.arange(1, 5), roles=(0, 0))
     structure = Structure(np.zeros(5, dtype=int), np.zeros(5, dtype=np.uint64), (path,))
-    colours = canonical_colours(structure, lambda nodes: nodes)
-    assert len(set(colours)) == 5
+    places = canonical_places(structure, lambda nodes: nodes)
+    assert len(set(places)) == 5
 
 
-def test_twins_keep_one_colour():
+def test_twins_share_a_place():
     star = Links.of(np.zeros(4, dtype=int), np.arange(1, 5))
     structure = Structure(np.array([0, 1, 1, 1, 1]), np.zeros(5, dtype=np.uint64), (star,))
-    colours = canonical_colours(structure, lambda nodes: nodes)
-    assert len(set(colours[1:])) == 1
-    assert colours[0] != colours[1]
+    places = canonical_places(structure, lambda nodes: nodes)
+    assert len(set(places[1:])) == 1
+    assert places[0] != places[1]
 
 
 def test_without_links():
     structure = Structure(np.zeros(3, dtype=int), np.array([5, 6, 5], dtype=np.uint64), ())
-    colours = canonical_colours(structure, lambda nodes: nodes)
-    assert colours[0] == colours[2] != colours[1]
+    places = canonical_places(structure, lambda nodes: nodes)
+    assert places[0] == places[2] != places[1]
 
 
 def test_few_rounds_still_order_by_names(monkeypatch):
@@ -234,3 +237,11 @@ def test_few_rounds_still_order_by_names(monkeypatch):
     two = arrange(scramble(said, np.random.default_rng(1), rename=()).said).said
     assert list(one.items) == list(two.items)
     assert one == two
+
+
+def test_where_nothing_else_does_names_of_items_decide():
+    """The order of symmetric items is that in which a reader meets them."""
+    alone = Groupings.from_matrix([["p"], ["q"], ["r"], ["s"]], items=["dog", "ant", "cow", "bee"])
+    assert list(arrange(alone).said.items) == ["ant", "bee", "cow", "dog"]
+    halves = Groupings.from_matrix([["p"], ["q"], ["p"], ["q"]], items=["dog", "ant", "cow", "bee"])
+    assert list(arrange(halves).said.items) == ["ant", "bee", "cow", "dog"]

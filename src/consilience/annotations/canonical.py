@@ -26,7 +26,7 @@ from consilience.annotations.labels import Labels
 from consilience.annotations.memberships import incidence_of
 from consilience.annotations.names import inverse, name_index, order_of_names
 from consilience.annotations.pairs import Pairs
-from consilience.annotations.refinement import Links, Structure, canonical_colours, colours_of_rows
+from consilience.annotations.refinement import Links, Structure, canonical_places, mix, places_of_rows
 
 Said = TypeVar("Said", bound=Annotations | None)
 Ranks = Callable[[np.ndarray], np.ndarray]
@@ -87,7 +87,7 @@ def arrange(annotations: Said, of_items: np.ndarray | None = None) -> Arrangemen
     >>> list(zip(first.items, second.items)) == [("ant", "a"), ("bee", "b"), ("cow", "c")]
     False
     """
-    own = None if of_items is None or not of_items.shape[1] else colours_of_rows(of_items)
+    own = None if of_items is None else mix(places_of_rows(of_items).astype(np.uint64))
     found: Any
     if isinstance(annotations, Groupings):
         found = _arranged_groupings(annotations, own)
@@ -110,7 +110,7 @@ def arrange_items(names: pd.Index, of_items: np.ndarray) -> Arrangement[None]:
     -------
     Arrangement
     """
-    order = _order(colours_of_rows(of_items), lambda places: _joint(names.take(places)))
+    order = _order(places_of_rows(of_items), lambda places: _joint(names.take(places)))
     return Arrangement(None, None, names, order, NOTHING, NOTHING, NOTHING)
 
 
@@ -126,18 +126,18 @@ def _arranged_groupings(given: Groupings, own: UInt64[np.ndarray, " items"] | No
         return _joint(*names)
 
     nodes = _Nodes.of(
+        (given.n_items, lambda places: _joint(given.items.take(places))),
         (given.n_annotators, lambda places: _joint(given.annotators.take(places))),
         (given.n_groupings, ranks_of_groupings),
         (given.n_groups, ranks_of_groups),
-        (given.n_items, lambda places: _joint(given.items.take(places))),
     )
-    annotator, grouping, group, item = nodes.start
+    item, annotator, grouping, group = nodes.start
     links = (
         Links.of(grouping + np.arange(given.n_groupings), annotator + by),
         Links.of(group + np.arange(given.n_groups), grouping + of_group),
         Links.of(item + given.item_of_row, group + given.incidence.indices),
     )
-    annotators, groupings, groups, items = nodes.orders(links, own)
+    items, annotators, groupings, groups = nodes.orders(links, {item: own})
     groupings = groupings[np.argsort(inverse(annotators, len(annotators))[by[groupings]], kind="stable")]
     groups = groups[np.argsort(inverse(groupings, len(groupings))[of_group[groups]], kind="stable")]
     item_now, group_now = inverse(items, len(items)), inverse(groups, len(groups))
@@ -159,12 +159,12 @@ def _arranged_groupings(given: Groupings, own: UInt64[np.ndarray, " items"] | No
 def _arranged_labels(given: Labels, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Labels]:
     nodes = _Nodes.of(
         (given.n_classes, lambda places: _joint(given.classes.take(places))),
-        (given.n_annotators, lambda places: _joint(given.annotators.take(places))),
         (given.n_items, lambda places: _joint(given.items.take(places))),
+        (given.n_annotators, lambda places: _joint(given.annotators.take(places))),
     )
-    label, annotator, item = nodes.start
+    label, item, annotator = nodes.start
     links = (Links.of(item + given.item, annotator + given.annotator, label + given.label),)
-    _, annotators, items = nodes.orders(links, own)
+    _, items, annotators = nodes.orders(links, {item: own})
     said = replace(
         given,
         items=given.items.take(items),
@@ -180,20 +180,20 @@ def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> A
     distinct, occasion = np.unique(given.annotator.astype(np.int64) * n_names + given.grouping, return_inverse=True)
     by, name = np.divmod(distinct, n_names)
     nodes = _Nodes.of(
+        (given.n_items, lambda places: _joint(given.items.take(places))),
         (given.n_annotators, lambda places: _joint(given.annotators.take(places))),
         (
             len(distinct),
             lambda places: _joint(given.annotators.take(by[places]), given.groupings.take(name[places])),
         ),
-        (given.n_items, lambda places: _joint(given.items.take(places))),
     )
-    annotator, grouping, item = nodes.start
+    item, annotator, grouping = nodes.start
     judged = (item + given.item_a, item + given.item_b, grouping + occasion)
     links = (
         Links.of(grouping + np.arange(len(distinct)), annotator + by),
         Links.of(*judged, roles=(0, 0, 1), colour=given.same),
     )
-    annotators, groupings, items = nodes.orders(links, own)
+    items, annotators, groupings = nodes.orders(links, {item: own})
     place = inverse(items, len(items))
     said = replace(
         given,
@@ -210,7 +210,7 @@ def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> A
 
 @dataclass(frozen=True)
 class _Nodes:
-    """Nodes of several kinds side by side, the items last.
+    """Nodes of several kinds side by side; where nothing tells nodes apart, names count of the first kind first.
 
     start : first node of each kind.
     ranks : of each kind: places → ranks by name.
@@ -227,31 +227,32 @@ class _Nodes:
         return cls(sizes, tuple(start.tolist()), tuple(ranks for _, ranks in kinds))
 
     def orders(
-        self, links: Sequence[Links], own: UInt64[np.ndarray, " items"] | None
+        self, links: Sequence[Links], own: dict[int, UInt64[np.ndarray, " items"] | None]
     ) -> list[Int[np.ndarray, " places"]]:
-        """Places of the nodes of each kind in canonical order; `own` are colours of the items."""
+        """Places of the nodes of each kind in canonical order; `own` are colours of nodes from a first one on."""
         kind = np.repeat(np.arange(len(self.sizes)), self.sizes)
         colour = np.zeros(len(kind), dtype=np.uint64)
-        if own is not None:
-            colour[self.start[-1] :] = own
+        for start, colours in own.items():
+            if colours is not None:
+                colour[start : start + len(colours)] = colours
 
         def ranks(nodes: np.ndarray) -> np.ndarray:
             of = int(kind[nodes[0]])
             return self.ranks[of](nodes - self.start[of])
 
-        found = canonical_colours(Structure(kind, colour, tuple(links)), ranks)
+        found = canonical_places(Structure(kind, colour, tuple(links)), ranks)
         parts = zip(self.start, self.sizes, self.ranks)
         return [_order(found[start : start + size], by_name) for start, size, by_name in parts]
 
 
-def _order(colour: UInt64[np.ndarray, " places"], ranks: Ranks) -> Int[np.ndarray, " places"]:
-    """Places by colour; those of one colour by name."""
-    order = np.argsort(colour, kind="stable")
-    same = colour[order[1:]] == colour[order[:-1]]
+def _order(place: Int[np.ndarray, " nodes"], ranks: Ranks) -> Int[np.ndarray, " nodes"]:
+    """Nodes by their place; those of one by name."""
+    order = np.argsort(place, kind="stable")
+    same = np.diff(place[order]) == 0
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same))[: len(order)]
     if len(tied):
-        places = order[tied]
-        order[tied] = places[np.lexsort((ranks(places), colour[places]))]
+        nodes = order[tied]
+        order[tied] = nodes[np.lexsort((ranks(nodes), place[nodes]))]
     return order
 
 

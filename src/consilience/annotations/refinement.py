@@ -6,16 +6,19 @@ depend on their order. When no round tells more nodes apart, those of one colour
 links can meet.
 
 Nodes of one colour that are linked with the same nodes are *twins*: exchanging them changes nothing. Others of one
-colour may still differ from each other in whom they go with, as the two groups of everybody who halves the items alike.
-One of them, with its twins, is then taken out and given a colour of its own, and rounds follow, until only twins are
-left. Where nodes of one colour are images of each other under a symmetry, which is the rule, it makes no difference
-which is taken.
+colour may still differ from each other in whom they go with, as the items of two groups of one size if nothing else is
+known. One of them, with its twins, is then put before the others, and rounds follow, until only twins are left. Where
+nodes of one colour are images of each other under a symmetry, which is the rule, it makes no difference which comes
+first.
+
+The order is by the colour when no round tells more apart, then by who was put before others, then by the colour after
+that, and so on.
 
 Decided here
 ------------
-There are as many rounds as `WORK` allows, at least `LEAST_ROUNDS`. If they do not do to take nodes out one by one, all
-those of a colour are taken at once, which is as good where they may be exchanged freely. The caller says which nodes of
-a colour come first; with its ranks by name, the order of the nodes never makes a difference.
+There are as many rounds as `WORK` allows, at least `LEAST_ROUNDS`. If they do not do to put nodes first one by one, all
+those of a colour are put into an order at once, which is as good where they may be exchanged freely. The caller says
+which nodes of a colour come first; with its ranks by name, the order of the nodes never makes a difference.
 """
 
 from __future__ import annotations
@@ -31,7 +34,6 @@ Colours = UInt64[np.ndarray, " nodes"]
 
 WORK = 1 << 22  # links looked at
 LEAST_ROUNDS = 24
-FEATURES_AT_A_TIME = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Links:
 class Structure:
     """Nodes of several kinds, and their links.
 
-    kind : of each node; nodes of the lowest kind are taken out first.
+    kind : of each node; of the lowest kind nodes are put first before those of others.
     colour : what a node is, beside its kind.
     """
 
@@ -78,38 +80,60 @@ def mix(values: UInt64[np.ndarray, "*shape"]) -> UInt64[np.ndarray, "*shape"]:
     return mixed
 
 
-def colours_of_rows(values: np.ndarray) -> UInt64[np.ndarray, " rows"]:
-    """A colour for each row of numbers, the same for equal rows; -0.0 is 0.0."""
-    n_rows, n_columns = values.shape
-    salts = mix(np.arange(n_columns, dtype=np.uint64))
-    colour = np.zeros(n_rows, dtype=np.uint64)
-    step = max(FEATURES_AT_A_TIME // max(n_columns, 1), 1)
-    for start in range(0, n_rows, step):
-        bits = (np.asarray(values[start : start + step], dtype=np.float64) + 0.0).view(np.uint64)
-        colour[start : start + step] = mix(bits + salts).sum(1)
-    return colour
+def places_of_rows(values: np.ndarray) -> Int[np.ndarray, " rows"]:
+    """Place of each row of numbers in their order by the first column, then by the second, and so on.
+
+    Equal rows share a place, and -0.0 is 0.0. The unit of a column makes no difference.
+    """
+    places, tied = np.zeros(len(values), dtype=np.intp), np.arange(len(values))
+    for column in values.T:
+        own = column[tied]
+        if not len(tied):
+            break
+        if own.min() == own.max():
+            continue
+        order = np.lexsort((own, places[tied]))
+        tied, own = tied[order], own[order]
+        block = np.diff(places[tied], prepend=-1) != 0
+        run = block | (np.diff(own, prepend=own[0]) != 0)
+        number = np.arange(len(tied))
+        start, first = (np.maximum.accumulate(np.where(new, number, 0)) for new in (run, block))
+        places[tied] += start - first
+        tied = tied[np.bincount(start, minlength=len(tied))[start] > 1]
+    return places
 
 
-def canonical_colours(structure: Structure, ranks: Callable[[np.ndarray], np.ndarray]) -> Colours:
-    """Colours by which all nodes differ but twins, as far as the rounds do.
+def canonical_places(structure: Structure, ranks: Callable[[np.ndarray], np.ndarray]) -> Int[np.ndarray, " nodes"]:
+    """Place of each node in an order that does not depend on theirs; twins share one, and others if rounds do not do.
 
     Parameters
     ----------
     structure : Structure
-    ranks : nodes of one kind → their ranks, by which those of one colour are taken out.
+    ranks : nodes of one kind → their ranks, by which those of one colour are put first.
     """
     links = structure.links
     rounds = max(LEAST_ROUNDS, WORK // max(sum(link.ends.shape[1] for link in links), 1))
     everyone = np.arange(len(structure.kind), dtype=np.uint64)
     company = _company(mix(everyone), links)
     colour, rounds = _settled(mix(structure.colour + mix(structure.kind.astype(np.uint64))), links, rounds)
+    places = _dense(colour)
     while rounds > 0:
-        alike = _alike(colour, company, structure.kind)
+        alike = _alike(places, company, structure.kind)
         if not len(alike):
             break
-        colour = _taken_out(colour, alike, company, ranks, one_by_one=2 * len(alike) <= rounds)
-        colour, rounds = _settled(colour, links, rounds)
-    return colour
+        places = _put_first(places, alike, company, ranks, one_by_one=2 * len(alike) <= rounds)
+        colour, rounds = _settled(mix(places.astype(np.uint64)), links, rounds)
+        places = _dense(places, colour)
+    return places
+
+
+def _dense(*keys: np.ndarray) -> Int[np.ndarray, " nodes"]:
+    """Places by a first key, by a second where that is the same, and so on; 0, 1, … without gaps."""
+    order = np.lexsort(keys[::-1])
+    new = np.logical_or.reduce([np.diff(key[order], prepend=key[order[:1]]) != 0 for key in keys])
+    places = np.empty(len(order), dtype=np.intp)
+    places[order] = np.cumsum(new)
+    return places
 
 
 def _settled(colour: Colours, links: tuple[Links, ...], rounds: int) -> tuple[Colours, int]:
@@ -139,10 +163,12 @@ def _company(colour: Colours, links: tuple[Links, ...]) -> Colours:
     return total
 
 
-def _alike(colour: Colours, company: Colours, kind: Int[np.ndarray, " nodes"]) -> Int[np.ndarray, " alike"]:
-    """Nodes of one colour that are not all twins: of the lowest kind, then the most, then of the least colour."""
-    order = np.argsort(colour, kind="stable")
-    start = np.flatnonzero(np.append(True, colour[order[1:]] != colour[order[:-1]])[: len(order)])
+def _alike(
+    places: Int[np.ndarray, " nodes"], company: Colours, kind: Int[np.ndarray, " nodes"]
+) -> Int[np.ndarray, " alike"]:
+    """Nodes of one place that are not all twins: of the lowest kind, then the most, then of the first place."""
+    order = np.argsort(places, kind="stable")
+    start = np.flatnonzero(np.diff(places[order], prepend=-1))
     if not len(start):
         return order
     sizes = np.diff(np.append(start, len(order)))
@@ -150,22 +176,22 @@ def _alike(colour: Colours, company: Colours, kind: Int[np.ndarray, " nodes"]) -
     mixed = np.flatnonzero(np.minimum.reduceat(own, start) != np.maximum.reduceat(own, start))
     if not len(mixed):
         return order[:0]
-    chosen = mixed[np.lexsort((-sizes[mixed], kind[order[start[mixed]]]))[0]]  # stable, and colours rise
+    chosen = mixed[np.lexsort((-sizes[mixed], kind[order[start[mixed]]]))[0]]
     return order[start[chosen] : start[chosen] + sizes[chosen]]
 
 
-def _taken_out(
-    colour: Colours,
+def _put_first(
+    places: Int[np.ndarray, " nodes"],
     alike: Int[np.ndarray, " alike"],
     company: Colours,
     ranks: Callable[[np.ndarray], np.ndarray],
     *,
     one_by_one: bool,
-) -> Colours:
-    """Give the first of nodes of one colour another colour, or each its own; twins have one together."""
+) -> Int[np.ndarray, " nodes"]:
+    """Put the first of nodes of one place before the others, or all into an order; twins stay together."""
     by_rank = alike[np.lexsort((alike, ranks(alike)))]
     _, first, twins = np.unique(company[by_rank], return_index=True, return_inverse=True)
-    place = np.argsort(np.argsort(first))[twins]
-    changed = colour.copy()
-    changed[by_rank] = mix(colour[by_rank] + (np.minimum(place, 1) if one_by_one else place).astype(np.uint64))
-    return changed
+    turn = np.argsort(np.argsort(first))[twins]
+    later = np.zeros_like(places)
+    later[by_rank] = np.minimum(turn, 1) if one_by_one else turn
+    return _dense(places, later)

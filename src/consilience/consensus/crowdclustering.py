@@ -171,10 +171,11 @@ class Crowdclustering(GroupingConsensus):
             The kept restart still improved after `max_iter` sweeps.
         """
         annotations = in_long_frame(annotations)
-        if not isinstance(annotations, Pairs):
-            return super().fit(annotations)
-        self._forget_columns()
-        self._check(annotations.n_rows, len(annotations))
+        if isinstance(annotations, Pairs):
+            self._forget_columns()
+            self._check(annotations.n_rows, len(annotations))
+        else:
+            annotations = self._pairs_of(self._read_groupings(annotations, reset=True))
         arranged = arrange(annotations)
         with one_blas_thread():
             self._learn(arranged.said)
@@ -211,10 +212,13 @@ class Crowdclustering(GroupingConsensus):
         return float(same[0]) if one else same
 
     def _fuse(self, groupings: Groupings) -> None:
+        self._learn(self._pairs_of(groupings))
+
+    def _pairs_of(self, groupings: Groupings) -> Pairs:
         sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(float)
         n_pairs = int((sizes * (sizes - 1) / 2).sum())
         self._check(n_pairs, len(groupings))
-        self._learn(groupings.to_pairs(max_pairs=MAX_PAIRS))
+        return groupings.to_pairs(max_pairs=MAX_PAIRS)
 
     def _learn(self, pairs: Pairs) -> None:
         order = np.union1d(pairs.item_a, pairs.item_b)
