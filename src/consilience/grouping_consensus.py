@@ -9,16 +9,18 @@ import numpy as np
 from scipy.sparse import issparse
 
 from consilience.annotations import Groupings
+from consilience.annotations.canonical import arrange
 from consilience.base import as_groupings
-from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
+from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
 from consilience.given_annotations import require_no_second, warn_of_unsaid
+from consilience.inference.threads import one_blas_thread
 
 
 class GroupingConsensus(ConsensusEstimator):
     """What the estimators of clusters from groupings share: ``fit(groupings)``.
 
-    A subclass implements `_fuse`, which reads `Groupings` and returns the fitted estimator.
+    A subclass implements `_fuse`, which reads `Groupings` in canonical order and learns from them.
     """
 
     def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
@@ -50,14 +52,23 @@ class GroupingConsensus(ConsensusEstimator):
             Something was left out, taken for missing, or not used.
         """
         require_no_second(y, type(self).__name__)
-        groupings = self._read_groupings(annotations, reset=True, missing=missing)
-        with one_blas_thread():
-            model = self._fuse(groupings)
-        if not hasattr(model, "notes_"):  # else it says so there
-            warn_of_unsaid(
-                groupings, np.diff(groupings.incidence.indptr) > 0, "no annotations and no cluster (label -1)"
+        arranged = arrange(self._read_groupings(annotations, reset=True, missing=missing))
+        with one_blas_thread(), self._progress():
+            self._fuse(arranged.said)
+        self._restore(arranged)
+        if not hasattr(self, "notes_"):  # else it says so there
+            grouped = np.diff(arranged.given.incidence.indptr) > 0
+            warn_of_unsaid(arranged.given, grouped, "no annotations and no cluster (label -1)")
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        """Say where to look for a score, which models that place no new items cannot have."""
+        if name == "score":
+            raise AttributeError(
+                f"{type(self).__name__} places no new items, and so has no score. To choose a number of clusters use "
+                "consilience.comparison.compare, which foresees judgements that are held out."
             )
-        return model
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @abstractmethod
     def _fuse(self, groupings: Groupings) -> Any:

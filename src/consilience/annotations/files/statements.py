@@ -32,7 +32,7 @@ from consilience.annotations.files.values import (
     twins,
 )
 from consilience.annotations.files.vocabulary import TIMES, is_plural, named, normal, plural, with_article
-from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, unique_names, without
+from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, sort_rows, unique_names, without
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
 
@@ -190,9 +190,10 @@ def _said_twice(found: Statements) -> list[str]:
     whose = found.columns.get("annotator", found.columns.get("grouping"))
     if whose is None:
         return []
-    value = found.columns[VALUE[found.kind]].codes
-    rows = pd.DataFrame({**{str(i): code for i, code in enumerate(pair)}, "who": whose.codes, "value": value})
-    several = rows.drop_duplicates().duplicated([*map(str, range(len(pair))), "who"]).sum()
+    columns = [column + 1 for column in (*pair, whose.codes, found.columns[VALUE[found.kind]].codes)]  # -1 is missing
+    *of, value = sort_rows(columns, [int(column.max(initial=0)) + 1 for column in columns])
+    again = np.logical_and.reduce([column[1:] == column[:-1] for column in of])
+    several = (again & (value[1:] != value[:-1])).sum()
     what = "pair" if found.kind == "pairs" else "item"
     if not several:
         return []
@@ -308,11 +309,11 @@ def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
     Then most rows are groups of their own, and most cells hold a separator; and the column is called so (cards), or
     most parts occur in several different cells, as those of a name such as "Paris, France" do not.
     """
-    if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
-        return None
     cells = frame[layout.columns["item"]].astype(str)
     for separator in SEPARATORS:
         if cells.str.contains(separator, regex=False).mean() > 0.5:
+            if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
+                return None
             parts = Counter(part.strip() for cell in set(cells) for part in {*cell.split(separator)})
             recur = is_plural(layout.columns["item"]) or np.median(list(parts.values())) >= 2
             return separator if recur else None
