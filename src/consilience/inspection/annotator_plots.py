@@ -85,11 +85,11 @@ def plot_annotators(
     if named:
         guess = estimator.responsibilities_.mean(0).max()
         rules.append(guess)
-        ax.axhline(guess, color=look.faint, lw=1, ls=(0, (4, 3)), zorder=1, label="always the most frequent class")
+        ax.axhline(guess, color=look.faint, lw=1, ls=(0, (4, 3)), zorder=1, label="the most frequent class")
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-        if legend:
-            legend_inside(ax)
     tidy(ax)
+    if legend and named:
+        legend_inside(ax)
     order = _unusual_first(np.column_stack([np.log(x) if ax.get_xscale() == "log" else x, y]))
     if labels:
         name_points(ax, np.column_stack([x, y])[order], quality.index[order], rules=rules)

@@ -15,6 +15,7 @@ from consilience.errors import InputError
 from consilience.inspection.answer import Answer
 from consilience.inspection.evidence import Evidence
 from consilience.inspection.fitting import (
+    LINE,
     ROOM,
     fitting_names,
     inches,
@@ -23,7 +24,9 @@ from consilience.inspection.fitting import (
     name_columns,
     name_rows,
     reach,
+    room,
     set_names,
+    upright,
 )
 from consilience.inspection.heat_sheet import (
     LETTER,
@@ -43,7 +46,8 @@ __all__ = ["plot_co_occurrence", "plot_dendrogram"]
 
 LARGEST = 6.2  # inches of a matrix
 LONGEST = 32  # letters of a name beside a matrix
-LEAF = 0.19  # inches of a dendrogram's leaf
+LEAF, TALLEST = 0.19, 60.0  # inches of a dendrogram's leaf, and of all
+LOW = 2.2  # inches of a matrix below whose columns names do not stand upright
 BELOW_BAR = 0.5  # inches for what a colour of no share means
 
 
@@ -119,13 +123,12 @@ def plot_co_occurrence(
     places = ordered_items(evidence, max_items)
     caption = "\n".join(filter(None, [sampled(len(places), len(evidence.places)), evidence.left_out]))
     names = list(evidence.items[places])
-    order = "hierarchy" if answer is None else f"{answer.nouns}"
-    below = f"items in the order of their {order}" if len(places) > MOST_NAMED else ""
+    below = f"items by {'hierarchy' if answer is None else answer.noun}" if len(places) > MOST_NAMED else ""
     return _matrix(ax, evidence.shares(places), names, evidence.codes[places], answer, (below, caption), **shown)
 
 
 def _matrix(
-    ax: Axes | None,
+    ax: Place | None,
     values: np.ndarray,
     names: list[Any],
     cluster: np.ndarray | None,
@@ -143,32 +146,42 @@ def _matrix(
     image = ax.imshow(values, cmap=look.heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
     never = {"facecolor": look.nowhere, "edgecolor": look.faint, "hatch": "////" if n <= MOST_NAMED else ""}
     ax.patch.set(**never, linewidth=0)
-    bar = colour_bar(image, ax, "share of presentations together", below=BELOW_BAR * missing) if colorbar else None
-    if missing and legend:
-        _explain_missing(ax, bar, never)
     name_both(ax, names, labels=labels)
-    label_axes(ax, below[0], None if cluster is not None else below[0], labels=labels, caption=below[1])
     inner = np.arange(1, n) - 0.5 if n <= MOST_NAMED else np.empty(0)
     rule(ax, inner, inner, width=0.6)
     if cluster is not None and answer is not None:
         _frames(ax, cluster, answer, labels=labels)
+    low = room(ax)[1] < 3 * BELOW_BAR
+    bar = None
+    if colorbar:
+        label = "share together" if low else "share of presentations together"
+        bar = colour_bar(image, ax, label, below=BELOW_BAR * (missing and legend and not low))
+    if missing and legend:
+        _explain_missing(ax, bar, never, low=low)
+    label_axes(ax, below[0], None if cluster is not None else below[0], labels=labels, caption=below[1])
     if n <= MOST_NUMBERED:
         write_numbers(ax, image, values, two_digits)
     return ax
 
 
 def name_both(ax: Axes, names: list[Any], *, labels: bool) -> None:
-    """Name the rows of a square matrix, and its columns upright or not; nothing if that is not wanted."""
+    """Name the rows of a square matrix, and its columns upright or not; nothing if that is not wanted.
+
+    Columns without room have no names: they are those of the rows.
+    """
     if not labels:
         ax.set_xticks([])
         ax.set_yticks([])
         return
     wide, tall = inches(ax)
     texts = fitting_names(names, ROOM * min(wide, tall), LONGEST)
-    upright = (reach(texts) + 0.08) * len(texts) > wide
-    make_room(ax, left=reach(texts) - 0.4, bottom=reach(texts) - 0.15 if upright else 0.0)
+    turned = upright(ax, texts)
+    make_room(ax, left=reach(texts) - 0.4, bottom=reach(texts) - 0.15 if turned else 0.0)
     name_rows(ax, np.arange(len(texts)), texts)
-    name_columns(ax, np.arange(len(texts)), texts)
+    if turned and tall < LOW:
+        ax.set_xticks([])
+    else:
+        name_columns(ax, np.arange(len(texts)), texts)
 
 
 def _size(names: list[Any], of_items: bool, *, missing: bool) -> tuple[float, float]:
@@ -179,14 +192,20 @@ def _size(names: list[Any], of_items: bool, *, missing: bool) -> tuple[float, fl
     return side + margin + (1.35 if missing else 1.1), side + margin + 0.5
 
 
-def _explain_missing(ax: Axes, bar: Axes | None, never: dict[str, Any]) -> None:
-    """Say what the colour of pairs means that nobody saw together, below the colour bar or in its place."""
+def _explain_missing(ax: Axes, bar: Axes | None, never: dict[str, Any], *, low: bool) -> None:
+    """Say what the colour of pairs means that nobody saw together.
+
+    Below the colour bar or in its place; if the axes are low, in the corner below the names of rows.
+    """
+    where = bar if bar is not None and not low else ax
+    corner = ("upper left", (1.01, 1.0)) if bar is None else ("upper right", (0.0, -0.02))
     if bar is None:
         make_room(ax, right=1.2)
-    (bar or ax).legend(
+    loc, anchor = ("upper left", (-0.15, -0.06)) if where is bar else corner
+    where.legend(
         handles=[Patch(**never, linewidth=0, label="never shown\ntogether")],
-        loc="upper left",
-        bbox_to_anchor=(-0.15, -0.06) if bar is not None else (1.01, 1.0),
+        loc=cast(Any, loc),
+        bbox_to_anchor=anchor,
         frameon=False,
         fontsize=small(),
         labelcolor=Look.of(ax.figure).ink,
@@ -207,6 +226,7 @@ def _frames(ax: Axes, cluster: Int[np.ndarray, " rows"], answer: Answer, *, labe
         ax.add_patch(Rectangle(corner, size, size, fill=False, ec=look.ink, lw=1.2, clip_on=False, zorder=4))
     if not labels:
         return
+    make_room(ax, top=2 * LINE * small() / 72)
     above = ax.secondary_xaxis("top")
     names = [answer.names[code] for code in cluster[starts]]
     texts = fitting_names(names, 0.5 * inches(ax)[0] / max(len(names), 1) + 0.2, LONGEST)
@@ -301,7 +321,7 @@ def plot_dendrogram(
         distance = evidence.cluster_shares().distance
         names = [f"{title} ({counted(int(size), 'item')})" for title, size in zip(answer.titles, answer.sizes)]
         cluster, n_not_shown = np.arange(len(names)), ""
-    ax = axes_of(ax, (8.2, LEAF * len(names) + 0.9))
+    ax = axes_of(ax, (8.2, min(LEAF * len(names), TALLEST) + 0.9))
     if of_items and answer is not None and legend:
         cluster_legend(ax, answer)
     _draw_tree(ax, hierarchy.linkage(squareform(distance, checks=False), method), names, cluster, labels=labels)
@@ -330,11 +350,12 @@ def _draw_tree(
         distance_sort=True,
         link_color_func=lambda node: look.colour(int(owner[node])) if owner[node] >= 0 else look.faint,
     )
+    apart = inches(ax)[1] * 72 / n  # points from leaf to leaf
     for across, along, ink in zip(drawn["icoord"], drawn["dcoord"], drawn["color_list"], strict=True):
-        ax.plot(along, across, color=ink, lw=1.4, solid_joinstyle="miter", zorder=2)
+        ax.plot(along, across, color=ink, lw=float(np.clip(0.3 * apart, 0.3, 1.4)), solid_joinstyle="miter", zorder=2)
     places = 5 + 10 * np.arange(n)
     leaves = cast("list[int]", drawn["leaves"])
-    size = float(np.clip(inches(ax)[1] * 72 / n * 0.6, 2.0, 5.5))
+    size = float(np.clip(0.6 * apart, 1.5, 5.5))
     for place, leaf in zip(places.tolist() if cluster is not None else [], leaves, strict=False):
         k = int(leaf_owner[leaf])
         style: dict[str, Any] = {"marker": marker(k), "ms": size * marker_scale(k), "mfc": look.colour(k), "mew": 0.4}

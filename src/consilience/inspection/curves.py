@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import MaxNLocator
 
+from consilience.inspection.fitting import room, wrapped
 from consilience.inspection.style import Look, small
 
 
@@ -15,7 +16,9 @@ def legend_inside(ax: Axes) -> None:
     """Legend where it covers least, on paper of its own."""
     look = Look.of(ax)
     style: dict[str, Any] = {"facecolor": look.paper, "edgecolor": "none", "labelcolor": look.ink, "framealpha": 0.85}
-    ax.legend(loc="best", fontsize=small(), **style)
+    legend = ax.legend(loc="best", fontsize=small(), **style)
+    for text in legend.get_texts():
+        text.set_text(wrapped(text.get_text(), room(ax)[0] - 3.5 * small() / 72, small()))
 
 
 def whole_numbers(axis: Axis) -> None:

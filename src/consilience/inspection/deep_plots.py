@@ -315,9 +315,11 @@ def _from_0_to_1(values: np.ndarray) -> np.ndarray:
 
 
 def _sheet(images: np.ndarray) -> np.ndarray:
-    """Images (columns, rows, height, width, …) in one, a white line between any two."""
-    wide = [(0, 0)] * (images.ndim - 4)
-    framed = np.pad(images, [(0, 0), (0, 0), (0, 1), (0, 1), *wide], constant_values=1.0)
+    """Images (columns, rows, height, width, …) in one, with alpha if in colour; a line of nothing between any two."""
+    if images.ndim > 4:
+        images = np.concatenate([images, np.ones((*images.shape[:-1], 1))], axis=-1)
+    wide, nothing = [(0, 0)] * (images.ndim - 4), np.nan if images.ndim == 4 else 0.0
+    framed = np.pad(images, [(0, 0), (0, 0), (0, 1), (0, 1), *wide], constant_values=nothing)
     columns, rows, height, breadth, *colours = framed.shape
     sheet = np.moveaxis(framed, 0, 2).reshape(rows * height, columns * breadth, *colours)
     return sheet[:-1, :-1]

@@ -101,7 +101,7 @@ class Evidence:
     def left_out(self) -> str:
         """How many items are not among `places`, in words; nothing if all are."""
         n = len(self.items) - len(self.places)
-        return f"{counted(n, 'item')} of which nothing was said left out" if n else ""
+        return f"{counted(n, 'item')} left out: not grouped" if n else ""
 
     def shares(self, places: Int[np.ndarray, " shown"]) -> Float[np.ndarray, "shown shown"]:
         """Share of presentations together of some items; 1 on the diagonal, NaN for pairs that nobody saw."""

@@ -21,12 +21,15 @@ from matplotlib.layout_engine import PlaceHolderLayoutEngine
 from matplotlib.text import Text
 from matplotlib.ticker import Formatter, Locator
 
-from consilience.inspection.names import plot_text, width
+from consilience.inspection.names import plot_texts, width
 from consilience.inspection.style import small
 
 LETTER = 0.63  # width of a letter of a name, in sizes of the font
 LINE = 1.25  # height of a line, in sizes of the font
 LONGEST = 32  # letters of a name
+BESIDE = 0.75  # share of the axes in which names of columns must fit, since a layout may shrink them
+SMALL_AXES = 3.0  # inches across, below which captions are small
+MARGIN = 0.3  # inches around axes that are free beside their ticks
 ROOM = 0.4  # share of the axes that names beside them may take
 
 
@@ -34,6 +37,31 @@ def inches(ax: Axes) -> tuple[float, float]:
     """Width and height of axes."""
     dpi = cast(Figure, ax.get_figure(root=True)).dpi
     return float(ax.bbox.width) / dpi, float(ax.bbox.height) / dpi
+
+
+def room(ax: Axes) -> tuple[float, float]:
+    """Inches that axes will have beside and above what is drawn around them so far, once a layout has made room."""
+    figure = cast(Figure, ax.get_figure(root=True))
+    wide, tall = inches(ax)
+    around, box, edge = (ax.get_tightbbox() if is_laid_out(ax) else None), ax.bbox, figure.bbox
+    if around is None:
+        return wide, tall
+    outside = [
+        (box.x0 - around.x0, box.x0 - edge.x0),
+        (around.x1 - box.x1, edge.x1 - box.x1),
+        (box.y0 - around.y0, box.y0 - edge.y0),
+        (around.y1 - box.y1, edge.y1 - box.y1),
+    ]
+    left, right, below, above = (
+        max(taken - min(free, MARGIN * figure.dpi), 0.0) / figure.dpi for taken, free in outside
+    )
+    return float(max(wide - left - right, 0.2 * wide)), float(max(tall - below - above, 0.2 * tall))
+
+
+def is_laid_out(ax: Axes) -> bool:
+    """Whether the figure has a layout that makes room around its axes."""
+    engine = cast(Figure, ax.get_figure(root=True)).get_layout_engine()
+    return not (engine is None or isinstance(engine, PlaceHolderLayoutEngine))
 
 
 def reach(names: Sequence[str]) -> float:
@@ -44,42 +72,47 @@ def reach(names: Sequence[str]) -> float:
 def fitting_names(names: Sequence[Any], room: float, longest: int = LONGEST) -> list[str]:
     """Names as text that takes at most so many inches."""
     letters = int(72 * room / (LETTER * small()))
-    return [plot_text(name, min(max(letters, 4), longest)) for name in names]
+    return plot_texts(names, min(max(letters, 4), longest))
 
 
-def make_room(ax: Axes, *, left: float = 0.0, right: float = 0.0, bottom: float = 0.0) -> None:
+def make_room(ax: Axes, *, left: float = 0.0, right: float = 0.0, bottom: float = 0.0, top: float = 0.0) -> None:
     """Shrink axes within their place, by inches on each side, where the figure has no layout that would do so."""
-    engine = cast(Figure, ax.get_figure(root=True)).get_layout_engine()
-    if engine is not None and not isinstance(engine, PlaceHolderLayoutEngine):
+    if is_laid_out(ax):
         return
     wide, tall = inches(ax)
     across = min(1.0, 0.7 * wide / max(left + right, 1e-9))
     left, right, bottom = max(left, 0) * across, max(right, 0) * across, min(max(bottom, 0), 0.5 * tall)
-    if not max(left, right, bottom):
+    if not max(left, right, bottom, top):
         return
     place = ax.get_subplotspec()
     if place is None:
         box = ax.get_position()
         x, y = box.width / wide, box.height / tall
-        ax.set_position((box.x0 + left * x, box.y0 + bottom * y, (wide - left - right) * x, (tall - bottom) * y))
+        ax.set_position((box.x0 + left * x, box.y0 + bottom * y, (wide - left - right) * x, (tall - bottom - top) * y))
         return
-    widths, heights = [left, wide - left - right, right], [tall - bottom, bottom]
-    ax.set_subplotspec(place.subgridspec(2, 3, wspace=0, hspace=0, width_ratios=widths, height_ratios=heights)[0, 1])
+    widths, heights = [left, wide - left - right, right], [top, tall - bottom - top, bottom]
+    ax.set_subplotspec(place.subgridspec(3, 3, wspace=0, hspace=0, width_ratios=widths, height_ratios=heights)[1, 1])
 
 
 def label_axes(ax: Axes, x: str | None, y: str | None, *, labels: bool, caption: str = "") -> None:
-    """Label both axes unless that is not wanted; below stands a caption, which tells what is not drawn."""
-    wide, tall = inches(ax)
-    below = [wrapped(text, wide, ax.xaxis.label.get_fontsize()) for text in (x if labels else "", caption) if text]
+    """Label both axes unless that is not wanted; below stands a caption, which tells what is not drawn.
+
+    To be called when all else is around the axes.
+    """
+    wide = room(ax)[0]
+    below = [text for text in ([x] if x and labels else []) + caption.split("\n") if text]
     if below:
-        ax.set_xlabel("\n".join(below))
+        if caption and wide < SMALL_AXES:
+            ax.xaxis.label.set_fontsize(small())
+        ax.set_xlabel("\n".join(wrapped(text, wide, ax.xaxis.label.get_fontsize()) for text in below))
+        make_room(ax, bottom=ax.get_xlabel().count("\n") * LINE * ax.xaxis.label.get_fontsize() / 72)
     if labels and y:
-        ax.set_ylabel(wrapped(y, tall, ax.yaxis.label.get_fontsize()))
+        ax.set_ylabel(wrapped(y, room(ax)[1], ax.yaxis.label.get_fontsize()))
 
 
 def wrapped(text: str, room: float, points: Any) -> str:
     """Break a label into lines that take at most so many inches each, as far as words allow."""
-    letters = max(int(72 * room / (0.55 * points)), 8)
+    letters = max(int(72 * room / (0.58 * points)), 8)
     return textwrap.fill(text, letters, break_long_words=False) if len(text) > letters else text
 
 
@@ -130,19 +163,19 @@ def name_rows(ax: Axes, places: Any, names: Sequence[str], *, minor: bool = Fals
     set_names(ax.yaxis, ax, places, names, LINE * small(), minor=minor)
 
 
-def name_columns(ax: Axes, places: Any, names: Sequence[str], *, among: int | None = None) -> bool:
-    """Name places along the x axis, upright if they would not stand side by side; say whether.
+def upright(ax: Axes, names: Sequence[str]) -> bool:
+    """Whether names of columns would not stand side by side."""
+    return (reach(names) + 0.08) * len(names) > BESIDE * inches(ax)[0]
 
-    Parameters
-    ----------
-    among : places that the axis has, those without names included; by default as many as names.
-    """
+
+def name_columns(ax: Axes, places: Any, names: Sequence[str]) -> bool:
+    """Name places along the x axis, upright if they would not stand side by side; say whether."""
     widest = reach(names) + 0.08
-    upright = widest * (len(names) if among is None else among) > inches(ax)[0]
-    set_names(ax.xaxis, ax, places, names, LINE * small() if upright else 72 * widest)
-    if upright:
+    turned = upright(ax, names)
+    set_names(ax.xaxis, ax, places, names, LINE * small() if turned else 72 * widest)
+    if turned:
         ax.tick_params(axis="x", labelrotation=90)
-    return upright
+    return turned
 
 
 def set_names(axis: Axis, ax: Axes, places: Any, names: Sequence[str], gap: float, *, minor: bool = False) -> None:
@@ -186,12 +219,13 @@ class CellNumbers(AtDraw):
         ax = cast(Axes, self.axes)
         (left, low), (right, high) = ax.transData.transform([[0, 0], [1, 1]])
         sizes = np.array([text_size(text.get_text(), text.get_fontproperties(), renderer) for text in self.numbers])
-        shown = bool((sizes.max(0) * [1.1, 1.0] <= [abs(right - left), abs(high - low)]).all())
+        shown = bool((sizes.max(0) * [1.15, 1.05] <= [abs(right - left), abs(high - low)]).all())
         for text in self.numbers:
             text.set_visible(shown)
 
 
 def text_size(text: str, font: FontProperties, renderer: Any) -> tuple[float, float]:
-    """Width and height in pixels of a line of text."""
+    """Width and height in pixels of a line of text, whose letters may reach up and down."""
     wide, tall, _ = renderer.get_text_width_height_descent(text.replace(r"\$", "$"), font, False)
-    return wide, tall
+    _, usual, _ = renderer.get_text_width_height_descent("lp", font, False)
+    return wide, max(tall, usual)

@@ -11,7 +11,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-from consilience.inspection.fitting import CellNumbers, inches, make_room, wrapped
+from consilience.inspection.fitting import CellNumbers, make_room, room, wrapped
 from consilience.inspection.style import Look, on, small
 
 ROW, COLUMN = 0.17, 0.3  # inches
@@ -23,17 +23,20 @@ LETTER = 0.07  # inches that a letter takes on a sheet of a size of its own
 
 
 def colour_bar(image: ScalarMappable, ax: Axes, label: str, *, extend: Any = "neither", below: float = 0.0) -> Axes:
-    """Colour bar beside the axes, at their upper end; leave so many inches free below."""
+    """Colour bar beside the axes, at their upper end; leave so many inches free below.
+
+    To be drawn when names are below the axes.
+    """
     look, figure = Look.of(ax.figure), cast(Figure, ax.get_figure(root=True))
     make_room(ax, right=BESIDE[0] + BESIDE[1] + 0.65)
-    tall = inches(ax)[1]
+    tall = room(ax)[1]
     share = min(1.0, BAR / tall, max((tall - below) / tall, 0.3))
     right = figure.dpi_scale_trans + ScaledTranslation(1, 0, cast(Any, ax.transAxes))
     bar = ax.inset_axes(
         (BESIDE[0], 1 - share, BESIDE[1], share), transform=blended_transform_factory(right, ax.transAxes)
     )
     drawn = figure.colorbar(image, cax=bar, extend=extend)
-    drawn.set_label(wrapped(label, share * tall, small()), fontsize=small(), color=look.ink)
+    drawn.set_label(wrapped(label, 0.85 * share * tall, small()), fontsize=small(), color=look.ink)
     bar.tick_params(labelsize=small(), colors=look.ink)
     drawn.outline.set_visible(False)
     return bar

@@ -20,7 +20,6 @@ from consilience.inspection.co_occurrence_plots import name_both
 from consilience.inspection.fitting import (
     LETTER,
     LINE,
-    ROOM,
     fitting_names,
     inches,
     label_axes,
@@ -46,11 +45,12 @@ from consilience.inspection.style import Look, Place, axes_of, small
 
 __all__ = ["plot_agreement", "plot_confusion", "plot_mapping"]
 
-MOST_MATRICES = 12  # confusion matrices drawn unless more are asked for
+MOST_MATRICES, ROWS = 12, 3  # confusion matrices drawn unless more are asked for, and rows of them
 LEAST = (0.75, 0.5)  # inches of a confusion matrix, across and down
-LARGEST = 4.0  # inches of a confusion matrix on a figure of its own
+LEAST_SIDE, LARGEST = 1.25, 4.0  # inches of a confusion matrix on a figure of its own
 ACROSS = 8.6  # inches that they take side by side there
 SHEET_LETTER = 0.07  # inches that a letter takes on a figure of its own
+BOTH = 0.55  # share of the axes that names of groups and of annotators may take
 GAP = 0.12  # inches between confusion matrices
 
 
@@ -105,12 +105,12 @@ def plot_mapping(
     ax = axes_of(ax, size)
     look = Look.of(ax)
     image = ax.imshow(mapped.to_numpy(), cmap=look.heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
-    if colorbar:
-        colour_bar(image, ax, "probability of the group")
     _name_groups(ax, groups, owners, starts, labels=labels)
     columns = [str(name) for name in mapped.columns] if labels else [""] * mapped.shape[1]
     name_columns(ax, np.arange(len(columns)), columns)
     rule(ax, np.arange(1, mapped.shape[1]) - 0.5, starts[1:] - 0.5)
+    if colorbar:
+        colour_bar(image, ax, "probability of the group")
     n = len(starts) + n_left_out
     caption = f"{len(starts)} of {n} groupings (most labels)" if n_left_out else ""
     label_axes(ax, "cluster", None, labels=labels, caption=caption)
@@ -124,7 +124,7 @@ def _name_groups(
     if not labels:
         ax.set_yticks([])
         return
-    room = ROOM * inches(ax)[0]
+    room = BOTH * inches(ax)[0]
     texts, whose = fitting_names(groups, 0.45 * room, 24), fitting_names(owners, 0.55 * room, 28)
     make_room(ax, left=reach(texts) + 1.1 * reach(whose))
     name_rows(ax, np.arange(len(texts)), texts)
@@ -179,10 +179,10 @@ def plot_agreement(agreement: Any, *, ax: Place | None = None, labels: bool = Tr
     look = Look.of(ax)
     image = ax.imshow(values, cmap=look.heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
     ax.patch.set(facecolor=look.paper, hatch="//////", edgecolor=look.faint)
+    name_both(ax, names, labels=labels)
     if colorbar:
         extend = "min" if bool((values < 0).any()) else "neither"
         colour_bar(image, ax, "agreement (adjusted Rand index)", extend=extend)
-    name_both(ax, names, labels=labels)
     if n > MOST_NAMED:
         label_axes(ax, f"{n} annotators, those who agree side by side", None, labels=labels)
     inner = np.arange(1, n) - 0.5 if n <= MOST_NAMED else np.empty(0)
@@ -244,7 +244,8 @@ def plot_confusion(
     table = estimator.confusion_matrices_
     names = (list(estimator._cluster_names()), list(table.columns))
     wanted = None if annotators is None else _known(estimator, annotators)
-    most = _most_labels(estimator, MOST_MATRICES - 1 if max_annotators is None else max_annotators)
+    fits_sheet = min(ROWS * _across(len(names[1])), MOST_MATRICES) - 1
+    most = _most_labels(estimator, fits_sheet if max_annotators is None else max_annotators)
     host = host_of(ax, _sheet_of(len(most if wanted is None else wanted) + 1, *names))
     shade = ScalarMappable(Normalize(0, 1), Look.of(host).heat())
     if colorbar:
@@ -297,11 +298,16 @@ def _known(estimator: Any, annotators: Sequence[Any]) -> Int[np.ndarray, " shown
 
 def _sheet_of(n: int, classes: list[Any], labels: list[Any]) -> tuple[float, float]:
     """Inches that n matrices take with all around them."""
-    across, down = (float(np.clip(0.34 * len(names), 1.25, LARGEST)) for names in (labels, classes))
-    n_columns = int(np.clip(ACROSS // (across + 0.3), 1, min(4, n)))
+    across, down = (float(np.clip(0.34 * len(names), LEAST_SIDE, LARGEST)) for names in (labels, classes))
+    n_columns = min(_across(len(labels)), n)
     n_columns = -(-n // -(-n // n_columns))
     named, below = (SHEET_LETTER * min(max(width(as_text(x)) for x in names), 20) for names in (classes, labels))
     return named + n_columns * (across + GAP) + 1.8, below + -(-n // n_columns) * (down + 0.3) + 0.6
+
+
+def _across(n_labels: int) -> int:
+    """How many matrices stand side by side on a figure of their own."""
+    return int(np.clip(ACROSS // (np.clip(0.34 * n_labels, LEAST_SIDE, LARGEST) + 0.3), 1, 4))
 
 
 def _panels(host: Axes, n: int, classes: list[Any], labels_given: list[Any], *, labels: bool) -> list[Axes]:
@@ -313,8 +319,8 @@ def _panels(host: Axes, n: int, classes: list[Any], labels_given: list[Any], *, 
     n_columns = _columns(host, n, len(classes), len(labels_given))
     n_rows = -(-n // n_columns)
     across = (wide - left) / n_columns - GAP
-    upright = (reach(of_labels) + 0.08) * len(of_labels) > across
-    below = (reach(of_labels) if upright else LINE * small() / 72) + 0.06 if labels else 0.0
+    turned = (reach(of_labels) + 0.08) * len(of_labels) > 0.75 * across
+    below = (reach(of_labels) if turned else LINE * small() / 72) + 0.06 if labels else 0.0
     gaps = (GAP, GAP + title)
     grid = panels_in(host, n_rows, n_columns, between=gaps, left=left, below=below, above=title)
     for place, ax in enumerate(grid[:n]):

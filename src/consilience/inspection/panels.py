@@ -11,7 +11,7 @@ from matplotlib.gridspec import GridSpec, GridSpecFromSubplotSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from consilience.inspection.curves import whole_numbers
-from consilience.inspection.fitting import inches, label_axes
+from consilience.inspection.fitting import fitting_names, inches, label_axes
 from consilience.inspection.style import Place, axes_of, small, tidy
 
 BESIDE, BELOW = 0.9, 0.15  # inches between curves side by side, and below each other
@@ -73,7 +73,8 @@ def curve_panels(host: Axes, n: int) -> list[Axes]:
     wide = inches(host)[0]
     if (wide - (n - 1) * BESIDE) / n >= LEAST:
         return panels_in(host, 1, n, between=(BESIDE, 0.0))
-    panels = panels_in(host, n, 1, between=(0.0, BELOW))
+    title = 1.5 * small() / 72
+    panels = panels_in(host, n, 1, between=(0.0, BELOW + title), above=title)
     for panel in panels[:-1]:
         panel.sharex(panels[-1])
         panel.tick_params(labelbottom=False)
@@ -81,14 +82,18 @@ def curve_panels(host: Axes, n: int) -> list[Axes]:
 
 
 def label_curves(panels: list[Axes], x: str, measures: list[str], *, labels: bool) -> None:
-    """Label curves over the same whole numbers; of those below each other, the lowest alone bears those."""
+    """Label curves over the same whole numbers; those below each other bear their measures above them."""
     stacked = panels[0].get_shared_x_axes().joined(panels[0], panels[-1])
     for panel, measure in zip(panels, measures, strict=True):
         whole_numbers(panel.xaxis)
-        label_axes(panel, None if stacked and panel is not panels[-1] else x, measure, labels=labels)
-        if stacked:
-            panel.yaxis.label.set_fontsize(small())
         tidy(panel)
+        if not stacked:
+            label_axes(panel, x, measure, labels=labels)
+        elif labels:
+            text = fitting_names([measure], inches(panel)[0], 60)[0]
+            panel.set_title(text, loc="left", fontsize=small(), pad=2)
+    if stacked:
+        label_axes(panels[-1], x, None, labels=labels)
 
 
 def _grid(host: Axes, n_rows: int, n_columns: int, **fixed: Any) -> Any:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
 from consilience.inspection.fitting import AtDraw, text_size
-from consilience.inspection.names import plot_text
+from consilience.inspection.names import plot_texts
 from consilience.inspection.style import Look, small
 
 LONGEST = 24  # letters of a name
@@ -30,12 +30,12 @@ def name_points(
     stand further off, at the end of a thin line, as far as there is room. Names without room are not visible.
     """
     look = Look.of(ax)
-    line = {"arrowstyle": "-", "lw": 0.5, "color": look.faint, "shrinkA": 0, "shrinkB": 2, "patchA": None}
+    line = {"arrowstyle": "-", "lw": 0.5, "color": look.faint, "shrinkA": 0, "shrinkB": 2}
     style: dict[str, Any] = {"fontsize": small(), "color": look.ink, "ha": "left", "va": "bottom", "zorder": 2.5}
     style |= {"arrowprops": line} if leaders else {}
     texts = [
-        ax.annotate(plot_text(name, LONGEST), (x, y), (AWAY, 0), textcoords="offset points", visible=False, **style)
-        for (x, y), name in zip(points, names, strict=True)
+        ax.annotate(name, (x, y), (AWAY, 0), textcoords="offset points", visible=False, **style)
+        for (x, y), name in zip(points, plot_texts(list(names), LONGEST), strict=True)
     ]
     for text in texts:
         text.set_in_layout(False)
@@ -76,7 +76,7 @@ class PointNames(AtDraw):
         for number in left if self.texts and self.texts[0].arrow_patch is not None else []:
             found = _further_off(places[number], sizes[number], frame, taken)
             _put(self.texts[number], places[number], found, led=True)
-            taken = taken if found is None else np.vstack([taken, found])
+            taken = taken if found is None else np.vstack([taken, found, _line_to(found, places[number])])
 
     def _others(self, ax: Axes, renderer: Any, frame: np.ndarray, scale: float) -> list[np.ndarray]:
         """Boxes of what else must not be covered."""
@@ -115,6 +115,13 @@ def _further_off(place: np.ndarray, size: np.ndarray, frame: np.ndarray, taken: 
             if _is_free(box, frame, taken) and not within.all(2).any():
                 return box
     return None
+
+
+def _line_to(box: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Small boxes along the line from a point to its name, all but those beside the point."""
+    nearest = np.clip(place, box[:2], box[2:])
+    along = place + np.linspace(0.4, 1, 5)[:, None] * (nearest - place)
+    return np.hstack([along - 1, along + 1])
 
 
 def _is_free(box: np.ndarray, frame: np.ndarray, taken: np.ndarray) -> bool:

@@ -241,6 +241,7 @@ def _name_rows(ax: Axes, view: View, *, labels: bool) -> None:
     """Name the clusters, if they are the rows."""
     if not view.rows:
         return
+    ax.set_ylim(-0.5, len(view.rows) - 0.5)
     names = fitting_names(view.rows, ROOM * inches(ax)[0], LONGEST) if labels else [""] * len(view.rows)
     make_room(ax, left=reach(names) - 0.3)
     name_rows(ax, np.arange(len(names)), names)

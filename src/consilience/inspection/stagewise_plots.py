@@ -164,10 +164,10 @@ def plot_conditional_information(
     most = np.nanmax(values, initial=0.0) if vmax is None else vmax
     image = ax.imshow(values, cmap=look.heat(), vmin=0, vmax=most or 1.0, aspect="auto", interpolation="none")
     _blank(ax, values, look)
+    name_both(ax, names, labels=labels)
     if colorbar:
         extend = "max" if bool((values > most).any()) else "neither"
         colour_bar(image, ax, "mutual information given the class (nats)", extend=extend)
-    name_both(ax, names, labels=labels)
     _mark_informative(ax, inside, look)
     if len(names) > MOST_NAMED:
         first = f", the {inside.sum()} of the informative set first" if annotators is None and inside.any() else ""
@@ -224,7 +224,9 @@ def _blank(ax: Axes, values: np.ndarray, look: Look) -> None:
 
 def _mark_informative(ax: Axes, inside: np.ndarray, look: Look) -> None:
     """Names of the informative set in bold, and a line between it and the others where they are apart."""
-    ax.add_artist(BoldNames(inside))
+    names = BoldNames(inside)
+    ax.add_artist(names)
+    names.fit(None)
     borders = np.flatnonzero(np.diff(inside)) + 0.5
     if len(borders) == 1:
         ax.axhline(borders[0], color=look.ink, lw=0.8)

@@ -54,7 +54,7 @@ class Look:
         dark = _luminance(paper) < 0.18  # where black and white text are equally legible
         styled = to_rgb(mpl.rcParams["text.color"])
         ink = styled if _contrast(styled, paper) >= LEGIBLE else to_rgb("#EEEEEE" if dark else INK)
-        faint = tuple(0.54 * above + 0.46 * below for above, below in zip(ink, paper, strict=True))
+        faint = tuple(0.62 * above + 0.38 * below for above, below in zip(ink, paper, strict=True))
         return cls(to_hex(paper), to_hex(ink), to_hex(cast(Any, faint)), dark)
 
     def colour(self, cluster: int) -> str:
@@ -106,7 +106,8 @@ class Sheet(Figure):
 def axes_of(ax: Place | None, size: tuple[float, float]) -> Axes:
     """Return the axes given, new ones on the figure given, or pyplot's current ones.
 
-    Where no figure is open, pyplot makes one of that size; a `Sheet` takes it too.
+    Where no figure is open, pyplot makes one of that size; a `Sheet` takes it too. A current figure without a layout,
+    on which there is nothing else, gets one, so that labels are not cut off.
     """
     if isinstance(ax, Sheet):
         ax.set_size_inches(*size)
@@ -118,7 +119,10 @@ def axes_of(ax: Place | None, size: tuple[float, float]) -> Axes:
 
     if not plt.get_fignums():
         plt.figure(figsize=size, layout="tight")
-    return plt.gca()
+    current, figure = plt.gca(), plt.gcf()
+    if figure.get_layout_engine() is None and figure.axes == [current]:
+        figure.set_layout_engine("tight")
+    return current
 
 
 def tidy(ax: Axes) -> None:
