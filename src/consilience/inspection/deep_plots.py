@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from consilience.annotations.names import name_index
 from consilience.errors import InputError
 from consilience.inspection.answer import Answer
-from consilience.inspection.curves import legend_inside, whole_numbers
+from consilience.inspection.curves import legend_inside, spaced_ticks, whole_numbers
 from consilience.inspection.fitting import (
     ROOM,
     fitting_names,
@@ -175,6 +175,7 @@ def plot_latent(
         _draw_ellipses(ax, estimator, plane)
     draw_items(ax, points, shown, answer, annotated, legend=legend)
     _bound_by(ax, points[shown])
+    spaced_ticks(ax)
     label_axes(ax, *names, labels=labels, caption=sampled(len(shown), len(raw)))
     tidy(ax)
     return ax

@@ -162,8 +162,7 @@ def _memberships(said: Groupings | Labels | Pairs) -> Memberships:
     pair = np.arange(said.n_rows)
     item = np.concatenate([said.item_a, said.item_b])
     group = np.concatenate([2 * pair, 2 * pair + ~said.same])
-    ones = np.ones(len(item), dtype=np.int64)
-    in_group = csr_array((ones, (item, group)), shape=(said.n_items, 2 * len(pair)))
+    in_group = csr_array((np.ones(len(item)), (item, group)), shape=(said.n_items, 2 * len(pair)))
     in_grouping = csr_array((in_group.data, in_group.indices // 2, in_group.indptr), shape=(said.n_items, len(pair)))
     return Memberships(in_group, in_grouping, np.repeat(pair, 2), said.annotator, said.n_annotators)
 

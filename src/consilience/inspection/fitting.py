@@ -105,7 +105,7 @@ def label_axes(ax: Axes, x: str | None, y: str | None, *, labels: bool, caption:
         if caption and wide < SMALL_AXES:
             ax.xaxis.label.set_fontsize(small())
         ax.set_xlabel("\n".join(wrapped(text, wide, ax.xaxis.label.get_fontsize()) for text in below))
-        make_room(ax, bottom=ax.get_xlabel().count("\n") * LINE * ax.xaxis.label.get_fontsize() / 72)
+        make_room(ax, bottom=ax.get_xlabel().count("\n") * LINE * cast(float, ax.xaxis.label.get_fontsize()) / 72)
     if labels and y:
         ax.set_ylabel(wrapped(y, room(ax)[1], ax.yaxis.label.get_fontsize()))
 

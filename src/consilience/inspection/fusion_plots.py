@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from consilience.errors import InputError
-from consilience.inspection.curves import legend_inside, whole_numbers
+from consilience.inspection.curves import legend_inside, spaced_ticks, whole_numbers
 from consilience.inspection.evidence import Evidence
 from consilience.inspection.fitting import label_axes
 from consilience.inspection.names import counted
@@ -91,6 +91,7 @@ def plot_item_map(
     else:
         draw_items(ax, points, shown, answer, np.ones(len(points), dtype=bool), legend=legend)
     caption = "\n".join(filter(None, [sampled(len(shown), len(evidence.places)), evidence.left_out]))
+    spaced_ticks(ax)
     label_axes(ax, *view.axes, labels=labels, caption=caption)
     ax.margins(0.12, 0.08)
     ax.set_aspect("equal", adjustable="datalim")

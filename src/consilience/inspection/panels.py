@@ -9,12 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec, GridSpecFromSubplotSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import MaxNLocator
 
 from consilience.inspection.curves import whole_numbers
 from consilience.inspection.fitting import fitting_names, inches, label_axes
 from consilience.inspection.style import Place, axes_of, small, tidy
 
 BESIDE, BELOW = 0.9, 0.15  # inches between curves side by side, and below each other
+COUNTED = ("annotators", "clusters")  # what measures of whole numbers begin with
 LEAST = 1.2  # inches of a curve, across
 
 
@@ -89,7 +91,11 @@ def label_curves(panels: list[Axes], x: str, measures: list[str], *, labels: boo
         tidy(panel)
         if not stacked:
             label_axes(panel, x, measure, labels=labels)
-        elif labels:
+            continue
+        panel.tick_params(axis="y", labelsize=small())
+        ticks = max(int(inches(panel)[1] * 72 / (4 * small())), 1)
+        panel.yaxis.set_major_locator(MaxNLocator(ticks, min_n_ticks=1, integer=measure.startswith(COUNTED)))
+        if labels:
             text = fitting_names([measure], inches(panel)[0], 60)[0]
             panel.set_title(text, loc="left", fontsize=small(), pad=2)
     if stacked:

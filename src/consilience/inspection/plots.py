@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from consilience.annotations import Pairs
 from consilience.inspection.answer import Answer
-from consilience.inspection.curves import legend_inside, whole_numbers
+from consilience.inspection.curves import legend_inside, spaced_ticks, whole_numbers
 from consilience.inspection.fitting import ROOM, fitting_names, inches, label_axes, make_room, name_rows, reach
 from consilience.inspection.placing import name_points
 from consilience.inspection.projection import View, groupings_of, own_annotations, project, that_has, unwrap
@@ -106,6 +106,7 @@ def draw_clusters(
         _draw_regions(ax, view.log_odds)
     draw_items(ax, view.points, shown, answer, annotated, legend=legend)
     _name_rows(ax, view, labels=labels)
+    spaced_ticks(ax)
     label_axes(ax, *map(_plain, view.axes), labels=labels, caption=sampled(len(shown), len(annotated)))
     if labels and len(shown) <= NAMED_ITEMS and all(isinstance(name, str) for name in estimator.items_):
         name_points(ax, view.points[shown], estimator.items_[shown])
