@@ -12,17 +12,17 @@ ROOT = Path(consilience.__file__).parent
 LAYERS = [
     {"cli", "__main__"},
     {
-        *("registry", "persistence", "inspection", "active"),
+        *("persistence", "inspection", "active"),
         *("comparison", "entrants", "foreseeing", "held_out"),
     },
     {"semisupervised", "consensus", "deep"},
     {
-        *("base", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
-        *("parameters", "profiles", "simulation", "datasets", "metrics"),
+        *("base", "matching", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
+        *("registry", "given_annotations", "parameters", "profiles", "simulation", "datasets", "metrics"),
     },
     {"inference"},
     {"annotations"},
-    {"errors", "progress", "_version"},
+    {"errors", "progress", "display", "_version"},
 ]
 MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
 HEAVY = {"jax", "equinox", "optax", "fastapi", "sqlalchemy", "dask"}

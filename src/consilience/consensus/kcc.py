@@ -217,6 +217,8 @@ class KCC(GroupingConsensus):
         Sweeps of a run.
     n_jobs : int, optional
         Runs side by side, in threads, as in joblib.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -279,6 +281,7 @@ class KCC(GroupingConsensus):
         n_init: Any = 10,
         max_iter: Any = 100,
         n_jobs: Any = None,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -289,15 +292,17 @@ class KCC(GroupingConsensus):
         self.n_init = n_init
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    def predict(self, annotations: Any) -> Clusters:
+    def predict(self, annotations: Any, *, missing: Any = None) -> Clusters:
         """Nearest cluster of items, old or new, by the groups of fitted groupings that they are in.
 
         Parameters
         ----------
         annotations : Groupings, Labels, DataFrame or array, as for `fit`
             Of annotators, groupings and groups that were fitted.
+        missing : as for `fit`
 
         Returns
         -------
@@ -310,7 +315,7 @@ class KCC(GroupingConsensus):
             A group was not fitted.
         """
         check_is_fitted(self)
-        groupings = self._read_groupings(annotations, reset=False)
+        groupings = self._read_groupings(annotations, reset=False, missing=missing)
         place = groupings.vocabulary.place_in(self.centroids_.index.tolist())
         used = groupings.incidence.indices
         if (place[used] == MISSING).any():

@@ -214,12 +214,15 @@ class ProductMixture(LabelAggregator):
         A restart has converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Threads for the restarts, as in joblib; for the items if there is one start.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
     labels_ : ndarray, shape (n_items,)
-        Most probable class of each item by name, or number of its component.
+        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
+        items without labels.
     responsibilities_ : ndarray, shape (n_items, n_components)
     classes_ : ndarray, shape (n_components,)
         Names of the classes, or 0, 1, …
@@ -263,6 +266,7 @@ class ProductMixture(LabelAggregator):
         max_iter=500,
         tol=1e-7,
         n_jobs=None,
+        verbose=False,
         random_state=None,
     ):
         self.n_components = n_components
@@ -272,6 +276,7 @@ class ProductMixture(LabelAggregator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _aggregate(self, labels: Labels) -> ProductMixture:

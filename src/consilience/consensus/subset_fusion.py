@@ -45,6 +45,7 @@ from consilience.consensus import grouping_mixture as mixture
 from consilience.consensus.evidence_silhouette import EvidenceSilhouette
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
+from consilience.given_annotations import require_no_second
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships, parts, presented, together
 from consilience.parameters import is_whole, require
@@ -72,6 +73,8 @@ class SubsetFusion(GroupingConsensus):
         Largest number that "auto" considers.
     n_init : int, default=1
         Starts of k-means from which the mixture is run; the most probable result is kept.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -137,6 +140,7 @@ class SubsetFusion(GroupingConsensus):
         refine: Any = True,
         max_clusters: Any = 30,
         n_init: Any = 1,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -144,9 +148,10 @@ class SubsetFusion(GroupingConsensus):
         self.refine = refine
         self.max_clusters = max_clusters
         self.n_init = n_init
+        self.verbose = verbose
         self.random_state = random_state
 
-    def partial_fit(self, annotations: Any, y: Any = None) -> SubsetFusion:
+    def partial_fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> SubsetFusion:
         """Add groupings to those fitted so far.
 
         While the new memberships are few beside those of the last full fit, the mixture goes on from its clusters,
@@ -156,7 +161,7 @@ class SubsetFusion(GroupingConsensus):
         ----------
         annotations : as for `fit`
             Groupings other than those fitted, of items old or new.
-        y : ignored
+        y, missing : as for `fit`
 
         Returns
         -------
@@ -168,12 +173,15 @@ class SubsetFusion(GroupingConsensus):
             An item is in a grouping of the annotations that holds it already.
         """
         if not hasattr(self, "groupings_"):
-            self.fit(annotations)
+            self.fit(annotations, y, missing=missing)
             return self
-        new = self._read_groupings(annotations, reset=True)  # columns of a matrix are annotators: others may come
+        require_no_second(y, type(self).__name__)
+        new = self._read_groupings(
+            annotations, reset=True, missing=missing
+        )  # columns of a matrix are annotators: others may come
         _require_new(new, self.groupings_)
         groupings = concat([self.groupings_, new])
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             little = groupings.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
             return self._go_on(groupings) if self.refined_ and little else self._fuse(groupings)
 

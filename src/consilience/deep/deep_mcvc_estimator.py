@@ -50,6 +50,8 @@ class DeepMCVC(ViewEstimator):
     n_sweeps : int, default=200
     learning_rate : float, default=0.01
         Of Adam, of whose steps a sweep makes five.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -98,6 +100,7 @@ class DeepMCVC(ViewEstimator):
         n_init: Any = 10,
         n_sweeps: Any = 200,
         learning_rate: Any = 0.01,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -110,9 +113,10 @@ class DeepMCVC(ViewEstimator):
         self.n_init = n_init
         self.n_sweeps = n_sweeps
         self.learning_rate = learning_rate
+        self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -120,8 +124,11 @@ class DeepMCVC(ViewEstimator):
         X : DataFrame or array, shape (n_items, n_features)
             Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
             its index, an array by position.
-        annotations : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
             Judgements of pairs. A grouping judges every two of its items; they are never listed.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -136,7 +143,7 @@ class DeepMCVC(ViewEstimator):
         """
         self._check()
         values = self._features(X, reset=True)
-        said = self._judgements(X, annotations)
+        said = self._judgements(X, y, missing)
         order, by = order_of_names(said.items), order_of_names(said.annotators)
         ordered = said[order].restrict(annotators=said.annotators[by])
         annotated = annotated_items(ordered)
@@ -147,7 +154,8 @@ class DeepMCVC(ViewEstimator):
         features = jnp.asarray(values[order], jnp.float32)
         settings = self._settings(len(said.annotators))
         keys = jax.random.split(jax.random.key(seed), self.n_init)
-        states, bounds = run(settings, features[annotated], judged, keys)
+        with self._progress():
+            states, bounds = run(settings, features[annotated], judged, keys)
         last = np.asarray(bounds[:, -1], float)
         if not np.isfinite(last).any():
             raise FloatingPointError("DeepMCVC: training failed in every restart. Standardise the features.")

@@ -29,7 +29,7 @@ N_DRAWS = 100  # of the weights, over which predictions are averaged
 class _UncertainExperts(ViewEstimator):
     """What MCVC and MECC share: all but the number of views."""
 
-    def fit(self, X: Any, annotations: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -37,8 +37,11 @@ class _UncertainExperts(ViewEstimator):
         X : DataFrame or array, shape (n_items, n_features), or None
             Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
             its index, an array by position. Without features (None) the judgements alone tell the clusters apart.
-        annotations : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
             Judgements of pairs. A grouping judges every two of its items; they are never listed.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -58,7 +61,7 @@ class _UncertainExperts(ViewEstimator):
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
             delattr(self, name)
         features = None if X is None else self._features(X, reset=True)
-        said = self._judgements(X, annotations)
+        said = self._judgements(X, y, missing)
         features = np.empty((len(said), 0)) if features is None else features
         order, by = order_of_names(said.items), order_of_names(said.annotators)
         said_in_order = said[order].restrict(annotators=said.annotators[by])
@@ -70,7 +73,7 @@ class _UncertainExperts(ViewEstimator):
         prior = Prior(self._stick_concentration(), *map(float, self.reliability_prior))
         problem = Problem.of(features[order], evidence, prior, min(self.n_clusters, len(said)))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             trace, self.restart_bounds_ = multiple_views.run(
                 problem,
                 self._n_views(evidence.n_annotators),
@@ -157,6 +160,8 @@ class MCVC(_UncertainExperts):
         Sweeps of a restart.
     tol : float, default=1e-6
         A restart has converged when the bound gains less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -210,6 +215,7 @@ class MCVC(_UncertainExperts):
         n_init: Any = 50,
         max_iter: Any = 500,
         tol: Any = 1e-6,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -220,6 +226,7 @@ class MCVC(_UncertainExperts):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def _check(self) -> None:
@@ -253,6 +260,8 @@ class MECC(_UncertainExperts):
         Sweeps of a restart.
     tol : float, default=1e-6
         A restart has converged when the bound gains less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -294,6 +303,7 @@ class MECC(_UncertainExperts):
         n_init: Any = 50,
         max_iter: Any = 500,
         tol: Any = 1e-6,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -302,6 +312,7 @@ class MECC(_UncertainExperts):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
 

@@ -77,7 +77,7 @@ class PartitionLabelModel(CrowdEstimator):
     n_jobs : int, optional
         Restarts side by side, in threads, as in joblib.
     verbose : bool, default=False
-        Show progress on standard error if that is a terminal.
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -167,7 +167,7 @@ class PartitionLabelModel(CrowdEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> PartitionLabelModel:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> PartitionLabelModel:
         """Fit the model.
 
         Parameters
@@ -175,8 +175,11 @@ class PartitionLabelModel(CrowdEstimator):
         X : DataFrame or array, shape (n_items, n_features), or None
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position. Without features (None) the labels alone tell the clusters apart.
-        annotations : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
+        y : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
             Partition labels. Items of X without annotations are clustered by their features.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -194,28 +197,29 @@ class PartitionLabelModel(CrowdEstimator):
         """
         self._check_parameters()
         features = None if X is None else self._features(X, reset=True)
-        groupings = self._groupings(X, annotations)
+        groupings = self._groupings(X, y, missing)
         features = np.empty((len(groupings), 0)) if features is None else features
         n_clusters = self._n_clusters(len(features))
         _require_information(features, groupings)
         rng = check_random_state(self.random_state)
 
-        self.prior_variance_search_ = None
-        if isinstance(self.prior_variance, str):
-            search = self._search_variance(features, groupings, n_clusters, rng)
-            self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
-        else:
-            self.prior_variance_ = float(self.prior_variance)
-        problem = Problem.of(features, groupings)
-        prior = self._prior(problem, self.prior_variance_)
-        evidence = problem.evidence(problem.labels, n_clusters)
-        seeds = spawn_seeds(rng, self.n_init)
-        start = self._start(problem)
-        jobs = [(start, evidence, prior, n_clusters, seed) for seed in seeds]
-        traces = restarts(self._run, jobs, n_jobs=self.n_jobs, progress="restarts" if self.verbose else None)
-        best = max(traces, key=lambda trace: trace.lower_bound)
-        if self.merge:
-            best = merge(best, evidence, prior, max_iter=self.max_iter, tol=self.tol)
+        with self._progress():
+            self.prior_variance_search_ = None
+            if isinstance(self.prior_variance, str):
+                search = self._search_variance(features, groupings, n_clusters, rng)
+                self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
+            else:
+                self.prior_variance_ = float(self.prior_variance)
+            problem = Problem.of(features, groupings)
+            prior = self._prior(problem, self.prior_variance_)
+            evidence = problem.evidence(problem.labels, n_clusters)
+            seeds = spawn_seeds(rng, self.n_init)
+            start = self._start(problem)
+            jobs = [(start, evidence, prior, n_clusters, seed) for seed in seeds]
+            traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
+            best = max(traces, key=lambda trace: trace.lower_bound)
+            if self.merge:
+                best = merge(best, evidence, prior, max_iter=self.max_iter, tol=self.tol)
         if not best.converged:
             warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
 
@@ -288,14 +292,17 @@ class PartitionLabelModel(CrowdEstimator):
             same = self._same_label(a, b, annotator)
         return float(same[0]) if one else same
 
-    def score(self, X: Any, annotations: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, missing: Any = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by the items' features.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
-        annotations : Groupings, Labels or array, as for `fit`
+        y : Groupings, Labels or array, as for `fit`
             Of annotators, groupings and groups that were fitted.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -308,7 +315,7 @@ class PartitionLabelModel(CrowdEstimator):
             A group that was not fitted, or no labels at all.
         """
         posterior = self.predict_proba(X)
-        groupings = self._groupings(X, annotations)
+        groupings = self._groupings(X, y, missing)
         item, group = groupings.incidence.tocoo().coords
         if not len(item):
             raise InputError("None of these items has a label, so there is nothing to score.")
@@ -387,7 +394,6 @@ class PartitionLabelModel(CrowdEstimator):
             evaluate,
             rng,
             n_jobs=self.n_jobs,
-            progress="prior variance" if self.verbose else None,
         )
 
     def _read_off(self, state: State, problem: Problem, evidence: Evidence, prior: Prior, groupings: Groupings) -> None:
