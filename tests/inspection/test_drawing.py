@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from consilience import Groupings, Labels, inspection
-from consilience.consensus import CSPA, DawidSkene, StagewiseEM, SubsetFusion
+from consilience.consensus import CSPA, StagewiseEM, SubsetFusion
 from consilience.inspection import report
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_labels
@@ -40,10 +40,9 @@ def crowded():
 
 
 @pytest.fixture(scope="module")
-def plots(sorts, fusion, iris, crowded, animals):
+def plots(sorts, fusion, iris, crowded, named):
     """Every public plot, on small data and where names are many and long, by name."""
     few, deep = sorts[0], StandIn().fit()
-    named = DawidSkene().fit(animals)
     stages = StagewiseEM().fit(simulate_labels([0, 1] * 50, n_annotators=9, random_state=0))
     mapped = PartitionLabelModel(max_clusters=9, n_init=1, prior_variance=3.0, max_iter=5, random_state=0)
     with np.errstate(all="ignore"):
@@ -52,11 +51,11 @@ def plots(sorts, fusion, iris, crowded, animals):
     table = pd.DataFrame(np.abs(np.random.default_rng(0).normal(size=(120, 120))), index=LONG, columns=LONG)
     return {
         "plot_agreement": [sorts[1:], crowded[1:]],
-        "plot_annotators": [(named,)],
+        "plot_annotators": [named[:1]],
         "plot_clusters": [iris, (few, None, sorts[1]), (crowded[0], None, crowded[1])],
         "plot_co_occurrence": [fusion[:1], sorts, crowded, crowded[1:]],
         "plot_conditional_information": [(stages,), (table,)],
-        "plot_confusion": [(named,)],
+        "plot_confusion": [named[:1]],
         "plot_dendrogram": [fusion[:1], sorts, crowded, crowded[1:]],
         "plot_item_map": [fusion[:1], sorts, crowded, crowded[1:]],
         "plot_latent": [(deep, features_of(deep))],
@@ -300,9 +299,9 @@ def test_the_size_of_the_font_is_that_of_the_style(fusion):
         assert {text.get_fontsize() for text in ax.get_yticklabels()} == {16}
 
 
-def test_no_figure_stays_open(sorts, animals, tmp_path):
+def test_no_figure_stays_open(sorts, named, tmp_path):
     report(*sorts, path=tmp_path / "report.html")
-    report(DawidSkene().fit(animals), animals)
+    report(*named)
     SubsetFusion(random_state=0).fit(sorts[1])
     assert not plt.get_fignums()
 
