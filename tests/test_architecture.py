@@ -17,11 +17,13 @@ LAYERS = [
     },
     {"semisupervised", "consensus", "deep"},
     {
-        *("base", "matching", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
+        *("base", "matching", "restoring", "consensus_estimator", "aggregator"),
+        *("grouping_consensus", "view_estimator"),
         *("registry", "given_annotations", "parameters", "profiles", "simulation", "datasets", "metrics"),
     },
     {"inference"},
     {"annotations"},
+    {"writing"},
     {"errors", "progress", "display", "_version"},
 ]
 MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
