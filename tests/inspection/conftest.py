@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from consilience import Groupings, Labels
 from consilience.base import CrowdEstimator
 from consilience.consensus import DawidSkene, SubsetFusion
+from consilience.errors import UnannotatedWarning
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
 
@@ -212,7 +213,8 @@ def animals():
 @pytest.fixture(scope="session")
 def named(animals):
     """Model of labels alone, and its annotations."""
-    return DawidSkene().fit(animals), animals
+    with pytest.warns(UnannotatedWarning, match="2 items have no annotations"):
+        return DawidSkene().fit(animals), animals
 
 
 class Known(CrowdEstimator):
