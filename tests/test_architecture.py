@@ -13,13 +13,14 @@ LAYERS = [
     {"cli", "__main__"},
     {
         *("persistence", "inspection", "active"),
-        *("comparison", "entrants", "foreseeing", "held_out"),
+        *("comparison", "entrants", "foreseeing"),
     },
     {"semisupervised", "consensus", "deep"},
     {
         *("base", "matching", "restoring", "consensus_estimator", "aggregator"),
         *("grouping_consensus", "view_estimator"),
         *("registry", "given_annotations", "parameters", "profiles", "simulation", "datasets", "metrics"),
+        *("alignment", "held_out", "judging"),
     },
     {"inference"},
     {"annotations"},

@@ -15,11 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Labels
 from consilience.annotations.canonical import arrange
 from consilience.annotations.names import MISSING, plain
+from consilience.annotations.types import AnnotationsLike, Names
 from consilience.base import CrowdEstimator
-from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
+from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
 from consilience.given_annotations import require_no_second, warn_of_unsaid
-from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.product_distributions import Answers, expectation, posterior
+from consilience.inference.threads import one_blas_thread
 from consilience.restoring import Axes
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
@@ -86,7 +88,7 @@ class LabelAggregator(ConsensusEstimator):
         """Numbers that the parameters hold for each item, a row an item; by default there are none."""
         return None
 
-    def predict(self, annotations: Any, *, missing: Any = None) -> np.ndarray:
+    def predict(self, annotations: AnnotationsLike, *, missing: Any = None) -> np.ndarray:
         """Most probable class of items, old or new, by the labels of known annotators.
 
         Parameters
@@ -115,7 +117,7 @@ class LabelAggregator(ConsensusEstimator):
         labels = self._labels(annotations, reset=False, missing=missing)
         return self._named(labels, self._probabilities(labels), _labelled(labels))
 
-    def predict_proba(self, annotations: Any, *, missing: Any = None) -> Float[np.ndarray, "items classes"]:
+    def predict_proba(self, annotations: AnnotationsLike, *, missing: Any = None) -> Float[np.ndarray, "items classes"]:
         """Probability of each class of items, old or new, by the labels of known annotators.
 
         Parameters
@@ -146,7 +148,43 @@ class LabelAggregator(ConsensusEstimator):
         )
         return posterior(answers, self._log_weights, self._log_table)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Any = None) -> float:
+        """Mean log probability of the labels that known annotators give to other items, by what was learned of them.
+
+        The labels of an item are expected together: ln Σ_k π_k Π_a p(label by a | class k), with the classes' shares π
+        and the confusion matrices of the model. Higher is better, also across numbers of clusters.
+
+        Parameters
+        ----------
+        annotations : Labels, DataFrame or array, as for `fit`
+            Of annotators who were fitted, with labels among those fitted.
+        y : ignored
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a label, at most 0.
+
+        Raises
+        ------
+        InputError
+            An annotator or a label was not fitted.
+        """
+        check_is_fitted(self)
+        labels = self._labels(annotations, reset=False, missing=missing)
+        annotator, label = self._fitted_codes(labels)
+        table = self.confusion_matrices_.to_numpy().reshape(-1, self.n_clusters_, len(self._label_names))
+        columns = table.transpose(0, 2, 1).reshape(-1, self.n_clusters_)
+        column = annotator * len(self._label_names) + label
+        answers = Answers.of(labels.item, column, (len(labels), len(columns)), self.n_clusters_)
+        size = self.responsibilities_.sum(0) + 1  # as if there were an item more of each class
+        found = expectation(answers, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
+        return found.log_likelihood / labels.n_rows
+
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one class.
 
         Parameters
@@ -168,8 +206,7 @@ class LabelAggregator(ConsensusEstimator):
         place_a, place_b, one = self._pairs_of_items(item_a, item_b)
         a, b = self.responsibilities_[place_a], self.responsibilities_[place_b]
         if annotator is not None:
-            if annotator not in self.annotators_.index:
-                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            self._place_of_annotator(annotator)
             matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
             a, b = a @ matrix, b @ matrix
         same = (a * b).sum(1)

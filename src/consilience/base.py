@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable, Mapping, Set
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, cast
 
@@ -12,9 +13,12 @@ from jaxtyping import Float, Int
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from consilience.annotations import Groupings, Labels, Pairs
+from consilience.alignment import rows_of_items
+from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.canonical import Arrangement
+from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.types import FeaturesLike
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.given_annotations import read_beside
 from consilience.matching import matched
@@ -23,6 +27,7 @@ from consilience.profiles import association, cluster_profile
 from consilience.progress import showing
 from consilience.restoring import Axes, restore
 
+TWO_NAMES = "item_a and item_b must be two names of items, or two lists of names of one length."
 LARGEST = 1e150  # a feature, so that sums of squares are finite
 CONSTANT = 1e-12  # of its size: the range of a feature that rounding alone spreads
 APART = 1000.0  # times: scales of two features of which a model sees one alone
@@ -79,40 +84,50 @@ class CrowdEstimator(BaseEstimator):
         check_is_fitted(self)
         return pd.Series(self.labels_, index=self.items_.rename("item"), name=self._name_of_labels)
 
-    def cluster_profile(self, X: Any) -> pd.DataFrame:
+    def cluster_profile(self, X: FeaturesLike) -> pd.DataFrame:
         """Size of every cluster, and mean and standard deviation of every feature in it.
 
         See `consilience.profiles.cluster_profile`.
 
         Parameters
         ----------
-        X : array or DataFrame, shape (n_items, n_features)
-            The items that were fitted, in that order or indexed by name. Raw features read best.
+        X : DataFrame, Series or array, shape (n_items, n_features) or (n_items,)
+            The items that were fitted, indexed by name; or an array in their order. Raw features read best.
 
         Returns
         -------
         DataFrame
             Indexed by cluster, or by the name of the class; those that own no item have no row. Items of no cluster
             are left out.
+
+        Raises
+        ------
+        InputError
+            A row for each item is not there, or a feature is no number.
         """
         codes = self._cluster_codes()
         profile = cluster_profile(self._of_items(X)[codes >= 0], codes[codes >= 0])
         return profile.set_axis(self._cluster_names()[profile.index].rename(profile.index.name))
 
-    def association(self, scores: Any) -> pd.DataFrame:
+    def association(self, scores: FeaturesLike) -> pd.DataFrame:
         """Whether outside scores differ between the clusters: Kruskal-Wallis, corrected for their number.
 
         See `consilience.profiles.association`.
 
         Parameters
         ----------
-        scores : array or DataFrame, shape (n_items, n_scores)
-            The items that were fitted, in that order or indexed by name. NaN where a score is missing.
+        scores : DataFrame, Series or array, shape (n_items, n_scores) or (n_items,)
+            The items that were fitted, indexed by name; or an array in their order. NaN where a score is missing.
 
         Returns
         -------
         DataFrame
             Items of no cluster are left out.
+
+        Raises
+        ------
+        InputError
+            A row for each item is not there, or a score is no number.
         """
         codes = self._cluster_codes()
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
@@ -135,15 +150,7 @@ class CrowdEstimator(BaseEstimator):
     def _of_items(self, table: Any) -> pd.DataFrame:
         """Rows of the table for the fitted items, in their order."""
         check_is_fitted(self)
-        if isinstance(table, pd.DataFrame) and not table.index.equals(self.items_):
-            absent = self.items_.difference(table.index, sort=False)
-            if len(absent):
-                raise InputError(f"The table has no row for item {absent[0]!r}, one of {len(absent)} that it lacks.")
-            return table.loc[self.items_]
-        frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(np.asarray(table))
-        if len(frame) != len(self.items_):
-            raise InputError(f"The table has {len(frame)} rows. Expected one for each of {len(self.items_)} items.")
-        return frame
+        return rows_of_items(table, self.items_)
 
     def _pairs_of_items(
         self, item_a: Any, item_b: Any
@@ -151,19 +158,24 @@ class CrowdEstimator(BaseEstimator):
         """Places of the two items of each pair among ``items_``, and whether two names were given and not two lists."""
         check_is_fitted(self)
         one = _is_name(item_a)
-        if one != _is_name(item_b) or (not one and len(item_a) != len(item_b)):
-            raise InputError("item_a and item_b must be two names of items, or two lists of names of one length.")
-        return self._places([item_a] if one else item_a), self._places([item_b] if one else item_b), one
+        if one != _is_name(item_b):
+            raise InputError(TWO_NAMES)
+        names_a, names_b = ([item_a], [item_b]) if one else (listed(item_a, "item_a"), listed(item_b, "item_b"))
+        if len(names_a) != len(names_b):
+            raise InputError(TWO_NAMES)
+        return self._places(names_a), self._places(names_b), one
 
     def _place_of_annotator(self, annotator: Any) -> int:
         """Row of a fitted annotator in `annotators_`."""
+        if not isinstance(annotator, Hashable):
+            raise InputError(f"'annotator' must be one name. Got a {type(annotator).__name__} instead: {annotator!r}.")
         place = int(self.annotators_.index.get_indexer(name_index([annotator]))[0])
         if place == MISSING:
             raise InputError(f"Annotator {annotator!r} was not fitted.")
         return place
 
     def _places(self, names: Any) -> Int[np.ndarray, " names"]:
-        wanted = name_index(names)
+        wanted = name_index(listed(names, "items"))
         place: np.ndarray = self.items_.get_indexer(wanted)
         if (place == MISSING).any():
             raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} was not fitted.")
@@ -171,6 +183,7 @@ class CrowdEstimator(BaseEstimator):
 
     def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
         """Features as a float array, every one finite; when they are fitted, scales far apart are warned of."""
+        self._require_features(X)
         _require_numeric(X)
         values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         finite = np.isfinite(values)
@@ -193,6 +206,16 @@ class CrowdEstimator(BaseEstimator):
         if reset and self._depends_on_scale():
             self._warn_of_scales(values)
         return values
+
+    def _require_features(self, X: Any) -> None:
+        model = type(self).__name__
+        if isinstance(X, Annotations):
+            raise InputError(
+                f"{model} takes features first and annotations second, as in fit(X, annotations). Got "
+                f"{type(X).__name__} first."
+            )
+        if X is None:
+            raise InputError(f"{model} needs features, and X is None.")
 
     def _depends_on_scale(self) -> bool:
         """Whether the answer changes if a feature is given in another unit."""
@@ -299,7 +322,9 @@ def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> G
 
 def _is_name(names: Any) -> bool:
     """Whether it is one name and not a list of names; a tuple is a name."""
-    return isinstance(names, tuple) or (not isinstance(names, list) and np.ndim(names) == 0)
+    if isinstance(names, list | Mapping | Set):
+        return False
+    return isinstance(names, tuple) or np.ndim(names) == 0
 
 
 def _require_numeric(X: Any) -> None:

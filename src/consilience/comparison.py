@@ -47,9 +47,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
-from sklearn.utils import check_random_state
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations.types import FeaturesLike, RandomSource, Said
 from consilience.display import table as as_html
 from consilience.entrants import CHANCE, Entrant, named
 from consilience.errors import InputError
@@ -57,10 +57,15 @@ from consilience.foreseeing import WAYS
 from consilience.held_out import LEVELS, HeldOut, hold_out
 from consilience.inference.iterate import spawn_seeds
 from consilience.metrics import same_log_loss
-from consilience.parameters import is_number, is_whole
+from consilience.parameters import check_random_state, is_number, is_whole
 from consilience.progress import counting, showing
 
 __all__ = ["Comparison", "compare"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 CLEAR = 2.0  # standard errors of a lead
 WIDEST = 90  # characters of a note in the printed table
@@ -143,8 +148,8 @@ class Comparison:
 
 def compare(
     models: Any,
-    annotations: Any,
-    X: Any = None,
+    annotations: Said,
+    X: FeaturesLike | None = None,
     *,
     by: Any = "clusters",
     n_folds: Any = 5,
@@ -152,7 +157,7 @@ def compare(
     max_pairs: Any = 20_000,
     clip: Any = 0.01,
     memory: Any = True,
-    random_state: Any = None,
+    random_state: RandomSource = None,
     verbose: Any = False,
 ) -> Comparison:
     """Compare models, numbers of clusters or parameters by judgements that are held out.
@@ -183,7 +188,7 @@ def compare(
         Probabilities are moved into [clip, 1 - clip].
     memory : bool, default=True
         Measure memory in the first fold, in which Python is then slower.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import validate_data
-from threadpoolctl import threadpool_limits
 
 from consilience.annotations import Annotations
 from consilience.annotations.files.given import NOBODY, is_frame
@@ -82,11 +81,6 @@ class ConsensusEstimator(CrowdEstimator):
         """Raise an InputError unless it is a matrix of labels; keep in mind its columns, or compare them."""
         require_matrix(matrix, type(self).__name__)
         validate_data(self, matrix, reset=reset, skip_check_array=True)
-
-
-def one_blas_thread() -> threadpool_limits:
-    """Context in which BLAS keeps to one thread: most products of a fit are small, and its threads would only wait."""
-    return threadpool_limits(1, user_api="blas")
 
 
 def require_matrix(matrix: Any, model: str) -> None:

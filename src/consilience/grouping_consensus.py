@@ -11,9 +11,10 @@ from scipy.sparse import issparse
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
 from consilience.base import as_groupings
-from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
+from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
 from consilience.given_annotations import require_no_second, warn_of_unsaid
+from consilience.inference.threads import one_blas_thread
 
 
 class GroupingConsensus(ConsensusEstimator):
@@ -59,6 +60,15 @@ class GroupingConsensus(ConsensusEstimator):
             grouped = np.diff(arranged.given.incidence.indptr) > 0
             warn_of_unsaid(arranged.given, grouped, "no annotations and no cluster (label -1)")
         return self
+
+    def __getattr__(self, name: str) -> Any:
+        """Say where to look for a score, which models that place no new items cannot have."""
+        if name == "score":
+            raise AttributeError(
+                f"{type(self).__name__} places no new items, and so has no score. To choose a number of clusters use "
+                "consilience.comparison.compare, which foresees judgements that are held out."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @abstractmethod
     def _fuse(self, groupings: Groupings) -> Any:

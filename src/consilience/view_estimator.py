@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.base import Annotations
 from consilience.annotations.canonical import Arrangement
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
+from consilience.judging import rates_of_table, score
 from consilience.parameters import is_whole
 from consilience.restoring import Axes
 
@@ -27,7 +29,7 @@ class ViewEstimator(CrowdEstimator):
         "view_probabilities_": ("annotators",),
     }
 
-    def predict(self, X: Any, view: Any = 0) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike, view: Any = 0) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
 
         Parameters
@@ -47,7 +49,7 @@ class ViewEstimator(CrowdEstimator):
         """
         return self.predict_proba(X, view).argmax(1)
 
-    def predict_proba(self, X: Any, view: Any = 0) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike, view: Any = 0) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster for new items by their features.
 
         Parameters
@@ -73,7 +75,7 @@ class ViewEstimator(CrowdEstimator):
         owned = self._predicted(self._features(X, reset=False), int(view))[:, self._owned[view]]
         return owned / owned.sum(1, keepdims=True)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -101,6 +103,41 @@ class ViewEstimator(CrowdEstimator):
             same = within @ self.view_probabilities_.to_numpy()[place]
             same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
         return float(same[0]) if one else same
+
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        said = self._judgements(X, y, missing)
+        views = [self.predict_proba(X, view) for view in range(len(self.views_))]
+        holds = np.vstack([self.view_probabilities_.to_numpy(), self.views_["weight"].to_numpy()])  # the crowd last
+
+        def together(a: np.ndarray, b: np.ndarray, place: np.ndarray) -> np.ndarray:
+            return (np.stack([(eta[a] * eta[b]).sum(1) for eta in views], axis=1) * holds[place]).sum(1)
+
+        return score(said, together, rates_of_table(self.annotators_), self.annotators_.index)
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)

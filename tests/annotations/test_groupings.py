@@ -412,7 +412,7 @@ def test_nothing_said_is_annotations_too():
 
 
 def test_annotations_do_not_turn_into_arrays(groupings):
-    with pytest.raises(TypeError, match="Groupings are not an array; use to_frame"):
+    with pytest.raises(TypeError, match=r"^Groupings are not an array.*use to_frame"):
         np.asarray(groupings)
 
 

@@ -210,7 +210,7 @@ class TestSpecialCases:
 
     def test_identical_groupings(self, parameters):
         lists = [[["a", "b"], ["c", "d", "e"], ["f"]]] * 4
-        model = fusion(**parameters).fit(Groupings.from_lists(lists, annotators="wxyz"))
+        model = fusion(**parameters).fit(Groupings.from_lists(lists, annotators=list("wxyz")))
         assert by_name(model) == {"a": 1, "b": 1, "c": 0, "d": 0, "e": 0, "f": 2}
         np.testing.assert_allclose(model.annotators_["weight"], 0.25)
         assert model.annotators_["agreement"].tolist() == [1] * 4
@@ -493,7 +493,7 @@ class TestPartialFit:
 
     def test_a_part_that_is_linked_later(self):
         lists = [[["a", "b"], ["c"]], [["a", "b"], ["c"]], [["p", "q"], ["r"]], [["p", "q"], ["r"]]]
-        model = fusion().fit(Groupings.from_lists(lists, annotators="wxyz"))
+        model = fusion().fit(Groupings.from_lists(lists, annotators=list("wxyz")))
         assert (model.part_ == model.part_[0]).tolist() == [True] * 3 + [False] * 3
         model.partial_fit(Groupings.from_lists([[["a", "p"], ["c", "r"]]] * 2, annotators=["s", "t"]))
         assert model.part_.tolist() == [0] * 6

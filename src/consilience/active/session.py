@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
 
 from consilience.active import answers, asked, draws
 from consilience.active.asked import Subset
@@ -23,12 +21,13 @@ from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings, concat
 from consilience.annotations.canonical import arrange
 from consilience.annotations.names import is_default, plain
+from consilience.annotations.types import Names, RandomSource
 from consilience.consensus import SubsetFusion
 from consilience.consensus.subset_fusion import require_parameters
 from consilience.display import facts
 from consilience.errors import InputError, MatchingError
 from consilience.metrics import nmi
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_whole, require
 
 
 class ActiveSession(BaseEstimator):
@@ -47,7 +46,7 @@ class ActiveSession(BaseEstimator):
         How groupings are fused; by default `SubsetFusion` with its defaults.
     max_per_item : int, optional
         Do not ask about an item more often than this.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -86,7 +85,7 @@ class ActiveSession(BaseEstimator):
         strategy: Any = "informative",
         fusion: Any = None,
         max_per_item: Any = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.items = asked.listed(items)  # so that it can be read twice
         self.strategy = strategy
@@ -144,8 +143,8 @@ class ActiveSession(BaseEstimator):
         n_subsets: int = 1,
         size: int = 8,
         *,
-        annotators: Sequence[Any] | None = None,
-        candidates: Sequence[Iterable[Any]] | None = None,
+        annotators: Names | None = None,
+        candidates: Any = None,
     ) -> list[Subset]:
         """Compose the next subsets.
 
@@ -155,9 +154,9 @@ class ActiveSession(BaseEstimator):
             How many, to be answered side by side: each takes into account that the others are asked.
         size : int, default=8
             Distinct items in each, at least 2.
-        annotators : list of names, optional
+        annotators : list of names, or one name for one subset, optional
             Whom each subset is for; nobody is asked about an item twice.
-        candidates : list of lists of items, optional
+        candidates : list or dict of lists of items, optional
             Choose among these and do not compose: for material that is prepared, or answers that are recorded. `size`
             is then not used. A candidate is not chosen twice within a call.
 
@@ -173,13 +172,11 @@ class ActiveSession(BaseEstimator):
         """
         if not is_whole(n_subsets, 1):
             raise InputError(f"'n_subsets' must be a positive int. Got {n_subsets!r} instead.")
-        if annotators is not None and len(annotators) != n_subsets:
-            raise InputError(f"There must be one annotator for each of {n_subsets} subsets. Got {len(annotators)}.")
+        whom = asked.annotators_of(annotators, n_subsets)
         if candidates is None and not (is_whole(size, 2) and size <= len(self.items_)):
             raise InputError(f"'size' must be an int from 2 to the number of items, {len(self.items_)}. Got {size!r}.")
-        whom: Sequence[Any] = [None] * n_subsets if annotators is None else annotators
         pending = self._places_pending()
-        pool = None if candidates is None else Pool.of(self.items_, list(map(list, candidates)), pending)
+        pool = None if candidates is None else Pool.of(self.items_, asked.candidates_of(candidates), pending)
         samples = cache(self._posterior)  # of this call: what is asked tells nothing of the clusters
         counts = self._counts.with_subsets(pending)
         times_asked = self._times_asked(pending)
@@ -188,7 +185,7 @@ class ActiveSession(BaseEstimator):
             allowed = self._allowed(annotator, times_asked, [places for places, whose in new if whose == annotator])
             situation = Situation(counts, times_asked, self._n_told, allowed, samples)
             if pool is None:
-                asked.require_left(allowed, size, annotator)
+                asked.require_left(allowed, size, annotator, quota=self.max_per_item)
                 chosen = np.array(self._strategy.compose(situation, size, self._rng()))  # kept: a copy of our own
             else:
                 place = pool.choose(self._strategy, situation, self._rng())
@@ -198,14 +195,15 @@ class ActiveSession(BaseEstimator):
             times_asked = times_asked + np.isin(np.arange(len(times_asked)), chosen)
         return [self._put_out(chosen, annotator) for chosen, annotator in new]
 
-    def tell(self, groupings: Any, *, subset: Subset | None = None, annotator: Any = None) -> ActiveSession:
+    def tell(self, groupings: Any, *, subset: Any = None, annotator: Any = None) -> ActiveSession:
         """Take what was answered.
 
         Parameters
         ----------
-        groupings : list of lists of names, or Groupings
-            The groups of one answer; items of the subset may be missing. Or groupings, however collected, by
-            annotators of their own.
+        groupings : list of lists of names, dict, Series, or Groupings
+            The groups of one answer: lists of items; a dict of such lists by the name of the group; or a dict or Series
+            that gives the group of each item, None or NaN for none. Items of the subset may be missing. Or groupings,
+            however collected, by annotators of their own.
         subset : Subset, optional
             What the answer is to, which is then no longer pending.
         annotator : name, optional
@@ -218,8 +216,8 @@ class ActiveSession(BaseEstimator):
         Raises
         ------
         InputError
-            An item that the session does not know, or that was not in the subset; an item in two groups; a subset that
-            is not pending; a grouping of `Groupings` that was told before.
+            Something else than groups; an item that the session does not know, or that was not in the subset; an item
+            in two groups; a subset that is not pending; a grouping of `Groupings` that was told before.
 
         Warns
         -----
@@ -234,7 +232,7 @@ class ActiveSession(BaseEstimator):
             _require_names(groupings, self.items_)
             new = groupings.reindex(self.items_)
         else:
-            new = self._answer([list(group) for group in groupings], subset, annotator)
+            new = self._answer(answers.groups_of(groupings), subset, annotator)
         new = replace(new, named=True)
         told = [new] if self.groupings_ is None else [replace(self.groupings_, named=True), new]
         self.groupings_ = concat(told)
@@ -245,7 +243,7 @@ class ActiveSession(BaseEstimator):
             self._settle(subset)
         return self
 
-    def withdraw(self, subset: Subset) -> ActiveSession:
+    def withdraw(self, subset: Any) -> ActiveSession:
         """Give up waiting for the answer to a subset."""
         self._require_pending(subset)
         self._settle(subset)
@@ -371,7 +369,8 @@ class ActiveSession(BaseEstimator):
         self._pending_places[subset.number] = chosen
         return subset
 
-    def _answer(self, groups: list[list[Any]], subset: Subset | None, annotator: Any) -> Groupings:
+    def _answer(self, groups: dict[Any, list[Any]], subset: Any, annotator: Any) -> Groupings:
+        asked.require_annotator(annotator)
         if subset is not None:
             self._require_pending(subset)
             annotator = subset.annotator if annotator is None else annotator
@@ -390,7 +389,9 @@ class ActiveSession(BaseEstimator):
         self._pending = [parts for parts in self._pending if parts[0] != subset.number]
         self._pending_places.pop(subset.number, None)
 
-    def _require_pending(self, subset: Subset) -> None:
+    def _require_pending(self, subset: Any) -> None:
+        if not isinstance(subset, Subset):
+            raise InputError(f"'subset' must be a Subset, as ask gives it and pending_ lists it. Got {subset!r}.")
         if subset.number not in {other.number for other in self.pending_}:
             raise InputError(f"Subset {subset.number} is not pending: it was answered or withdrawn, or never asked.")
 

@@ -14,7 +14,9 @@ from scipy.sparse import csr_array
 
 from consilience.annotations.files.statements import Statements
 from consilience.annotations.files.table import Reading
+from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, Coded, Where, are_row_numbers, inverse, plain, unique_names
+from consilience.annotations.types import Names
 from consilience.display import MOST_ROWS, facts, head_of
 from consilience.errors import AnnotationError
 
@@ -91,6 +93,26 @@ def _spread(counts: pd.Series) -> str:
     return f"{counts.min()} to {counts.max()}, mean {counts.mean():.1f}" if len(counts) else "none"
 
 
+class NotAnArrayError(AnnotationError, TypeError):
+    """Annotations were given where an array of features is meant."""
+
+
+class NoFeaturesError(AnnotationError, IndexError):
+    """Annotations were asked for their number of features."""
+
+
+class Shape(tuple[int]):
+    """``(n_items,)``, which says what is wrong where somebody looks for the number of features."""
+
+    def __getitem__(self, axis: Any) -> Any:
+        if isinstance(axis, int) and axis >= len(self):
+            raise NoFeaturesError(
+                "Annotations have one axis, the items, and no features. Features come first, annotations second, as in "
+                "fit(X, annotations)."
+            )
+        return super().__getitem__(axis)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Annotations(ABC):
     """What annotators said about items: the base of `Groupings`, `Pairs` and `Labels`.
@@ -148,10 +170,14 @@ class Annotations(ABC):
     @property
     def shape(self) -> tuple[int]:
         """``(n_items,)``."""
-        return (self.n_items,)
+        return Shape((self.n_items,))
 
     def __len__(self) -> int:
         return self.n_items
+
+    def __contains__(self, name: Any) -> bool:
+        """Whether there is an item of this name."""
+        return name in self.items
 
     def __getitem__(self: Kind, key: Any) -> Kind:
         """Restrict to the items at some positions: an integer array, a slice or a boolean mask, also in a tuple."""
@@ -159,7 +185,7 @@ class Annotations(ABC):
             if len(key) > 2 or (len(key) == 2 and key[1] is not Ellipsis):
                 raise AnnotationError(f"Annotations have one axis, the items. Got the index {key!r} instead.")
             key = key[0]
-        positions = np.atleast_1d(np.arange(self.n_items)[_array_key(key)])
+        positions = np.atleast_1d(np.arange(self.n_items)[_array_key(key, self.items)])
         repeated = pd.Series(positions).duplicated().to_numpy()
         if repeated.any():
             name = plain(self.items[positions[np.argmax(repeated)]])
@@ -171,16 +197,17 @@ class Annotations(ABC):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """Refuse to become an array, as which an estimator that knows nothing of annotations would take them."""
-        raise TypeError(
-            f"{type(self).__name__} are not an array; use to_frame, or an estimator that takes annotations."
+        raise NotAnArrayError(
+            f"{type(self).__name__} are not an array. Features come first, annotations second, as in "
+            "fit(X, annotations); for a table of what was said use to_frame."
         )
 
-    def restrict(self: Kind, items: Iterable[Any] | None = None, annotators: Iterable[Any] | None = None) -> Kind:
+    def restrict(self: Kind, items: Names | None = None, annotators: Names | None = None) -> Kind:
         """Keep some items, some annotators, or both, in the order given.
 
         Parameters
         ----------
-        items, annotators : iterable of names, optional
+        items, annotators : iterable of names, or one name, optional
             All are kept by default. Annotators not kept are forgotten with all that they said; of the items not kept
             only the annotations are forgotten, so that groupings, groups and classes stay whole.
 
@@ -210,7 +237,7 @@ class Annotations(ABC):
             restricted = restricted._take_items(_positions(self.items, items, "items"))
         return replace(restricted, reading=None)
 
-    def reindex(self: Kind, items: Iterable[Any]) -> Kind:
+    def reindex(self: Kind, items: Names) -> Kind:
         """Return the same annotations over another list of items, in that order.
 
         Parameters
@@ -238,7 +265,7 @@ class Annotations(ABC):
         cow  None
         ant     p
         """
-        names = unique_names(items, "items")
+        names = unique_names(listed(items, "items"), "items")
         place = names.get_indexer(self.items)
         left_out = (place == MISSING) & (np.diff(self._item_annotator().indptr) > 0)
         if left_out.any():
@@ -389,15 +416,37 @@ def _freeze(instance: Any) -> None:
                 array.flags.writeable = False
 
 
-def _array_key(key: Any) -> Any:
+def _array_key(key: Any, items: pd.Index) -> Any:
+    """What NumPy takes for an index of positions."""
     if isinstance(key, slice | int | np.integer):
         return key
+    if isinstance(key, pd.Series) and key.dtype == bool:
+        key = _mask_of_items(key, items)
     array = np.asarray(key)
-    return array.astype(np.intp) if array.size == 0 else array
+    if array.size == 0:
+        return array.astype(np.intp)
+    if array.dtype.kind not in "biu":
+        raise AnnotationError(
+            f"Annotations are indexed by the positions of items. Got {key!r} instead; to keep items by name use "
+            "restrict, such as restrict(items=[...])."
+        )
+    if array.dtype == bool and array.shape != items.shape:
+        raise AnnotationError(f"A mask needs one entry for each of {len(items)} items. Got shape {array.shape}.")
+    return array
 
 
-def _positions(known: pd.Index, names: Iterable[Any], what: str) -> np.ndarray:
-    wanted = unique_names(names, what)
+def _mask_of_items(mask: pd.Series, items: pd.Index) -> np.ndarray:
+    """A mask in the order of the items, to whose names its index belongs if it has names."""
+    if mask.index.equals(items) or mask.index.equals(pd.RangeIndex(len(mask))):
+        return mask.to_numpy()
+    place = mask.index.get_indexer(items) if mask.index.is_unique else np.full(len(items), MISSING)
+    if len(mask) != len(items) or (place == MISSING).any():
+        raise AnnotationError("The index of the mask is not the items. Give an array to go by position.")
+    return mask.to_numpy()[place]
+
+
+def _positions(known: pd.Index, names: Any, what: str) -> np.ndarray:
+    wanted = unique_names(listed(names, what), what)
     positions = known.get_indexer(wanted)
     if (positions == MISSING).any():
         name = plain(wanted[int(np.argmax(positions == MISSING))])

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 
+from consilience.annotations.name_lists import require_list
 from consilience.errors import AnnotationError, AnnotationWarning
 
 MISSING = -1
@@ -164,8 +165,10 @@ def unique_names(names: Iterable[Any] | Coded, what: str, where: Where | None = 
     Raises
     ------
     AnnotationError
-        A name is missing or occurs twice.
+        A name is missing or occurs twice, or this is no list of names.
     """
+    if not isinstance(names, Coded):
+        require_list(names, what)
     column = names if isinstance(names, Coded) else code(names if hasattr(names, "dtype") else list(names))
     where = where or (lambda place: f"position {place}")
     if column.has_missing:

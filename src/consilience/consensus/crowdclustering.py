@@ -11,19 +11,19 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.canonical import arrange
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import item_embeddings, point_mixture
 from consilience.consensus.item_embeddings import Problem, State
 from consilience.consensus.point_mixture import Mixture, Prior
-from consilience.consensus_estimator import one_blas_thread
-from consilience.errors import InputError
+from consilience.errors import AnnotationWarning, InputError
 from consilience.given_annotations import require_no_second, warn_of_unsaid
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.iterate import restarts, spawn_seeds
-from consilience.parameters import is_number, is_whole, require
+from consilience.inference.threads import one_blas_thread
+from consilience.parameters import check_random_state, is_auto, is_number, is_whole, require, require_number_of_clusters
 from consilience.restoring import Axes
 
 MAX_PAIRS = 500_000  # judgements that `fit` takes: each is met in every sweep
@@ -40,8 +40,11 @@ class Crowdclustering(GroupingConsensus):
 
     Parameters
     ----------
+    n_clusters : "auto" or int, default="auto"
+        Number of clusters. "auto" finds it. With a number, so many are begun with; a warning says where some of them
+        end without items.
     max_clusters : int, default=15
-        Clusters at most.
+        Clusters at most, where their number is to be found.
     n_components : int, default=4
         D: dimensions of the points, from 1 to 10.
     two_stage : bool, default=False
@@ -62,7 +65,7 @@ class Crowdclustering(GroupingConsensus):
         Restarts side by side, as in joblib.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -119,8 +122,9 @@ class Crowdclustering(GroupingConsensus):
 
     def __init__(
         self,
-        max_clusters: Any = 15,
+        n_clusters: NumberOfClusters = "auto",
         *,
+        max_clusters: Any = 15,
         n_components: Any = 4,
         two_stage: Any = False,
         item_variance: Any = 5.0,
@@ -133,8 +137,9 @@ class Crowdclustering(GroupingConsensus):
         tol: Any = 1e-5,
         n_jobs: Any = None,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
+        self.n_clusters = n_clusters
         self.max_clusters = max_clusters
         self.n_components = n_components
         self.two_stage = two_stage
@@ -179,6 +184,8 @@ class Crowdclustering(GroupingConsensus):
             Something was left out, taken for missing, or not used.
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
+        AnnotationWarning
+            Fewer clusters than were asked for own items.
         """
         require_no_second(y, type(self).__name__)
         said = self._said(annotations, reset=True, missing=missing)
@@ -191,7 +198,7 @@ class Crowdclustering(GroupingConsensus):
         warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
         return self
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -236,7 +243,8 @@ class Crowdclustering(GroupingConsensus):
         run = partial(
             item_embeddings.run,
             problem,
-            int(self.max_clusters),
+            int(self.max_clusters) if is_auto(self.n_clusters) else int(self.n_clusters),
+            fewest=1 if is_auto(self.n_clusters) else int(self.n_clusters),
             two_stage=bool(self.two_stage),
             max_iter=self.max_iter,
             tol=self.tol,
@@ -250,6 +258,13 @@ class Crowdclustering(GroupingConsensus):
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
         self._read_off(problem, trace.state, mixture, pairs, order)
+        if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
+            warnings.warn(
+                f"Crowdclustering found {self.n_clusters_} clusters, where {self.n_clusters} were asked for: the "
+                "judgements do not tell so many apart.",
+                AnnotationWarning,
+                stacklevel=4,
+            )
 
     def _read_off(
         self, problem: Problem, state: State, mixture: Mixture, pairs: Pairs, order: Int[np.ndarray, " judged"]
@@ -280,6 +295,7 @@ class Crowdclustering(GroupingConsensus):
         )
 
     def _check(self, n_pairs: int, n_items: int) -> None:
+        require_number_of_clusters(self)
         require(self, "max_clusters", "a positive int", is_whole(self.max_clusters, 1))
         components = is_whole(self.n_components, 1) and self.n_components <= MOST_COMPONENTS
         require(self, "n_components", f"an int from 1 to {MOST_COMPONENTS}", components)
@@ -293,6 +309,11 @@ class Crowdclustering(GroupingConsensus):
         if not n_pairs:
             raise InputError(
                 f"Crowdclustering needs judgements of pairs, and the annotations hold none (n_samples = {n_items})."
+            )
+        if not is_auto(self.n_clusters) and int(self.n_clusters) > n_items:
+            raise InputError(
+                "The 'n_clusters' parameter of Crowdclustering must be at most the number of items, "
+                f"{n_items}. Got {self.n_clusters} instead."
             )
         if n_pairs > MAX_PAIRS:
             raise InputError(

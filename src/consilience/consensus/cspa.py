@@ -33,12 +33,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import co_occurrence as core
 from consilience.grouping_consensus import GroupingConsensus
-from consilience.parameters import is_whole, require
+from consilience.parameters import check_random_state, is_whole, require
 from consilience.restoring import Axes
 
 
@@ -51,7 +51,7 @@ class CSPA(GroupingConsensus):
         "auto": the number, from 2 to `max_clusters`, of largest gap between eigenvalues.
     max_clusters : int, default=30
         Largest number that "auto" considers.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -90,12 +90,14 @@ class CSPA(GroupingConsensus):
 
     _axes: ClassVar[Axes] = GroupingConsensus._axes | {"_habits": ("annotators",)}
 
-    def __init__(self, n_clusters: Any = "auto", *, max_clusters: Any = 30, random_state: Any = None) -> None:
+    def __init__(
+        self, n_clusters: NumberOfClusters = "auto", *, max_clusters: Any = 30, random_state: RandomSource = None
+    ) -> None:
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
         self.random_state = random_state
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters

@@ -51,11 +51,11 @@ from consilience.annotations import Labels
 from consilience.annotations.canonical import arrange
 from consilience.consensus.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
 from consilience.consensus.prior_knowledge import gold_codes, history_counts
-from consilience.consensus_estimator import one_blas_thread
 from consilience.given_annotations import require_no_second
 from consilience.inference import Trace, iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 from consilience.inference.product_distributions import Answers, Expectation, expectation, expectation_of, posterior
+from consilience.inference.threads import one_blas_thread
 from consilience.parameters import is_number, is_whole, require
 from consilience.restoring import Axes
 

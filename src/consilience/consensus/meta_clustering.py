@@ -36,17 +36,17 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
-from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import MISSING, name_index
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import co_occurrence as core
 from consilience.consensus import fusing
 from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import rows_of_length_one
-from consilience.parameters import is_whole, require
+from consilience.parameters import check_random_state, is_whole, require
 from consilience.restoring import Axes
 
 LARGEST_TABLE = 5000  # annotators, of whom all pairs are compared
@@ -97,7 +97,7 @@ class MetaClustering(GroupingConsensus):
     max_clusters : int, default=30
     max_views : int, default=10
         Largest numbers that "auto" considers.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class MetaClustering(GroupingConsensus):
     >>> model.views_["n_annotators"].tolist()
     [3, 2]
     >>> model.view_labels_.to_numpy().T
-    array([[0, 0, 0, 0, 1, 1, 1, 1],
+    array([[1, 1, 1, 1, 0, 0, 0, 0],
            [0, 1, 2, 0, 1, 2, 0, 1]])
     """
 
@@ -158,12 +158,12 @@ class MetaClustering(GroupingConsensus):
 
     def __init__(
         self,
-        n_clusters: Any = "auto",
+        n_clusters: NumberOfClusters = "auto",
         *,
         n_views: Any = "auto",
         max_clusters: Any = 30,
         max_views: Any = 10,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_views = n_views
@@ -171,7 +171,7 @@ class MetaClustering(GroupingConsensus):
         self.max_views = max_views
         self.random_state = random_state
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters

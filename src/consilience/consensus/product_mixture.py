@@ -42,9 +42,9 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from consilience.aggregator import LabelAggregator, vote_shares
+from consilience.alignment import rows_of_items
 from consilience.annotations import Labels
 from consilience.annotations.names import plain
 from consilience.errors import InputError
@@ -58,7 +58,14 @@ from consilience.inference.product_distributions import (
     expectation_of,
     posterior,
 )
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import (
+    check_random_state,
+    is_auto,
+    is_number,
+    is_whole,
+    require,
+    require_number_of_clusters,
+)
 
 SMOOTHING = 0.01
 RANDOM_CONCENTRATION = 1.0  # of the Dirichlet distribution that random responsibilities are drawn from
@@ -198,12 +205,12 @@ class ProductMixture(LabelAggregator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Default: the number of classes among the labels. Components have the classes' names if there are as many, else
-        they are numbered by falling size.
-    init : "auto", "votes", "random" or array of shape (n_items, n_components), default="auto"
+    n_clusters : "auto" or int, default="auto"
+        Number of components. "auto": as many as there are classes among the labels. Components have
+        the classes' names if there are as many, else they are numbered by falling size.
+    init : "auto", "votes", "random" or array of shape (n_items, n_clusters), default="auto"
         First responsibilities: shares of the votes, random, or given. "auto" takes the votes where there are as many
-        components as classes, else random ones.
+        components as classes, else random ones. A DataFrame is indexed by item.
     n_init : int, default=10
         Random restarts; the one with the highest bound is kept. The other starts are not random and made once.
     smoothing : float, default=0.01
@@ -216,7 +223,7 @@ class ProductMixture(LabelAggregator):
         Threads for the restarts, as in joblib; for the items if there is one start.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -261,7 +268,7 @@ class ProductMixture(LabelAggregator):
 
     def __init__(
         self,
-        n_components=None,
+        n_clusters="auto",
         init="auto",
         n_init=10,
         smoothing=SMOOTHING,
@@ -271,7 +278,7 @@ class ProductMixture(LabelAggregator):
         verbose=False,
         random_state=None,
     ):
-        self.n_components = n_components
+        self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init
         self.smoothing = smoothing
@@ -305,7 +312,7 @@ class ProductMixture(LabelAggregator):
         return None if isinstance(self.init, str) else _given_start(self.init, labels, self._n_components(labels))
 
     def _n_components(self, labels: Labels) -> int:
-        return labels.n_classes if self.n_components is None else int(self.n_components)
+        return labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
 
     def _starts(self, labels: Labels, n_components: int, given: np.ndarray | None) -> list[np.ndarray]:
         """First responsibilities, one array a restart."""
@@ -322,8 +329,7 @@ class ProductMixture(LabelAggregator):
         return [np.random.default_rng(seed).dirichlet(concentration, len(labels)) for seed in seeds]
 
     def _check_parameters(self) -> None:
-        none = self.n_components is None
-        require(self, "n_components", "None or an int of at least 1", none or is_whole(self.n_components, 1))
+        require_number_of_clusters(self)
         known = not isinstance(self.init, str) or self.init in ("auto", "votes", "random")
         require(self, "init", "'auto', 'votes', 'random' or an array", known)
         for name in ("n_init", "max_iter"):
@@ -333,6 +339,8 @@ class ProductMixture(LabelAggregator):
 
 
 def _given_start(init: Any, labels: Labels, n_components: int) -> Responsibilities:
+    if isinstance(init, pd.DataFrame):
+        init = rows_of_items(init, labels.items, "The 'init' parameter of ProductMixture")
     given, shape = np.asarray(init), (len(labels), n_components)
     if given.shape != shape or given.dtype.kind not in "biuf":
         got = f"{given.dtype} of shape {given.shape}" if given.ndim else repr(init)

@@ -55,7 +55,6 @@ from jaxtyping import Float, Int
 from numpy.linalg import LinAlgError
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
-from sklearn.utils import check_random_state
 
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
@@ -66,7 +65,7 @@ from consilience.inference import Trace
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.inference.product_distributions import Answers, LogTable, Responsibilities, Weights, posterior
 from consilience.inference.tensor import N_STARTS, symmetric_moments, third_moment, weights_and_columns
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_whole, require
 
 N_GROUPS = 3
 LEAST_PROBABILITY = 1e-6
@@ -197,7 +196,7 @@ class SpectralEM(LabelAggregator):
         Threads for the groupings, as in joblib; for the items if there is one grouping.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------

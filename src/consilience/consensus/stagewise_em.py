@@ -21,7 +21,7 @@ from consilience.consensus.product_mixture import SMOOTHING, Mixture, m_step, ma
 from consilience.consensus.stagewise import Settings, Stage, Study
 from consilience.errors import AnnotationWarning
 from consilience.inference.product_distributions import Responsibilities, expectation_of, posterior
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import is_auto, is_number, is_whole, require, require_number_of_clusters
 
 EM_ITER, EM_TOL = 500, 1e-6
 ROUND_ITER = 100  # EM sweeps between two tests of the annotators
@@ -35,9 +35,9 @@ class StagewiseEM(LabelAggregator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Default: the number of classes among the labels. Components have the classes' names if there are as many, else
-        they are numbered by falling size.
+    n_clusters : "auto" or int, default="auto"
+        Number of components. "auto": as many as there are classes among the labels. Components have
+        the classes' names if there are as many, else they are numbered by falling size.
     refine : {"informative", "all", None}, default="informative"
         What follows the stagewise algorithm. "informative": by turns EM on the informative set and a test of every
         annotator's labels against what the others say, until the set stays as it is; once from the stagewise
@@ -117,7 +117,7 @@ class StagewiseEM(LabelAggregator):
 
     def __init__(
         self,
-        n_components=None,
+        n_clusters="auto",
         refine="informative",
         weighted=True,
         entry_level=0.001,
@@ -125,7 +125,7 @@ class StagewiseEM(LabelAggregator):
         max_iter=20,
         verbose=False,
     ):
-        self.n_components = n_components
+        self.n_clusters = n_clusters
         self.refine = refine
         self.weighted = weighted
         self.entry_level = entry_level
@@ -135,7 +135,7 @@ class StagewiseEM(LabelAggregator):
 
     def _aggregate(self, labels: Labels, known: np.ndarray | None) -> StagewiseEM:
         self._check_parameters()
-        n_components = labels.n_classes if self.n_components is None else int(self.n_components)
+        n_components = labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
         study = Study.of(labels, n_components, float(self.entry_level))
         settings = Settings(n_components, bool(self.weighted))
         trace, rounds = stagewise.run(study, settings, max_iter=self.max_iter)
@@ -245,8 +245,7 @@ class StagewiseEM(LabelAggregator):
         self.annotators_["informative"] = np.isin(np.arange(labels.n_annotators), list(members))
 
     def _check_parameters(self) -> None:
-        none = self.n_components is None
-        require(self, "n_components", "None or an int of at least 1", none or is_whole(self.n_components, 1))
+        require_number_of_clusters(self)
         known = self.refine is None or (isinstance(self.refine, str) and self.refine in ("informative", "all"))
         require(self, "refine", "'informative', 'all' or None", known)
         require(self, "weighted", "True or False", isinstance(self.weighted, bool | np.bool_))

@@ -34,21 +34,22 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, concat
 from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import fusing, fusion_result
 from consilience.consensus import grouping_mixture as mixture
 from consilience.consensus.evidence_silhouette import EvidenceSilhouette
-from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.given_annotations import require_no_second
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships, parts, presented, together
-from consilience.parameters import is_whole, require
+from consilience.inference.threads import one_blas_thread
+from consilience.parameters import check_random_state, is_whole, require
 from consilience.restoring import Axes
 
 LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` goes on from the clusters at hand
@@ -76,7 +77,7 @@ class SubsetFusion(GroupingConsensus):
         Starts of k-means from which the mixture is run; the most probable result is kept.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -141,14 +142,14 @@ class SubsetFusion(GroupingConsensus):
 
     def __init__(
         self,
-        n_clusters: Any = "auto",
+        n_clusters: NumberOfClusters = "auto",
         *,
         normalize: Any = "degree",
         refine: Any = True,
         max_clusters: Any = 30,
         n_init: Any = 1,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.normalize = normalize
@@ -195,7 +196,7 @@ class SubsetFusion(GroupingConsensus):
         self._restore(arranged)
         return self
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters
@@ -242,7 +243,7 @@ class SubsetFusion(GroupingConsensus):
             More items than fit a table, or an unknown one.
         """
         _, memberships = self._some(items)
-        names = self.items_ if items is None else name_index(items)
+        names = self.items_ if items is None else name_index(listed(items, "items"))
         counted, of = together(memberships).toarray(), presented(memberships).toarray()
         share = np.divide(counted, of, out=np.full(of.shape, np.nan), where=of > 0)
         np.fill_diagonal(share, 1.0)
@@ -383,8 +384,8 @@ def require_parameters(fusion: SubsetFusion, n_items: int, items: str = "items")
     require(fusion, "refine", "True or False", isinstance(fusion.refine, bool | np.bool_))
     require(fusion, "max_clusters", "an int of at least 2", is_whole(fusion.max_clusters, 2))
     require(fusion, "n_init", "a positive int", is_whole(fusion.n_init, 1))
-    require(fusion, "random_state", "an int, a RandomState or None", _is_seed(fusion.random_state))
-    if not auto and fusion.n_clusters > n_items:
+    require(fusion, "random_state", "an int, a RandomState, a Generator or None", _is_seed(fusion.random_state))
+    if not auto and int(fusion.n_clusters) > n_items:
         raise InputError(
             f"The 'n_clusters' parameter of SubsetFusion must be at most {n_items}, the number of {items}. Got "
             f"{fusion.n_clusters} instead."
@@ -408,6 +409,8 @@ def _require_new(new: Groupings, known: Groupings) -> None:
 
 
 def _is_seed(value: Any) -> bool:
+    if isinstance(value, np.random.Generator):
+        return True  # and not asked for a seed yet
     try:
         check_random_state(value)
     except ValueError:

@@ -16,10 +16,10 @@ from jax import Array
 from jaxtyping import Float, Int, PyTree
 from scipy.stats import beta
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.canonical import Arrangement, arrange, arrange_items
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names, RandomSource
 from consilience.base import CrowdEstimator
 from consilience.deep import checkpoints, running
 from consilience.deep.components import Components, moments_of_clusters, owned_components
@@ -28,7 +28,8 @@ from consilience.deep.networks import LIKELIHOODS, Shape
 from consilience.deep.running import Course, Model
 from consilience.deep.training import CHUNK_SIZE, DESCENTS, Data, Fit, Plan
 from consilience.errors import InputError
-from consilience.parameters import is_number, is_whole, require
+from consilience.judging import rates_of_table, score_of_clusters
+from consilience.parameters import check_random_state, is_number, is_whole, require
 from consilience.progress import counting
 
 LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
@@ -172,7 +173,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self._finish(model, prior, study, course)
         return self
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
 
         Parameters
@@ -190,7 +191,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """
         return self.predict_proba(X).argmax(1)
 
-    def predict_proba(self, X: Any) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster for new items by their features.
 
         Parameters
@@ -210,7 +211,38 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         owned[owned.sum(1) == 0] = self.weights_  # of SCDC, where none of the candidates owns items
         return owned / owned.sum(1, keepdims=True)
 
-    def transform(self, X: Any) -> Float[np.ndarray, "items dims"]:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items, or the model was fitted without annotations.
+        """
+        check_is_fitted(self)
+        w_and_v = rates_of_table(self.annotators_)
+        return score_of_clusters(
+            self._judgements(X, y, missing), self.predict_proba(X), w_and_v, self.annotators_.index
+        )
+
+    def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items dims"]:
         """Posterior means of the latent positions of new items.
 
         Parameters
@@ -229,7 +261,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         return self._located(X)[1]
 
     def sample(
-        self, n_samples: int = 1, cluster: Any = None, random_state: Any = None
+        self, n_samples: int = 1, cluster: Any = None, random_state: RandomSource = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Draw new items: their expected features at latent positions drawn from the clusters.
 
@@ -238,7 +270,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         n_samples : int, default=1
         cluster : int, optional
             Draw from this cluster only. Default: from all, by their shares.
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState, Generator or None, default=None
 
         Returns
         -------
@@ -265,7 +297,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         features = self._fit().parameters.likelihood.mean(jnp.asarray(latent, jnp.float32))
         return np.asarray(features, float), of_component[drawn]
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters

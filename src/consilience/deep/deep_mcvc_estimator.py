@@ -10,14 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from sklearn.utils import check_random_state
 
 from consilience.annotations.canonical import arrange
+from consilience.annotations.types import Count, RandomSource
 from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.errors import InputError
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_whole, require
 from consilience.view_estimator import ViewEstimator
 
 MOST_VIEWS = 10  # that "auto" allows
@@ -52,7 +52,7 @@ class DeepMCVC(ViewEstimator):
         Of Adam, of whose steps a sweep makes five.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class DeepMCVC(ViewEstimator):
 
     def __init__(
         self,
-        n_clusters: Any = 8,
+        n_clusters: Count = 8,
         *,
         max_views: Any = "auto",
         hidden: Any = (40, 40),
@@ -101,7 +101,7 @@ class DeepMCVC(ViewEstimator):
         n_sweeps: Any = 200,
         learning_rate: Any = 0.01,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_views = max_views

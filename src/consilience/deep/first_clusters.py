@@ -16,6 +16,7 @@ from sklearn.mixture import GaussianMixture
 from consilience.deep import deep_mcvc
 from consilience.deep.judgements import Judgements
 from consilience.deep.training import Data
+from consilience.inference.threads import one_blas_thread
 
 STARTS = 4  # of a mixture, of which the best is kept
 MOST_ITEMS = 20_000  # on which a mixture is fitted
@@ -79,7 +80,7 @@ def _mixture(positions: Positions, n_components: int, seed: int) -> Int[np.ndarr
     if n == 1:
         return np.zeros(len(points), int)
     mixture = GaussianMixture(n, n_init=STARTS, reg_covar=BREADTH * some.var() + 1e-9, random_state=seed)
-    with warnings.catch_warnings():
+    with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return np.asarray(mixture.fit(some).predict(points))
 

@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
+from consilience.inference.threads import one_blas_thread
 from consilience.progress import Bar, Count, counting, current, joining
 
 State = TypeVar("State")
@@ -144,7 +144,7 @@ def restarts(
     calls, bar = list(arguments), current()
     results = []
     with (
-        threadpool_limits(1, user_api="blas"),  # products of chunks are too small to share: threads would only wait
+        one_blas_thread(),  # products of chunks are too small to share: threads would only wait
         counting(unit, len(calls)) as done,
     ):
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state
 
 from consilience.annotations.names import name_index
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.inspection.answer import Answer
 from consilience.inspection.curves import legend_inside, spaced_ticks, whole_numbers
@@ -33,7 +33,7 @@ from consilience.inspection.panels import curve_panels, host_of, label_curves
 from consilience.inspection.projection import own_annotations, raw_features, that_has, unwrap
 from consilience.inspection.scatter import LONGEST, draw_items, sampled, some_of
 from consilience.inspection.style import Look, Place, axes_of, tidy
-from consilience.parameters import is_whole
+from consilience.parameters import check_random_state, is_whole
 
 __all__ = ["plot_latent", "plot_samples", "plot_training", "plot_worker_weights"]
 
@@ -47,7 +47,7 @@ def plot_samples(
     model: Any,
     image_shape: Any,
     n_rows: Any = 8,
-    random_state: Any = None,
+    random_state: RandomSource = None,
     *,
     ax: Place | None = None,
     labels: bool = True,
@@ -62,7 +62,7 @@ def plot_samples(
         Of the images whose pixels the features are, row by row.
     n_rows : int, default=8
         Images of each cluster.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
         Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
     labels : bool, default=True

@@ -15,6 +15,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from consilience import alignment
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING, plain
 from consilience.base import as_groupings
@@ -97,17 +98,16 @@ def rows_of_items(model: Any, table: Any, what: str, names: Any = None) -> pd.Da
     InputError
         The table has not two dimensions, or does not fit the items.
     """
-    if not isinstance(table, pd.DataFrame):
-        values = np.asarray(table)
-        if values.ndim != 2:
-            raise InputError(f"{what} must have two dimensions, items and columns. Got shape {values.shape}.")
-        names = getattr(table, "columns", names)
-        known = names is not None and len(names) == values.shape[1]
-        items = unwrap(model).items_
-        if len(values) != len(items):
-            raise InputError(f"{what} has {len(values)} rows. Expected one for each of {len(items)} items.")
-        return pd.DataFrame(values, index=items, columns=list(names) if known else None).infer_objects()
-    return unwrap(model)._of_items(table)
+    items = unwrap(model).items_
+    if not isinstance(table, pd.DataFrame) and np.ndim(table) != 2:
+        raise InputError(f"{what} must have two dimensions, items and columns. Got shape {np.shape(table)}.")
+    frame = alignment.rows_of_items(table, items, what)
+    if isinstance(table, pd.DataFrame):
+        return frame
+    names = getattr(table, "columns", names)
+    known = names is not None and len(names) == frame.shape[1]
+    columns = list(names) if known else frame.columns
+    return frame.set_axis(items).set_axis(columns, axis=1).infer_objects()
 
 
 def column_names(table: pd.DataFrame, thing: str) -> list[str]:

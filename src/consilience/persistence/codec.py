@@ -27,6 +27,7 @@ an object with one key, the tag of its kind. Numeric arrays are kept apart, and 
     table        [array, index, columns] of a DataFrame of one NumPy dtype
     columns      [columns' contents, index, columns] of another DataFrame
     random_state what `RandomState.get_state` gives
+    generator    the state of the bit generator of a `numpy.random.Generator`
     groupings    [items, annotators, whether items have no names, groups of the items in a row, where each item's begin,
                  grouping of each group, annotator of each grouping, names of groupings, names of groups]
     pair_counts  [number of items, keys, presented, answered, together]
@@ -53,6 +54,10 @@ from consilience.annotations import Groupings
 
 MAX_DEPTH = 50
 NUMERIC = "biufcmM"  # kinds of dtype whose arrays are bytes without pointers; also U in arrays
+BIT_GENERATORS: dict[str, Any] = {
+    made.__name__: made
+    for made in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
+}
 PLAIN = frozenset({type(None), bool, str})
 
 Json = Any
@@ -334,6 +339,16 @@ def _decode_random_state(content: Json, decode: Decoder) -> np.random.RandomStat
     return random_state
 
 
+def _decode_generator(content: Json, decode: Decoder) -> np.random.Generator:
+    state = decode(content)
+    made = BIT_GENERATORS.get(state["bit_generator"])
+    if made is None:
+        raise ValueError(f"There is no bit generator {state['bit_generator']!r}.")
+    bit_generator = made()
+    bit_generator.state = state
+    return np.random.Generator(bit_generator)
+
+
 def _encode_groupings(value: Groupings, encode: Encoder) -> Json:
     incidence = value.incidence
     parts = [value.items, value.annotators, not value.named, incidence.indices, incidence.indptr]
@@ -411,6 +426,12 @@ KINDS: tuple[Kind, ...] = (
         _is_random_state,
         lambda v, encode: encode(v.get_state(legacy=False)),
         _decode_random_state,
+    ),
+    Kind(
+        "generator",
+        lambda v: type(v) is np.random.Generator and type(v.bit_generator).__name__ in BIT_GENERATORS,
+        lambda v, encode: encode(v.bit_generator.state),
+        _decode_generator,
     ),
     Kind("groupings", _is(Groupings), _encode_groupings, _decode_groupings),
     Kind(

@@ -25,14 +25,16 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.aggregator import LabelAggregator
 from consilience.annotations.canonical import arrange
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names, RandomSource
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError, UnannotatedWarning
+from consilience.judging import rates, score_of_clusters
+from consilience.parameters import check_random_state
 from consilience.restoring import Axes
 
 
@@ -54,7 +56,7 @@ class InductiveConsensus(CrowdEstimator):
         standardised features.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Of the consensus and the classifier, where theirs is None.
 
     Attributes
@@ -99,7 +101,7 @@ class InductiveConsensus(CrowdEstimator):
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {"_codes": ("items",)}
 
     def __init__(
-        self, consensus: Any = None, classifier: Any = None, *, verbose: Any = False, random_state: Any = None
+        self, consensus: Any = None, classifier: Any = None, *, verbose: Any = False, random_state: RandomSource = None
     ) -> None:
         self.consensus = consensus
         self.classifier = classifier
@@ -151,9 +153,10 @@ class InductiveConsensus(CrowdEstimator):
             self._codes[asked] = self.classifier_.predict(features[asked])
             self.responsibilities_[asked] = self._probabilities(features[asked])
         self.labels_ = self._named(self._codes)
+        self._rates, self._rated = rates(read, self.responsibilities_), read.annotators
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: FeaturesLike) -> np.ndarray:
         """Cluster of items by their features alone, as the classifier says.
 
         Parameters
@@ -174,7 +177,7 @@ class InductiveConsensus(CrowdEstimator):
         return self._named(np.asarray(self.classifier_.predict(self._features(X, reset=False))))
 
     @available_if(_gives_probabilities)
-    def predict_proba(self, X: Any) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster of items by their features alone, as the classifier says.
 
         Parameters
@@ -193,7 +196,36 @@ class InductiveConsensus(CrowdEstimator):
         check_is_fitted(self)
         return self._probabilities(self._features(X, reset=False))
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        of_item = self._probabilities(self._features(X, reset=False))
+        return score_of_clusters(self._judgements(X, y, missing), of_item, self._rates, self._rated)
+
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters

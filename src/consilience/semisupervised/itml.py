@@ -51,6 +51,7 @@ from jaxtyping import Float
 from scipy.linalg.blas import dsymv, dsyr
 
 from consilience.annotations import Pairs
+from consilience.annotations.types import Count, RandomSource
 from consilience.inference.iterate import Trace, iterate
 from consilience.parameters import is_number, require
 from consilience.semisupervised.constraints import Constraints
@@ -188,7 +189,7 @@ class ITMLClustering(KMeansInMetric):
         The passes end when multipliers change by less than this share of their sum.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -244,7 +245,7 @@ class ITMLClustering(KMeansInMetric):
 
     def __init__(
         self,
-        n_clusters: Any = 2,
+        n_clusters: Count = 2,
         *,
         slack: Any = 0.1,
         prior: Any = "scale",
@@ -253,7 +254,7 @@ class ITMLClustering(KMeansInMetric):
         max_iter: Any = 1000,
         tol: Any = 1e-2,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.slack = slack

@@ -11,14 +11,14 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from consilience.annotations.base import Annotations
 from consilience.annotations.canonical import arrange
-from consilience.consensus_estimator import one_blas_thread
+from consilience.annotations.types import Count, RandomSource
 from consilience.errors import InputError
 from consilience.inference.pair_evidence import PairEvidence
-from consilience.parameters import is_number, is_whole, require
+from consilience.inference.threads import one_blas_thread
+from consilience.parameters import check_random_state, is_number, is_whole, require
 from consilience.semisupervised import multiple_views
 from consilience.semisupervised.multiple_views import Prior, Problem, State
 from consilience.view_estimator import ViewEstimator
@@ -156,7 +156,7 @@ class MCVC(_UncertainExperts):
         A restart has converged when the bound gains less than this share of its size.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class MCVC(_UncertainExperts):
 
     def __init__(
         self,
-        n_clusters: Any = 8,
+        n_clusters: Count = 8,
         *,
         max_views: Any = "auto",
         reliability_prior: Any = (10.0, 1.0),
@@ -210,7 +210,7 @@ class MCVC(_UncertainExperts):
         max_iter: Any = 500,
         tol: Any = 1e-6,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_views = max_views
@@ -256,7 +256,7 @@ class MECC(_UncertainExperts):
         A restart has converged when the bound gains less than this share of its size.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -290,7 +290,7 @@ class MECC(_UncertainExperts):
 
     def __init__(
         self,
-        n_clusters: Any = 8,
+        n_clusters: Count = 8,
         *,
         reliability_prior: Any = (10.0, 1.0),
         implied_pairs: Any = "independent",
@@ -298,7 +298,7 @@ class MECC(_UncertainExperts):
         max_iter: Any = 500,
         tol: Any = 1e-6,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.reliability_prior = reliability_prior

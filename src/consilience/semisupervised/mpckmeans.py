@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
+from consilience.annotations.types import Count, FeaturesLike, RandomSource
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, restarts, spawn_seeds
 from consilience.parameters import is_number, require
@@ -51,7 +52,7 @@ class MPCKMeans(PairwiseClustering):
         A run has converged when the objective falls by less than this share of its size.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -105,7 +106,7 @@ class MPCKMeans(PairwiseClustering):
 
     def __init__(
         self,
-        n_clusters: Any = 2,
+        n_clusters: Count = 2,
         *,
         metric: Any = "diagonal",
         metric_per_cluster: Any = False,
@@ -117,7 +118,7 @@ class MPCKMeans(PairwiseClustering):
         max_iter: Any = 100,
         tol: Any = 1e-6,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
@@ -132,7 +133,7 @@ class MPCKMeans(PairwiseClustering):
         self.verbose = verbose
         self.random_state = random_state
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Cluster of new items: the nearest centroid, in its metric.
 
         Parameters

@@ -20,17 +20,18 @@ from jaxtyping import Float, Int
 from sklearn.base import TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.canonical import arrange
 from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
 from consilience.base import CrowdEstimator
-from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
-from consilience.parameters import is_number, is_whole, require
+from consilience.inference.threads import one_blas_thread
+from consilience.judging import rates_of_table, score_of_clusters
+from consilience.parameters import check_random_state, is_number, is_whole, require
 from consilience.semisupervised.pair_reliability import annotator_table, same_by_clusters
 
 LARGEST = 1_000_000  # judgements that are taken without being asked to sample
@@ -92,7 +93,7 @@ class PairwiseClustering(CrowdEstimator):
         self._restore(arranged)
         return self
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -112,8 +113,41 @@ class PairwiseClustering(CrowdEstimator):
             An unknown item or annotator, or lists of different lengths.
         """
         a, b, one = self._pairs_of_items(item_a, item_b)
+        if annotator is not None:
+            self._place_of_annotator(annotator)
         same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
         return float(same[0]) if one else same
+
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        of_item = np.eye(self.n_clusters_)[self.predict(X)]
+        return score_of_clusters(
+            self._judgements(X, y, missing), of_item, rates_of_table(self.annotators_), self.annotators_.index
+        )
 
     @abstractmethod
     def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
@@ -142,7 +176,7 @@ class KMeansInMetric(TransformerMixin, PairwiseClustering):
     A subclass sets ``components_``, the root of the metric, in `_learn`, and calls `_cluster`.
     """
 
-    def transform(self, X: Any) -> Float[np.ndarray, "items components"]:
+    def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
         """Coordinates in which the learned metric is the plain distance.
 
         Parameters
@@ -156,7 +190,7 @@ class KMeansInMetric(TransformerMixin, PairwiseClustering):
         check_is_fitted(self)
         return self._features(X, reset=False) @ self.components_.T
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Cluster of new items: the nearest centroid, in the learned metric.
 
         Parameters

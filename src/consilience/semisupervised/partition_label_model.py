@@ -12,18 +12,18 @@ from jaxtyping import Float, Int
 from scipy.sparse import coo_array, csr_array
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
 from consilience.base import CrowdEstimator
-from consilience.errors import InputError
+from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import Trace
 from consilience.inference.confusion import confusion_prior
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import check_random_state, is_auto, is_number, is_whole, require, require_number_of_clusters
 from consilience.restoring import Axes
 from consilience.semisupervised import mapping, prior_variance
 from consilience.semisupervised.partition_labels import (
@@ -35,6 +35,7 @@ from consilience.semisupervised.partition_labels import (
     label_evidence,
     label_probability,
     merge,
+    merge_to,
     run,
 )
 
@@ -52,6 +53,9 @@ class PartitionLabelModel(CrowdEstimator):
 
     Parameters
     ----------
+    n_clusters : "auto" or int, default="auto"
+        Number of clusters. "auto" finds it. Of a number, clusters are joined until so many own items, each time two of
+        whose joining the bound suffers least; a warning says where the annotations do not tell so many apart.
     max_clusters : int, optional
         Upper bound K on the number of clusters; at most the number of items. Default: 50, or the number of items if
         that is smaller.
@@ -80,7 +84,7 @@ class PartitionLabelModel(CrowdEstimator):
         Restarts side by side, in threads, as in joblib.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -148,6 +152,7 @@ class PartitionLabelModel(CrowdEstimator):
 
     def __init__(
         self,
+        n_clusters="auto",
         max_clusters=None,
         prior_variance="auto",
         rich_get_richer=None,
@@ -162,6 +167,7 @@ class PartitionLabelModel(CrowdEstimator):
         verbose=False,
         random_state=None,
     ):
+        self.n_clusters = n_clusters
         self.max_clusters = max_clusters
         self.prior_variance = prior_variance
         self.rich_get_richer = rich_get_richer
@@ -203,6 +209,8 @@ class PartitionLabelModel(CrowdEstimator):
         -----
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
+        AnnotationWarning
+            Other than as many clusters as were asked for own items.
         """
         self._check_parameters()
         features = None if X is None else self._features(X, reset=True)
@@ -228,9 +236,7 @@ class PartitionLabelModel(CrowdEstimator):
             start = self._start(problem)
             jobs = [(start, evidence, prior, n_clusters, seed) for seed in seeds]
             traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
-            best = max(traces, key=lambda trace: trace.lower_bound)
-            if self.merge:
-                best = merge(best, evidence, prior, max_iter=self.max_iter, tol=self.tol)
+            best = self._joined(traces, evidence, prior)
         if not best.converged:
             warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
 
@@ -239,9 +245,19 @@ class PartitionLabelModel(CrowdEstimator):
         self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
         self._read_off(best.state, problem, evidence, prior, groupings)
         self._restore(arranged)
+        self._warn_unless_as_many()
         return self
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def _warn_unless_as_many(self) -> None:
+        if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
+            warnings.warn(
+                f"{type(self).__name__} found {self.n_clusters_} clusters, where {self.n_clusters} were asked for: the "
+                "annotations and features do not tell so many apart.",
+                AnnotationWarning,
+                stacklevel=3,
+            )
+
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
 
         Parameters
@@ -259,7 +275,7 @@ class PartitionLabelModel(CrowdEstimator):
         """
         return self._log_odds(X).argmax(1)
 
-    def predict_proba(self, X: Any) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster for new items by their features; (2), of the clusters found.
 
         Parameters
@@ -277,7 +293,7 @@ class PartitionLabelModel(CrowdEstimator):
         """
         return softmax(self._log_odds(X), axis=1)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -303,7 +319,7 @@ class PartitionLabelModel(CrowdEstimator):
             same = self._same_label(a, b, annotator)
         return float(same[0]) if one else same
 
-    def score(self, X: Any, y: Any = None, *, missing: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by the items' features.
 
         Parameters
@@ -355,6 +371,21 @@ class PartitionLabelModel(CrowdEstimator):
         """
         check_is_fitted(self)
         return mapping.same_distinctions(self.annotator_mapping_, self.groupings_["accuracy"], min_accuracy)
+
+    def _joined(self, traces: list[Trace[State]], evidence: Evidence, prior: Prior) -> Trace[State]:
+        """The best restart, its clusters joined; of those that have as many clusters as were asked for, if any have."""
+
+        def owners(state: State) -> Int[np.ndarray, " owning"]:
+            return np.unique(_posteriors(state, evidence, prior).argmax(1))
+
+        settings = {"max_iter": self.max_iter, "tol": self.tol}
+        told = None if is_auto(self.n_clusters) else int(self.n_clusters)
+        if told is not None:
+            traces = [trace for trace in traces if len(owners(trace.state)) >= told] or traces
+        best = max(traces, key=lambda trace: trace.lower_bound)
+        if self.merge:
+            best = merge(best, evidence, prior, fewest=told or 1, **settings)
+        return best if told is None else merge_to(best, told, owners, evidence, prior, **settings)
 
     def _start(self, problem: Problem) -> Start:
         from_features = self.init == "features" and problem.n_weights > 1
@@ -444,8 +475,7 @@ class PartitionLabelModel(CrowdEstimator):
     def _same_label(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Any
     ) -> Float[np.ndarray, " pairs"]:
-        if annotator not in self.annotators_.index:
-            raise InputError(f"Annotator {annotator!r} was not fitted.")
+        self._place_of_annotator(annotator)
         whose = self.label_probabilities_.index.get_level_values("annotator") == annotator
         probability = self.label_probabilities_[whose].to_numpy()
         both = (self.responsibilities_[a] @ probability.T) * (self.responsibilities_[b] @ probability.T)
@@ -459,9 +489,20 @@ class PartitionLabelModel(CrowdEstimator):
                 f"The 'max_clusters' parameter of PartitionLabelModel must be at most the number of items, {n_items}. "
                 f"Got {self.max_clusters} instead."
             )
-        return min(MAX_CLUSTERS, n_items) if self.max_clusters is None else int(self.max_clusters)
+        told = 1 if is_auto(self.n_clusters) else int(self.n_clusters)
+        most = n_items if self.max_clusters is None else int(self.max_clusters)
+        if told > most:
+            what = f"the number of items, {n_items}" if self.max_clusters is None else f"max_clusters, {most}"
+            raise InputError(
+                f"The 'n_clusters' parameter of PartitionLabelModel must be at most {what} (n_samples = {n_items}). "
+                f"Got {told} instead."
+            )
+        if self.n_clusters == 1:
+            return 1
+        return max(min(MAX_CLUSTERS, n_items), told) if self.max_clusters is None else most
 
     def _check_parameters(self) -> None:
+        require_number_of_clusters(self)
         none = self.max_clusters is None
         require(self, "max_clusters", "None or an int of at least 1", none or is_whole(self.max_clusters, 1))
         auto = isinstance(self.prior_variance, str) and self.prior_variance == "auto"

@@ -49,6 +49,7 @@ from scipy.linalg import eigh
 
 from consilience.annotations import Pairs
 from consilience.annotations.canonical import Arrangement
+from consilience.annotations.types import Count, RandomSource
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, iterate
 from consilience.parameters import is_number, require
@@ -177,7 +178,7 @@ class SemiCrowd(KMeansInMetric):
         The completion ends when A and E meet what is known up to this share.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -232,7 +233,7 @@ class SemiCrowd(KMeansInMetric):
 
     def __init__(
         self,
-        n_clusters: Any = 2,
+        n_clusters: Count = 2,
         *,
         d0: Any = 0.0,
         d1: Any = 0.8,
@@ -243,7 +244,7 @@ class SemiCrowd(KMeansInMetric):
         max_iter: Any = 500,
         tol: Any = 1e-3,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.d0 = d0

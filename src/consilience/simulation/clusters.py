@@ -18,10 +18,11 @@ import pandas as pd
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import Bunch
 
+from consilience.annotations.types import RandomSource
 from consilience.datasets._bunch import DataBunch
 from consilience.errors import InputError
 from consilience.parameters import is_number
-from consilience.simulation._checks import RandomSource, generator, require_count
+from consilience.simulation._checks import generator, require_count
 
 __all__ = ["gaussian_clusters"]
 
@@ -49,7 +50,7 @@ def gaussian_clusters(
     n_features : int, default=8
     separation : float, default=5.0
         The paper's τ, above 0: from 0.1, where clusters cannot be told apart, to 20.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same data each time.
 
     Returns

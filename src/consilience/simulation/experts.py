@@ -24,9 +24,9 @@ import pandas as pd
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import is_default
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.simulation._checks import (
-    RandomSource,
     accuracies,
     classes_and_items,
     generator,
@@ -66,7 +66,7 @@ def simulate_experts(
         Share of each expert's labels that is turned into the other label, in [0, 1]; rounded to whole labels.
     items : array-like of shape (n_items,), optional
         Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same annotations each time.
 
     Returns
@@ -148,7 +148,7 @@ def simulate_crowd(
         chosen at random, to groups founded by the others, so at 0 all see the true classes and at 1 a single group.
     items : array-like of shape (n_items,), optional
         Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same annotations each time.
 
     Returns
