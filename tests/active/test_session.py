@@ -651,7 +651,7 @@ ONE_OF = ", ".join(map(repr, STRATEGIES))
     ],
 )
 def test_wrong_parameters_are_refused(parameters, sentence):
-    refused(lambda: ActiveSession(**({"items": "abc"} | parameters)), sentence)
+    refused(lambda: ActiveSession(**({"items": list("abc")} | parameters)), sentence)
 
 
 def test_a_strategy_with_parameters_is_used_as_it_is():

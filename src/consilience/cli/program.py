@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from consilience.cli.interruptions import end_on_signals
+from consilience.errors import UnannotatedWarning
 
 BAD_INPUT = (ValueError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 INTERRUPTED = 130
@@ -145,5 +146,6 @@ def _warnings_as_notes() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning)
+        warnings.filterwarnings("ignore", category=UnannotatedWarning)  # the commands have a note of their own
         warnings.showwarning = show
         yield
