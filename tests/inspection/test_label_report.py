@@ -138,7 +138,7 @@ def test_votes_are_no_probabilities(animals, read):
 
 
 def test_components_without_names_of_labels(animals, read):
-    model = ProductMixture(n_components=3, n_init=2, random_state=0).fit(animals)
+    model = ProductMixture(n_clusters=3, n_init=2, random_state=0).fit(animals)
     page = read(report(model, animals))
     assert [row[0] for row in page.table("clusters")[1:]] == ["0", "1", "2"]
     head, *rows = page.table("annotators")
