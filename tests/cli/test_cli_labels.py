@@ -139,7 +139,7 @@ def test_a_model_without_counts_writes_none(crowd, run, quick_report):
 
 
 def test_components_without_names(crowd, run, quick_report):
-    result = run("fit", "labels.csv", "--model", "ProductMixture", "--set", "n_components=3", "--set", "n_init=2")
+    result = run("fit", "labels.csv", "--model", "ProductMixture", "--set", "n_clusters=3", "--set", "n_init=2")
     assert "\n  class 0 " in result.stdout
     assert "accuracy" not in result.stdout
     assert "\nA label tells " in result.stdout
