@@ -12,7 +12,7 @@ from jaxtyping import Int
 from scipy.sparse import csr_array
 
 from consilience.annotations.base import Annotations, distinct_cells
-from consilience.annotations.files.frames import in_frame, without_missing
+from consilience.annotations.files.frames import in_frame, require_matrix, without_missing
 from consilience.annotations.further_labels import is_further, occasions
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.memberships import vocabulary_of
@@ -169,7 +169,8 @@ class Labels(Annotations):
         matrix : array or DataFrame, shape (n_items, n_annotators) or (n_items,)
             Names of classes. NaN, None, NA and blank text mean that the annotator did not label the item.
         items, annotators : iterables of names, optional
-            By default the index and columns of a DataFrame, else 0, 1, 2, …
+            By default the index and columns of a DataFrame, else 0, 1, 2, … If `annotators` are given, every column is
+            theirs, whatever it looks like.
         missing : optional
             A further value that means the same, or a list of them. By default -1 where it is the only negative integer;
             ``missing=[]`` takes it for a class.
@@ -183,13 +184,14 @@ class Labels(Annotations):
         Raises
         ------
         AnnotationError
-            Wrong shape, a number of names that does not fit it, a class that is not among `classes`, or -1 beside 1, or
-            beside 0 and 1, alone, where it may be a class.
+            Wrong shape, a number of names that does not fit it, a class that is not among `classes`, a long table, or
+            cells that read two ways: -1 beside 1, or beside 0 and 1, alone, or the text NA among other text.
 
         Warns
         -----
         AnnotationWarning
-            Cells with -1 were taken for missing.
+            Cells were taken for missing, or look as if they were; a column stands out among the annotators; or hardly a
+            name is shared by two annotators.
 
         Examples
         --------
@@ -199,6 +201,8 @@ class Labels(Annotations):
         0  0     1
         1  0  None
         """
+        if annotators is None:
+            require_matrix(matrix, "labels", "Labels.from_matrix")
         cells = wide_cells(matrix, items, annotators, "Labels.from_matrix")
         cell = without_missing(cells.cell, cells.columns, missing, "label")
         return cls._from_cells(replace(cells, cell=cell), classes)

@@ -15,7 +15,9 @@ from typing import Any
 
 import click
 
+from consilience.annotations.keywords import written_by
 from consilience.cli.interruptions import end_on_signals
+from consilience.cli.keywords import OPTIONS
 from consilience.errors import UnannotatedWarning
 
 BAD_INPUT = (ValueError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
@@ -73,7 +75,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
-            with _warnings_as_notes():
+            with _warnings_as_notes(), written_by(OPTIONS):
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise

@@ -6,13 +6,19 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import pandas as pd
 
-from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.layout import Asked, Long
+from consilience.annotations.files.long_frames import guess_columns, guess_of
+from consilience.annotations.files.long_tables import long_table
+from consilience.annotations.files.odd_columns import odd_annotators
 from consilience.annotations.files.statements import Statements, statements, table_of_frame
-from consilience.annotations.files.values import filled
-from consilience.annotations.names import Coded, plain
-from consilience.errors import AnnotationWarning
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.values import filled, given_as_missing, like_missing, spelled_missing
+from consilience.annotations.keywords import VALUES, of_frames, written_by
+from consilience.annotations.names import Coded, outside, plain
+from consilience.errors import AnnotationError, AnnotationWarning
 
 
 def asked_of(
@@ -55,20 +61,62 @@ def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **a
     return found
 
 
+def require_matrix(matrix: Any, kind: str, caller: str) -> None:
+    """Refuse a frame that is a long table where one of items × annotators is meant.
+
+    Raises
+    ------
+    AnnotationError
+        Its names or its cells say so; the message has the line that reads it.
+
+    Warns
+    -----
+    AnnotationWarning
+        A column stands out among the annotators.
+    """
+    if not isinstance(nw.from_native(matrix, eager_only=True, pass_through=True), nw.DataFrame):
+        return
+    try:
+        table = table_of_frame(matrix, caller)
+    except AnnotationError:  # of names that no other table could have, such as columns of two levels
+        return
+    with written_by(of_frames(kind)):
+        long = _long_table(table)
+        guess = guess_columns(table, table.columns) if long is None else guess_of(long)
+        if long is not None or guess.crosses:
+            raise AnnotationError(guess.refusal(kind))
+        odd = odd_annotators(table, [name for name in table.columns if name in matrix.columns])
+    if odd:
+        warnings.warn(f"{odd[0].upper()}{odd[1:]}.", AnnotationWarning, stacklevel=outside())
+
+
+def _long_table(table: Table) -> Long | None:
+    """Return the parts of a long table of groupings or labels, None if the names of columns speak of no whole one."""
+    try:
+        long = long_table(table, Asked())
+    except AnnotationError:
+        return None
+    return long if long is not None and long.kind in VALUES else None
+
+
 def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str) -> Coded:
     """Return the cells of a matrix in which what means that nothing was said is missing.
 
     Warns
     -----
     AnnotationWarning
-        Cells with -1 were taken for missing.
+        Cells were taken for missing, or look as if they were.
     """
     n_columns = max(len(annotators), 1)
 
     def where(cell: int) -> str:
         return f"row {cell // n_columns}, column {plain(annotators[cell % n_columns])!r}"
 
-    found = filled(cells, what, where, missing=None if missing is None else _several(missing))
-    for text in found.notes:
-        warnings.warn(f"{text}.", AnnotationWarning, stacklevel=3)
+    if missing is not None:
+        return given_as_missing(cells, _several(missing))
+    spelled = spelled_missing(cells, what, where)
+    found = filled(spelled.column, what, where)
+    doubtful = like_missing(found.column, what)
+    for text in (*spelled.notes, *found.notes, *([doubtful] if doubtful else [])):
+        warnings.warn(f"{text}.", AnnotationWarning, stacklevel=outside())
     return found.column

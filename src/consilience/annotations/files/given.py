@@ -13,12 +13,14 @@ from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import asked_of
 from consilience.annotations.files.layout import Asked
-from consilience.annotations.files.long_tables import long_table
+from consilience.annotations.files.long_frames import every_column, guess_columns
+from consilience.annotations.files.long_tables import LacksColumnError, long_table
 from consilience.annotations.files.reading import KINDS
 from consilience.annotations.files.statements import VALUE, Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import named
 from consilience.annotations.files.wide_frames import HoldsFeaturesError, key_of, wide_frame
+from consilience.annotations.keywords import VALUES, of_frames, written_by
 from consilience.annotations.names import is_default, outside
 from consilience.errors import AnnotationError, AnnotationWarning
 
@@ -89,8 +91,9 @@ def annotations_of(
         return Given(KINDS[kind].from_matrix(given, missing=missing), given)
     table, asked = table_of_frame(given, model), asked_of({}, kind=None, missing=missing)
     try:
-        found, matrix = _statements(given, table, asked, Wanted(kind, items, known))
-        said = KINDS[found.kind]._from_statements(found, None)
+        with written_by(of_frames(kind)):
+            found, matrix = _statements(given, table, asked, Wanted(kind, items, known))
+            said = KINDS[found.kind]._from_statements(found, None)
     except HoldsFeaturesError:
         raise
     except AnnotationError as error:
@@ -129,18 +132,37 @@ class Wanted:
 def _statements(given: Any, table: Table, asked: Asked, wanted: Wanted) -> tuple[Statements, pd.DataFrame | None]:
     """What a frame says, and its columns of annotators if it is a matrix."""
     unsure = [name for name in table.columns if name not in wanted.known]
-    if unsure and (known_export(table, asked, "frame") is not None or long_table(table, asked) is not None):
+    if unsure and _is_long(table, asked, wanted.kind):
         return statements(table, asked), None
     if isinstance(given, pd.DataFrame) and given.index.nlevels > 1:
         raise AnnotationError(
             f"The rows of the frame are named by an index of {given.index.nlevels} levels, and the items by one name "
             "each; join the levels into one."
         )
-    _refuse_answers_among_annotators(unsure, len(table.columns), wanted.kind)
+    _refuse_answers_among_annotators(table, unsure, wanted.kind)
     table, key = _with_names_of_rows(given, table, unsure)
     layout = wide_frame(table, asked, wanted.kind, key=key, known=wanted.known, items=wanted.items)
     found = statements(table, replace(asked, kind=wanted.kind), layout=layout)
     return found, None if layout.annotators_in_rows else table.frame[layout.others]
+
+
+def _is_long(table: Table, asked: Asked, kind: str) -> bool:
+    """Whether a frame is an export of a tool, or a long table by the names of its columns.
+
+    Raises
+    ------
+    AnnotationError
+        The names speak of a long table that lacks a part; the message guesses which column holds it.
+    """
+    if known_export(table, asked, "frame") is not None:
+        return True
+    try:
+        return long_table(table, asked) is not None
+    except LacksColumnError as error:
+        guess = guess_columns(table, table.columns)
+        if guess.item is ... or guess.annotator is ...:
+            raise
+        raise AnnotationError(guess.refusal(kind)) from error
 
 
 def _with_names_of_rows(given: Any, table: Table, unsure: list[Any]) -> tuple[Table, Any]:
@@ -157,21 +179,22 @@ def _with_names_of_rows(given: Any, table: Table, unsure: list[Any]) -> tuple[Ta
     return replace(table, frame=frame), head
 
 
-def _refuse_answers_among_annotators(columns: list[Any], n_columns: int, kind: str) -> None:
+def _refuse_answers_among_annotators(table: Table, columns: list[Any], kind: str) -> None:
     """Raise an AnnotationError if a frame taken for a matrix has a column that is called like answers."""
     told = [name for name in columns if (found := named(name)) and found.role in VALUE.values()]
-    if told and n_columns > 1:
-        of, value = kind.capitalize(), {"labels": "label", "groupings": "group"}[kind]
+    if told and len(table.columns) > 1:
+        guess = guess_columns(table, columns)
+        if guess.item is not ...:
+            raise AnnotationError(guess.refusal(kind))
         raise AnnotationError(
             f"The frame has a column {str(told[0])!r}, as long tables have, and none that is known to hold items and "
-            f"annotators. Call the columns item, annotator and {value}; or say which they are: {of}.from_frame(frame, "
-            f"item=…, annotator=…, {value}=…). If every column is an annotator: {of}.from_matrix(frame)."
+            f"annotators. Call the columns item, annotator and {VALUES[kind]}; or say which they are: "
+            f"{guess.line(kind)}. If every column is an annotator: {every_column(kind)}."
         )
 
 
 def _with_remedy(message: str, kind: str) -> str:
-    """Name the functions that take the keywords of which a message speaks."""
-    if "from_frame" in message or "from_matrix" in message or "--" not in message:
+    """Say beside a remedy by `from_frame` what to do if every column is an annotator."""
+    if ".from_frame(" not in message or ".from_matrix(" in message:
         return message
-    of = kind.capitalize()
-    return f"{message} Keywords are those of {of}.from_frame; {of}.from_matrix takes every column for an annotator."
+    return f"{message} If every column is an annotator: {every_column(kind)}."

@@ -20,9 +20,14 @@ from consilience.annotations.files.vocabulary import (
     normal,
     paired,
 )
+from consilience.annotations.keywords import written
 from consilience.errors import AnnotationError
 
 FEW_COLUMNS = 8
+
+
+class LacksColumnError(AnnotationError):
+    """The names of columns speak of a long table, and of one of its parts they do not."""
 
 
 def long_table(table: Table, asked: Asked) -> Long | None:
@@ -104,8 +109,7 @@ def _item_pair(
     if len(told) > 1:
         shown = " or ".join(f"{a!r} and {b!r}" for a, b in told[:3])
         raise AnnotationError(
-            f"The pairs of items may be {shown}. Say which: item={told[0][0]!r}, item_b={told[0][1]!r} (--item, "
-            "--item-b)."
+            f"The pairs of items may be {shown}. Say which: {written(item=told[0][0], item_b=told[0][1])}."
         )
     return told[0] if told else None
 
@@ -140,7 +144,7 @@ def _groups_or_labels(parts: _Parts) -> str:
         return "groupings" if "group" in parts.asked else "labels"
     raise AnnotationError(
         f"The table reads two ways: as groupings by {group[0]!r} or as labels by {label[0]!r}. Say which: "
-        "kind='groupings' or kind='labels' (--kind), or leave one column out (--ignore)."
+        f"{written(kind='groupings')} or {written(kind='labels')}, or leave one column out, {written(ignore=...)}."
     )
 
 
@@ -187,11 +191,10 @@ def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
     if len(columns) == 2 and len(plain_ones) == 1 and len(nouns) == 1:
         return plain_ones[0], None
     shown = " or ".join(map(repr, columns[:4]))
-    option = role.replace("_", "-")
     what = {"item": "items", "same": "judgements", "group": "groups", "label": "labels"}.get(role, f"{role}s")
     raise AnnotationError(
-        f"The {what} may be in {shown}. Say which: {role}={columns[0]!r} (--{option} {columns[0]!r}), or leave the "
-        "other out (--ignore)."
+        f"The {what} may be in {shown}. Say which: {written(**{role: columns[0]})}, or leave the other out, "
+        f"{written(ignore=columns[1])}."
     )
 
 
@@ -214,16 +217,16 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
         kind = asked.kind or ("labels" if "label" in roles and "group" not in roles else "groupings")
         if {"item", "annotator"} <= roles and not values & roles:
             near = [_near(role, table) for role in ("group", "label")]
-            raise AnnotationError(
+            raise LacksColumnError(
                 f"The table has items and annotators, and no column that is known to hold groups or labels. Found "
-                f"{listed(table.columns)}.{near[0] or near[1]} Say which does: group=… (--group COLUMN) if their "
-                "names mean nothing to others, label=… (--label COLUMN) if all annotators share them."
+                f"{listed(table.columns)}.{near[0] or near[1]} Say which does: {written(group=...)} if their "
+                f"names mean nothing to others, {written(label=...)} if all annotators share them."
             )
         if kind == "groupings" and not {"annotator", "grouping"} & roles:
             _refuse_counted_groups(table)
         needed = {"groupings": ["item", "group", "annotator"], "labels": ["item", "annotator", "label"]}[kind]
         lacking = [role for role in needed if not parts.has(role)]
-        raise AnnotationError(_lacks(lacking[0] if lacking else "item", table, kind))
+        raise LacksColumnError(_lacks(lacking[0] if lacking else "item", table, kind))
 
 
 def _refuse_known_classes(table: Table, parts: _Parts) -> None:
@@ -234,7 +237,7 @@ def _refuse_known_classes(table: Table, parts: _Parts) -> None:
     if others == parts.columns.get("label") or normal(others[0]) in KNOWN_CLASSES:
         raise AnnotationError(
             f"The table gives each item one label, in {str(others[0])!r}, and names nobody who gave it, as files of "
-            "known classes do (gold=…, --gold FILE). If one person gave them, say kind='labels' (--kind labels)."
+            f"known classes do ({written(gold=...)}). If one person gave them, say {written(kind='labels')}."
         )
 
 
@@ -253,8 +256,7 @@ def _lacks(role: str, table: Table, kind: str) -> str:
     what = "judgements" if role == "same" else f"{role.removesuffix('_b')}s"
     return (
         f"A long table of {kind} needs the columns {NEEDED[kind]}, and none is known to hold the {what}. Found "
-        f"{listed(table.columns)}.{_near(canonical, table)} Say which does: {role}=… "
-        f"(--{role.replace('_', '-')} COLUMN)."
+        f"{listed(table.columns)}.{_near(canonical, table)} Say which does: {written(**{role: ...})}."
     )
 
 

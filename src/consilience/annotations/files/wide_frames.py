@@ -8,14 +8,13 @@ beyond doubt.
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.layout import Asked, Wide, listed, names_rows
-from consilience.annotations.files.long_tables import FEW_COLUMNS
+from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.orientation import Orientation, look_alike, orientation
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import MOST_NUMBERED
@@ -37,7 +36,6 @@ from consilience.annotations.names import Coded, code, plain
 from consilience.errors import AnnotationError
 
 FEWEST_ROWS = 8  # of which a column may be told not to be an annotator's
-BY_CHANCE = 5.0  # pairs of rows that two columns have in common, of which annotators would have some
 
 
 class HoldsFeaturesError(AnnotationError):
@@ -111,31 +109,10 @@ def _also_names(table: Table, name: Any) -> bool:
 
 
 def _refuse_long_table(table: Table, columns: list[Any], kind: str) -> None:
-    """Raise an AnnotationError if two columns have fewer rows in common than chance would have, as in long tables.
-
-    In these an item and an annotator meet once, while two annotators who agree put some items together.
-    """
-    if not 3 <= len(columns) <= FEW_COLUMNS:
-        return
-    coded = [(name, code(table.frame[name])) for name in columns]
-    for (a, one), (b, other) in combinations([(name, column) for name, column in coded if not column.has_missing], 2):
-        expected = _pairs(one.codes) * _pairs(other.codes) / max(len(one) * (len(one) - 1) / 2, 1)
-        if expected >= BY_CHANCE and _pairs(one.codes * len(other.names) + other.codes) <= expected / 20:
-            item, annotator = (a, b) if len(one.names) >= len(other.names) else (b, a)
-            rest = [name for name in columns if name not in (a, b)]
-            value = {"labels": "label", "groupings": "group"}[kind]
-            told = f"{value}={rest[0]!r}" if len(rest) == 1 else f"{value}=…"
-            raise AnnotationError(
-                f"The frame seems to be a long table, since hardly two rows have both {a!r} and {b!r} in common. Say "
-                f"which column is which: {kind.capitalize()}.from_frame(frame, item={item!r}, annotator={annotator!r}, "
-                f"{told}). If every column is an annotator: {kind.capitalize()}.from_matrix(frame)."
-            )
-
-
-def _pairs(codes: np.ndarray) -> float:
-    """Count the pairs of rows with the same code."""
-    counts = np.unique(codes, return_counts=True)[1].astype(float)
-    return float((counts * (counts - 1) / 2).sum())
+    """Raise an AnnotationError if two columns cross as those of items and annotators do in a long table."""
+    guess = guess_columns(table, columns)
+    if guess.crosses:
+        raise AnnotationError(guess.refusal(kind))
 
 
 def _refuse_features(table: Table, columns: list[Any]) -> None:

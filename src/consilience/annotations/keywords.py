@@ -1,0 +1,124 @@
+"""Keywords of readers of annotations, as messages write them: as Python does, or as a command line writes its options.
+
+A message that tells which keyword decides is made where a table is read, whoever reads it. Who calls the reader says
+how keywords are written: ``missing=-1`` by default; a command line writes its options, ``--missing -1``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Any
+
+from consilience.annotations.names import plain
+
+VALUES = {"groupings": "group", "labels": "label"}
+
+
+def in_python(keywords: Mapping[str, Any]) -> str:
+    """Write keywords as Python does: a value of ... is any, and None writes the name alone.
+
+    Examples
+    --------
+    >>> in_python({"missing": -1, "item": ..., "sheet": None})
+    'missing=-1, item=…, sheet'
+    """
+    return ", ".join(name if value is None else f"{name}={_shown(value)}" for name, value in keywords.items())
+
+
+def _shown(value: Any) -> str:
+    return "…" if isinstance(value, EllipsisType) else repr(plain(value))
+
+
+@dataclass(frozen=True)
+class Writer:
+    """How messages write keywords.
+
+    Attributes
+    ----------
+    write : callable
+        Makes text of keywords and their values, as `in_python` does; "" if there are none such.
+    kind : {"groupings", "labels"}, optional
+        What the table must hold, so that no message tells of the other.
+    """
+
+    write: Callable[[Mapping[str, Any]], str] = in_python
+    kind: str | None = None
+
+
+PYTHON = Writer()
+_WRITER: ContextVar[Writer] = ContextVar("_WRITER", default=PYTHON)
+
+
+def written(**keywords: Any) -> str:
+    """Write keywords as whoever reads the message would give them.
+
+    Examples
+    --------
+    >>> written(transpose=True), written(missing=[])
+    ('transpose=True', 'missing=[]')
+    """
+    return _WRITER.get().write(keywords)
+
+
+@contextmanager
+def written_by(writer: Writer) -> Iterator[None]:
+    """Have messages write keywords in another way, within a ``with`` block."""
+    before = _WRITER.set(writer)
+    try:
+        yield
+    finally:
+        _WRITER.reset(before)
+
+
+def no_rows() -> str:
+    """Say that a table has no rows, and how to give items all the same.
+
+    Examples
+    --------
+    >>> no_rows()
+    'The table has no rows; give items=… if there are items without annotations.'
+    """
+    remedy = written(items=...)
+    return f"The table has no rows{f'; give {remedy} if there are items without annotations' if remedy else ''}."
+
+
+def columns_of_a_long_table() -> str:
+    """Write the keywords that say which column of a long table is which.
+
+    Examples
+    --------
+    >>> columns_of_a_long_table()
+    'item=…, annotator=…, group=… or label=…'
+    """
+    kind = _WRITER.get().kind
+    if kind is not None:
+        return written(**{"item": ..., "annotator": ..., VALUES[kind]: ...})
+    return f"{written(item=..., annotator=..., group=...)} or {written(label=...)}"
+
+
+def of_frames(kind: str) -> Writer:
+    """Write keywords as those of ``from_frame``, for a frame that was given to a function without them.
+
+    Only `missing` is a keyword of every function that takes frames, and a column to leave out is dropped.
+
+    Examples
+    --------
+    >>> of_frames("groupings").write({"item": "card", "label": ...})
+    "Labels.from_frame(frame, item='card', label=…)"
+    """
+
+    def write(keywords: Mapping[str, Any]) -> str:
+        if keywords.keys() == {"missing"}:
+            return in_python(keywords)
+        if keywords.keys() == {"ignore"} and keywords["ignore"] is not ...:
+            return f"frame.drop(columns={_shown(keywords['ignore'])})"
+        others = {name: value for name, value in keywords.items() if name != "kind"}
+        told = [of for of, value in VALUES.items() if value in others]
+        of = keywords.get("kind", told[0] if told else kind)
+        return f"{of.capitalize()}.from_frame({', '.join(filter(None, ('frame', in_python(others))))})"
+
+    return Writer(write, kind)
