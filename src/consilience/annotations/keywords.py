@@ -43,10 +43,13 @@ class Writer:
         Makes text of keywords and their values, as `in_python` does; "" if there are none such.
     kind : {"groupings", "labels"}, optional
         What the table must hold, so that no message tells of the other.
+    every_column : str
+        What to do if every column is an annotator, whatever it looks like; "" if nothing stands for that.
     """
 
     write: Callable[[Mapping[str, Any]], str] = in_python
     kind: str | None = None
+    every_column: str = ""
 
 
 PYTHON = Writer()
@@ -74,6 +77,11 @@ def written_by(writer: Writer) -> Iterator[None]:
         _WRITER.reset(before)
 
 
+def wanted_kind() -> str | None:
+    """Return what the table must hold, None if that is open."""
+    return _WRITER.get().kind
+
+
 def no_rows() -> str:
     """Say that a table has no rows, and how to give items all the same.
 
@@ -86,18 +94,31 @@ def no_rows() -> str:
     return f"The table has no rows{f'; give {remedy} if there are items without annotations' if remedy else ''}."
 
 
-def columns_of_a_long_table() -> str:
+def columns_of_a_long_table(item: Any = ..., annotator: Any = ..., value: Any = ..., *, kind: str | None = None) -> str:
     """Write the keywords that say which column of a long table is which.
 
     Examples
     --------
-    >>> columns_of_a_long_table()
-    'item=…, annotator=…, group=… or label=…'
+    >>> columns_of_a_long_table("card")
+    "item='card', annotator=…, group=… or label=…"
     """
-    kind = _WRITER.get().kind
+    kind = kind or wanted_kind()
     if kind is not None:
-        return written(**{"item": ..., "annotator": ..., VALUES[kind]: ...})
-    return f"{written(item=..., annotator=..., group=...)} or {written(label=...)}"
+        return written(**{"item": item, "annotator": annotator, VALUES[kind]: value})
+    return f"{written(item=item, annotator=annotator, group=value)} or {written(label=value)}"
+
+
+def if_every_column() -> str:
+    """Say what to do if every column is an annotator, "" if the reader of the message can do nothing such.
+
+    Examples
+    --------
+    >>> with written_by(of_frames("labels")):
+    ...     if_every_column()
+    ' If every column is an annotator: Labels.from_matrix(frame, annotators=frame.columns).'
+    """
+    remedy = _WRITER.get().every_column
+    return f" If every column is an annotator: {remedy}." if remedy else ""
 
 
 def of_frames(kind: str) -> Writer:
@@ -121,4 +142,4 @@ def of_frames(kind: str) -> Writer:
         of = keywords.get("kind", told[0] if told else kind)
         return f"{of.capitalize()}.from_frame({', '.join(filter(None, ('frame', in_python(others))))})"
 
-    return Writer(write, kind)
+    return Writer(write, kind, f"{kind.capitalize()}.from_matrix(frame, annotators=frame.columns)")

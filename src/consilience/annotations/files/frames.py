@@ -9,14 +9,14 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import pandas as pd
 
-from consilience.annotations.files.layout import Asked, Long
-from consilience.annotations.files.long_frames import guess_columns, guess_of
+from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
-from consilience.annotations.files.odd_columns import odd_annotators
+from consilience.annotations.files.odd_columns import names_of_rows, odd_annotators
 from consilience.annotations.files.statements import Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import filled, given_as_missing, like_missing, spelled_missing
-from consilience.annotations.keywords import VALUES, of_frames, written_by
+from consilience.annotations.keywords import VALUES, if_every_column, of_frames, written_by
 from consilience.annotations.names import Coded, outside, plain
 from consilience.errors import AnnotationError, AnnotationWarning
 
@@ -80,23 +80,26 @@ def require_matrix(matrix: Any, kind: str, caller: str) -> None:
         table = table_of_frame(matrix, caller)
     except AnnotationError:  # of names that no other table could have, such as columns of two levels
         return
+    columns = [name for name in table.columns if name in matrix.columns]
     with written_by(of_frames(kind)):
-        long = _long_table(table)
-        guess = guess_columns(table, table.columns) if long is None else guess_of(long)
-        if long is not None or guess.crosses:
+        if _is_long(table):
+            remedy = f"{kind.capitalize()}.from_frame(frame)"
+            raise AnnotationError(f"This is a long table by the names of its columns: {remedy}.{if_every_column()}")
+        guess = guess_columns(table, table.columns)
+        if guess.crosses:
             raise AnnotationError(guess.refusal(kind))
-        odd = odd_annotators(table, [name for name in table.columns if name in matrix.columns])
+        odd = names_of_rows(table, columns) or odd_annotators(table, columns)
     if odd:
         warnings.warn(f"{odd[0].upper()}{odd[1:]}.", AnnotationWarning, stacklevel=outside())
 
 
-def _long_table(table: Table) -> Long | None:
-    """Return the parts of a long table of groupings or labels, None if the names of columns speak of no whole one."""
+def _is_long(table: Table) -> bool:
+    """Whether the names of columns speak of a whole long table of groupings or labels."""
     try:
         long = long_table(table, Asked())
     except AnnotationError:
-        return None
-    return long if long is not None and long.kind in VALUES else None
+        return False
+    return long is not None and long.kind in VALUES
 
 
 def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str) -> Coded:

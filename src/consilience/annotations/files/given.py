@@ -13,14 +13,14 @@ from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import asked_of
 from consilience.annotations.files.layout import Asked
-from consilience.annotations.files.long_frames import every_column, guess_columns
-from consilience.annotations.files.long_tables import LacksColumnError, long_table
+from consilience.annotations.files.long_frames import guess_columns
+from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.reading import KINDS
 from consilience.annotations.files.statements import VALUE, Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import named
 from consilience.annotations.files.wide_frames import HoldsFeaturesError, key_of, wide_frame
-from consilience.annotations.keywords import VALUES, of_frames, written_by
+from consilience.annotations.keywords import VALUES, if_every_column, of_frames, written_by
 from consilience.annotations.names import is_default, outside
 from consilience.errors import AnnotationError, AnnotationWarning
 
@@ -132,7 +132,7 @@ class Wanted:
 def _statements(given: Any, table: Table, asked: Asked, wanted: Wanted) -> tuple[Statements, pd.DataFrame | None]:
     """What a frame says, and its columns of annotators if it is a matrix."""
     unsure = [name for name in table.columns if name not in wanted.known]
-    if unsure and _is_long(table, asked, wanted.kind):
+    if unsure and (known_export(table, asked, "frame") is not None or long_table(table, asked) is not None):
         return statements(table, asked), None
     if isinstance(given, pd.DataFrame) and given.index.nlevels > 1:
         raise AnnotationError(
@@ -144,25 +144,6 @@ def _statements(given: Any, table: Table, asked: Asked, wanted: Wanted) -> tuple
     layout = wide_frame(table, asked, wanted.kind, key=key, known=wanted.known, items=wanted.items)
     found = statements(table, replace(asked, kind=wanted.kind), layout=layout)
     return found, None if layout.annotators_in_rows else table.frame[layout.others]
-
-
-def _is_long(table: Table, asked: Asked, kind: str) -> bool:
-    """Whether a frame is an export of a tool, or a long table by the names of its columns.
-
-    Raises
-    ------
-    AnnotationError
-        The names speak of a long table that lacks a part; the message guesses which column holds it.
-    """
-    if known_export(table, asked, "frame") is not None:
-        return True
-    try:
-        return long_table(table, asked) is not None
-    except LacksColumnError as error:
-        guess = guess_columns(table, table.columns)
-        if guess.item is ... or guess.annotator is ...:
-            raise
-        raise AnnotationError(guess.refusal(kind)) from error
 
 
 def _with_names_of_rows(given: Any, table: Table, unsure: list[Any]) -> tuple[Table, Any]:
@@ -184,12 +165,12 @@ def _refuse_answers_among_annotators(table: Table, columns: list[Any], kind: str
     told = [name for name in columns if (found := named(name)) and found.role in VALUE.values()]
     if told and len(table.columns) > 1:
         guess = guess_columns(table, columns)
-        if guess.item is not ...:
-            raise AnnotationError(guess.refusal(kind))
+        if guess.has_both:
+            raise AnnotationError(guess.refusal())
         raise AnnotationError(
             f"The frame has a column {str(told[0])!r}, as long tables have, and none that is known to hold items and "
             f"annotators. Call the columns item, annotator and {VALUES[kind]}; or say which they are: "
-            f"{guess.line(kind)}. If every column is an annotator: {every_column(kind)}."
+            f"{guess.told()}.{if_every_column()}"
         )
 
 
@@ -197,4 +178,5 @@ def _with_remedy(message: str, kind: str) -> str:
     """Say beside a remedy by `from_frame` what to do if every column is an annotator."""
     if ".from_frame(" not in message or ".from_matrix(" in message:
         return message
-    return f"{message} If every column is an annotator: {every_column(kind)}."
+    with written_by(of_frames(kind)):
+        return f"{message}{if_every_column()}"

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from consilience.annotations.files.layout import Long, first_list
-from consilience.annotations.files.long_tables import FEW_COLUMNS
+from consilience.annotations.files.layout import first_list
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import named
-from consilience.annotations.keywords import VALUES, in_python
+from consilience.annotations.keywords import VALUES, columns_of_a_long_table, if_every_column
 from consilience.annotations.names import code
 
 BY_CHANCE = 5.0  # pairs of rows that two columns have in common, of which annotators would have some
-PARTS = ("item", "annotator", "value")
+FEW_COLUMNS = 8  # that a long table has at most, where cells and not names tell that it is one
 
 
 @dataclass(frozen=True)
@@ -35,29 +34,21 @@ class Guess:
     value: Any = ...
     crosses: bool = False
 
-    def line(self, kind: str) -> str:
-        """Write the line of Python that reads the frame."""
-        told = {"item": self.item, "annotator": self.annotator, VALUES[kind]: self.value}
-        return f"{kind.capitalize()}.from_frame(frame, {in_python(told)})"
+    @property
+    def has_both(self) -> bool:
+        """Whether both items and annotators are found."""
+        return self.item is not ... and self.annotator is not ...
 
-    def refusal(self, kind: str) -> str:
-        """Say that a frame is a long table, and how to read it."""
-        common = f", since hardly two rows have both {self.item!r} and {self.annotator!r} in common"
-        return (
-            f"The frame seems to be a long table{common if self.crosses else ''}. Say which column is which: "
-            f"{self.line(kind)}. If every column is an annotator: {every_column(kind)}."
+    def told(self, kind: str | None = None) -> str:
+        """Write the keywords that say which column is which."""
+        return columns_of_a_long_table(self.item, self.annotator, self.value, kind=kind)
+
+    def refusal(self, kind: str | None = None) -> str:
+        """Say that a table is a long one, and how to read it."""
+        why = (
+            f", since hardly two rows have both {self.item!r} and {self.annotator!r} in common" if self.crosses else ""
         )
-
-
-def every_column(kind: str) -> str:
-    """Write the line of Python that takes every column of a frame for an annotator, whatever it looks like."""
-    return f"{kind.capitalize()}.from_matrix(frame, annotators=frame.columns)"
-
-
-def guess_of(long: Long) -> Guess:
-    """Return the columns of a long table that was recognised by its names."""
-    value = long.columns.get("group", long.columns.get("label", ...))
-    return Guess(long.columns.get("item", ...), long.columns.get("annotator", long.columns.get("grouping", ...)), value)
+        return f"This seems to be a long table{why}. Say which column is which: {self.told(kind)}.{if_every_column()}"
 
 
 def guess_columns(table: Table, columns: list[Any]) -> Guess:

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from consilience.annotations.files.layout import NEEDED, Asked, Long, listed, names_rows
+from consilience.annotations.files.long_frames import FEW_COLUMNS, guess_columns
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import (
     CANONICAL,
@@ -20,14 +21,8 @@ from consilience.annotations.files.vocabulary import (
     normal,
     paired,
 )
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import VALUES, wanted_kind, written
 from consilience.errors import AnnotationError
-
-FEW_COLUMNS = 8
-
-
-class LacksColumnError(AnnotationError):
-    """The names of columns speak of a long table, and of one of its parts they do not."""
 
 
 def long_table(table: Table, asked: Asked) -> Long | None:
@@ -214,19 +209,24 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
     of_one_person = len(table.columns) == 2 and parts.has("item") and names_rows(table, parts.columns["item"][0])
     is_half = len(roles) >= 2 and (len(table.columns) <= FEW_COLUMNS or len(canonical) >= 2)
     if (is_half and not of_one_person) or {*values, "grouping"} & asked.columns.keys():
-        kind = asked.kind or ("labels" if "label" in roles and "group" not in roles else "groupings")
+        kind = asked.kind or wanted_kind() or ("labels" if "label" in roles and "group" not in roles else "groupings")
         if {"item", "annotator"} <= roles and not values & roles:
             near = [_near(role, table) for role in ("group", "label")]
-            raise LacksColumnError(
+            told = asked.kind or wanted_kind()
+            one = f"{guess_columns(table, table.columns).told(told)}." if told else ""
+            raise AnnotationError(
                 f"The table has items and annotators, and no column that is known to hold groups or labels. Found "
-                f"{listed(table.columns)}.{near[0] or near[1]} Say which does: {written(group=...)} if their "
-                f"names mean nothing to others, {written(label=...)} if all annotators share them."
+                f"{listed(table.columns)}.{near[0] or near[1]} Say which does: "
+                + (
+                    one
+                    or f"{written(group=...)} if their names mean nothing to others, {written(label=...)} if all annotators share them."
+                )
             )
         if kind == "groupings" and not {"annotator", "grouping"} & roles:
             _refuse_counted_groups(table)
         needed = {"groupings": ["item", "group", "annotator"], "labels": ["item", "annotator", "label"]}[kind]
         lacking = [role for role in needed if not parts.has(role)]
-        raise LacksColumnError(_lacks(lacking[0] if lacking else "item", table, kind))
+        raise AnnotationError(_lacks(lacking[0] if lacking else "item", table, kind))
 
 
 def _refuse_known_classes(table: Table, parts: _Parts) -> None:
@@ -254,9 +254,11 @@ def _refuse_counted_groups(table: Table) -> None:
 def _lacks(role: str, table: Table, kind: str) -> str:
     canonical = "item_a" if role == "item" and kind == "pairs" else role
     what = "judgements" if role == "same" else f"{role.removesuffix('_b')}s"
+    guess = guess_columns(table, table.columns)
+    told = guess.told(kind) if kind in VALUES and guess.has_both else written(**{role: ...})
     return (
         f"A long table of {kind} needs the columns {NEEDED[kind]}, and none is known to hold the {what}. Found "
-        f"{listed(table.columns)}.{_near(canonical, table)} Say which does: {written(**{role: ...})}."
+        f"{listed(table.columns)}.{_near(canonical, table)} Say which does: {told}."
     )
 
 

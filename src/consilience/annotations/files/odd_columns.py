@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from consilience.annotations.files.layout import listed
+from consilience.annotations.files.layout import listed, names_rows
 from consilience.annotations.files.orientation import n_with_gaps
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import MOST_NUMBERED, is_number
+from consilience.annotations.files.vocabulary import named
 from consilience.annotations.keywords import written
 
 FEWEST_MIXED = 4  # columns, and rows, of which some are told to stand out
@@ -81,6 +82,18 @@ def _case(name: Any) -> str:
     """Return whether a name of letters begins with a capital, "" for what has no such form."""
     text = str(name).strip()
     return "" if not text[:1].isalpha() else "capital" if text[0].isupper() else "small" if text[0].islower() else ""
+
+
+def names_of_rows(table: Table, columns: list[Any]) -> str | None:
+    """Say which column of a matrix is called as what names its rows, and differs in every row, None if none is."""
+    for name in columns:
+        found = named(name)
+        if found is not None and found.role in {"item", "annotator"} and names_rows(table, name) and len(columns) > 1:
+            return (
+                f"the column {str(name)!r} seems to name the rows, and was read as an annotator like the others "
+                f"(frame.set_index({name!r}) if it names the items)"
+            )
+    return None
 
 
 def odd_annotators(table: Table, others: list[Any]) -> str | None:

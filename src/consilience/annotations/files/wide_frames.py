@@ -112,7 +112,7 @@ def _refuse_long_table(table: Table, columns: list[Any], kind: str) -> None:
     """Raise an AnnotationError if two columns cross as those of items and annotators do in a long table."""
     guess = guess_columns(table, columns)
     if guess.crosses:
-        raise AnnotationError(guess.refusal(kind))
+        raise AnnotationError(guess.refusal())
 
 
 def _refuse_features(table: Table, columns: list[Any]) -> None:
