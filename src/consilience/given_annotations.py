@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from consilience.annotations import Annotations
 from consilience.annotations.files.given import NOBODY, Given, annotations_of, is_frame
-from consilience.annotations.files.wide_frames import HoldsFeaturesError
+from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError
 from consilience.annotations.names import outside, plain
 from consilience.errors import AnnotationError, AnnotationWarning, InputError, UnannotatedWarning
 from consilience.matching import rows_of_matrix
@@ -40,6 +40,10 @@ def read_given(
     """
     try:
         return annotations_of(given, kind, model, items=items, missing=missing, known=known)
+    except HoldsGroupsError as error:
+        raise AnnotationError(
+            f"{error} {of_groupings()} If all annotators do share the names: give Labels.from_matrix(frame)."
+        ) from error
     except HoldsFeaturesError as error:
         beside = f"{model} takes them as X, beside the annotations." if _uses_features(model) else with_features(model)
         raise AnnotationError(f"{error} {beside}") from error
@@ -81,6 +85,14 @@ def with_features(model: str) -> str:
     """Say that a model reads annotations alone, and which models use features."""
     using = [name for name in ESTIMATORS if _uses_features(name)]
     return f"{model} reads annotations alone, fit(annotations); with features, fit(X, annotations): {', '.join(using)}."
+
+
+def of_groupings() -> str:
+    """Say which models read groupings, whose names mean nothing to other annotators."""
+    reading = [
+        name for name, known in ESTIMATORS.items() if known.kind == "consensus" and known.reads[0] == "groupings"
+    ]
+    return f"Groups whose names mean nothing to other annotators are for {', '.join(reading)}."
 
 
 def _uses_features(model: str) -> bool:

@@ -131,7 +131,8 @@ class Groupings(Annotations):
         Warns
         -----
         AnnotationWarning
-            Rows repeat a membership, or hold no group, and are left out.
+            Rows repeat a membership, or hold no group, and are left out; cells look as if they were missing; or a
+            column stands out among the annotators.
 
         Examples
         --------

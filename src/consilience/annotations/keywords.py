@@ -121,6 +121,21 @@ def if_every_column() -> str:
     return f" If every column is an annotator: {remedy}." if remedy else ""
 
 
+def of_from_frame(kind: str) -> Writer:
+    """Write keywords for the ``from_frame`` of a kind of annotations, where the kind is another function.
+
+    Examples
+    --------
+    >>> of_from_frame("labels").write({"missing": []}), of_from_frame("labels").write({"kind": "groupings"})
+    ('missing=[]', 'Groupings.from_frame(frame)')
+    """
+
+    def write(keywords: Mapping[str, Any]) -> str:
+        return _from_frame(keywords["kind"], keywords) if "kind" in keywords else in_python(keywords)
+
+    return Writer(write, kind if kind in VALUES else None)
+
+
 def of_frames(kind: str) -> Writer:
     """Write keywords as those of ``from_frame``, for a frame that was given to a function without them.
 
@@ -137,9 +152,12 @@ def of_frames(kind: str) -> Writer:
             return in_python(keywords)
         if keywords.keys() == {"ignore"} and keywords["ignore"] is not ...:
             return f"frame.drop(columns={_shown(keywords['ignore'])})"
-        others = {name: value for name, value in keywords.items() if name != "kind"}
-        told = [of for of, value in VALUES.items() if value in others]
-        of = keywords.get("kind", told[0] if told else kind)
-        return f"{of.capitalize()}.from_frame({', '.join(filter(None, ('frame', in_python(others))))})"
+        told = [of for of, value in VALUES.items() if value in keywords]
+        return _from_frame(keywords.get("kind", told[0] if told else kind), keywords)
 
     return Writer(write, kind, f"{kind.capitalize()}.from_matrix(frame, annotators=frame.columns)")
+
+
+def _from_frame(kind: str, keywords: Mapping[str, Any]) -> str:
+    others = in_python({name: value for name, value in keywords.items() if name != "kind"})
+    return f"{kind.capitalize()}.from_frame({', '.join(filter(None, ('frame', others)))})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -23,14 +24,16 @@ from consilience.annotations.names import (
     duplicated,
     frame_row,
     inverse,
+    outside,
     plain,
     sort_rows,
     unique_names,
     warn_of_duplicates,
 )
 from consilience.annotations.pairs import Pairs
+from consilience.annotations.shared_names import own_names
 from consilience.annotations.tables import Cells, place_items, recode, wide_cells, wide_rows
-from consilience.errors import AnnotationError
+from consilience.errors import AnnotationError, AnnotationWarning
 
 PARALLEL = ("item", "annotator", "label")
 
@@ -122,8 +125,10 @@ class Labels(Annotations):
         Warns
         -----
         AnnotationWarning
-            Rows repeat an item, annotator and label, or hold no label, and are left out. A second, different label of
-            an item by the same annotator is kept, as a row of its own.
+            Rows repeat an item, annotator and label, or hold no label, and are left out; cells look as if they were
+            missing; a column stands out among the annotators; or hardly a name is shared by two annotators, as if these
+            were names of groups. A second, different label of an item by the same annotator is kept, as a row of its
+            own.
 
         Examples
         --------
@@ -210,6 +215,10 @@ class Labels(Annotations):
     @classmethod
     def _from_cells(cls, cells: Cells, classes: Iterable[Any] | None = None) -> Labels:
         item, annotator, label = wide_rows(cells)
+        own = own_names(Coded(item, cells.rows), annotator, label)
+        if own is not None:
+            text = own.note("Groupings.from_matrix")
+            warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
         return _assemble(Coded(item, cells.rows), annotator, label, classes, cells.named, frame_row)
 
     @property

@@ -195,7 +195,7 @@ def require_at_most(estimator: Any, n_clusters: Any, n_seen: int) -> None:
         )
 
 
-def notes(seen: Seen, found: Partition, n_clusters: int | None) -> list[str]:
+def notes(seen: Seen, found: Partition, n_clusters: int | None, items: pd.Index) -> list[str]:
     """Sentences on what the evidence does not allow to say.
 
     Parameters

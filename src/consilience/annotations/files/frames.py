@@ -16,7 +16,7 @@ from consilience.annotations.files.odd_columns import names_of_rows, odd_annotat
 from consilience.annotations.files.statements import Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import filled, given_as_missing, like_missing, spelled_missing
-from consilience.annotations.keywords import VALUES, if_every_column, of_frames, written_by
+from consilience.annotations.keywords import VALUES, if_every_column, of_frames, of_from_frame, written_by
 from consilience.annotations.names import Coded, outside, plain
 from consilience.errors import AnnotationError, AnnotationWarning
 
@@ -55,7 +55,8 @@ def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **a
     AnnotationWarning
         Something was left out, or taken for missing.
     """
-    found = statements(table_of_frame(frame, caller), asked_of(columns, kind=kind, **asked))
+    with written_by(of_from_frame(kind)):
+        found = statements(table_of_frame(frame, caller), asked_of(columns, kind=kind, **asked))
     for text in found.reading.warnings:
         warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=3)
     return found

@@ -19,7 +19,7 @@ from consilience.annotations.files.reading import KINDS
 from consilience.annotations.files.statements import VALUE, Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import named
-from consilience.annotations.files.wide_frames import HoldsFeaturesError, key_of, wide_frame
+from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError, key_of, wide_frame
 from consilience.annotations.keywords import VALUES, if_every_column, of_frames, written_by
 from consilience.annotations.names import is_default, outside
 from consilience.errors import AnnotationError, AnnotationWarning
@@ -94,7 +94,7 @@ def annotations_of(
         with written_by(of_frames(kind)):
             found, matrix = _statements(given, table, asked, Wanted(kind, items, known))
             said = KINDS[found.kind]._from_statements(found, None)
-    except HoldsFeaturesError:
+    except (HoldsFeaturesError, HoldsGroupsError):
         raise
     except AnnotationError as error:
         raise AnnotationError(_with_remedy(str(error), kind)) from error

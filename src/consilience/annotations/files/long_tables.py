@@ -211,17 +211,7 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
     if (is_half and not of_one_person) or {*values, "grouping"} & asked.columns.keys():
         kind = asked.kind or wanted_kind() or ("labels" if "label" in roles and "group" not in roles else "groupings")
         if {"item", "annotator"} <= roles and not values & roles:
-            near = [_near(role, table) for role in ("group", "label")]
-            told = asked.kind or wanted_kind()
-            one = f"{guess_columns(table, table.columns).told(told)}." if told else ""
-            raise AnnotationError(
-                f"The table has items and annotators, and no column that is known to hold groups or labels. Found "
-                f"{listed(table.columns)}.{near[0] or near[1]} Say which does: "
-                + (
-                    one
-                    or f"{written(group=...)} if their names mean nothing to others, {written(label=...)} if all annotators share them."
-                )
-            )
+            raise AnnotationError(_lacks_values(table, asked.kind or wanted_kind()))
         if kind == "groupings" and not {"annotator", "grouping"} & roles:
             _refuse_counted_groups(table)
         needed = {"groupings": ["item", "group", "annotator"], "labels": ["item", "annotator", "label"]}[kind]
@@ -259,6 +249,21 @@ def _lacks(role: str, table: Table, kind: str) -> str:
     return (
         f"A long table of {kind} needs the columns {NEEDED[kind]}, and none is known to hold the {what}. Found "
         f"{listed(table.columns)}.{_near(canonical, table)} Say which does: {told}."
+    )
+
+
+def _lacks_values(table: Table, kind: str | None) -> str:
+    near = [_near(role, table) for role in ("group", "label")]
+    if kind is not None:
+        told = guess_columns(table, table.columns).told(kind)
+    else:
+        told = (
+            f"{written(group=...)} if their names mean nothing to others, {written(label=...)} if all annotators share "
+            "them"
+        )
+    return (
+        "The table has items and annotators, and no column that is known to hold groups or labels. Found "
+        f"{listed(table.columns)}.{near[0] or near[1]} Say which does: {told}."
     )
 
 

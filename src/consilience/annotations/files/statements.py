@@ -35,9 +35,11 @@ from consilience.annotations.files.values import (
 from consilience.annotations.files.vocabulary import TIMES, is_plural, named, normal, plural, with_article
 from consilience.annotations.keywords import written
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, sort_rows, unique_names, without
+from consilience.annotations.shared_names import own_names
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
 
+PARTS_OF_LABELS = ("item", "annotator", "label")
 VALUE = {"groupings": "group", "labels": "label", "pairs": "same"}
 MOST_PILES_OF_ONE_NAME = 0.25  # of rows that each hold a list of items
 SEPARATORS = ("\n", ";", "|", ",")
@@ -178,6 +180,9 @@ def statements(
     notes += _said_twice(found)
     if "group" in found.columns:
         notes += [note for note in (_twins_of_one(found),) if note]
+    if found.kind == "labels" and (own := own_names(*(found.columns[part] for part in PARTS_OF_LABELS))) is not None:
+        told = {"group" if role == "label" else role: column for role, column in asked.columns.items()}
+        warnings.append(own.note(written(kind="groupings", **told)))
     if found.kind != "pairs" and asked.missing is None:
         role = VALUE[found.kind]
         warnings += [note for note in (like_missing(found.columns[role], role),) if note]

@@ -33,6 +33,7 @@ from consilience.annotations.files.wide_tables import (
     without_missing,
 )
 from consilience.annotations.names import Coded, code, plain
+from consilience.annotations.shared_names import own_names
 from consilience.errors import AnnotationError
 
 FEWEST_ROWS = 8  # of which a column may be told not to be an annotator's
@@ -40,6 +41,10 @@ FEWEST_ROWS = 8  # of which a column may be told not to be an annotator's
 
 class HoldsFeaturesError(AnnotationError):
     """A frame that was given for annotations holds features."""
+
+
+class HoldsGroupsError(AnnotationError):
+    """A frame that was given for labels holds names of groups, which mean nothing to other annotators."""
 
 
 def wide_frame(table: Table, asked: Asked, kind: str, *, key: Any, known: pd.Index, items: pd.Index | None) -> Wide:
@@ -139,14 +144,39 @@ def _refuse_strangers(table: Table, asked: Asked, kind: str, key: Any, others: l
     codes = cells.codes.reshape(len(table.frame), len(others))
     filled = (codes >= 0).sum(0)
     distinct = np.array([len(np.unique(column[column >= 0])) for column in codes.T])
+    differing = (distinct == filled) & (filled >= FEWEST_ROWS)
     for place, name in enumerate(others):
         peers = np.delete(distinct, place)[np.delete(filled, place) >= filled[place] / 2]
-        if filled[place] >= FEWEST_ROWS and distinct[place] == filled[place] and (peers < filled[place]).any():
+        if differing[place] and (peers < filled[place]).any():
+            _refuse_transposed([other for other, is_it in zip(others, differing) if is_it], len(others))
             _raise_stranger(name, "differs in every row")
         if len(peers) and distinct[place] > max(MOST_NUMBERED, 5 * peers.max()):
             _raise_stranger(name, f"holds {distinct[place]} values where others hold at most {peers.max()}")
     if kind == "labels" and len(others) > 1:
+        _refuse_names_of_groups(table, others, cells)
         _refuse_other_words(others, codes, filled)
+
+
+def _refuse_transposed(differing: list[Any], n_columns: int) -> None:
+    """Raise an AnnotationError if several columns differ in every row, as items do of which no two people say the same.
+
+    Annotators who put no two items together are few.
+    """
+    if len(differing) > 1:
+        raise AnnotationError(
+            f"The frame looks transposed: {len(differing)} of {n_columns} columns, such as {str(differing[0])!r}, differ in "
+            "every row. If the rows are annotators and the columns items: give frame.T. If these columns are no "
+            "annotators: drop them."
+        )
+
+
+def _refuse_names_of_groups(table: Table, others: list[Any], cells: Coded) -> None:
+    """Raise a HoldsGroupsError if annotators share hardly a name."""
+    n_rows, n_columns = len(table.frame), len(others)
+    item, annotator = np.divmod(np.arange(n_rows * n_columns), n_columns)
+    own = own_names(Coded(item, pd.RangeIndex(n_rows)), Coded(annotator, pd.RangeIndex(n_columns)), cells)
+    if own is not None:
+        raise HoldsGroupsError(f"The frame seems to hold groups and not labels: {own}.")
 
 
 def _refuse_larger_numbers(table: Table, others: list[Any]) -> None:
@@ -192,6 +222,6 @@ def _orientation(
     if found is not None and found.annotators == "rows":
         raise AnnotationError(
             f"The rows of the frame seem to be annotators and its columns items, since {found.why}. If so, give "
-            "frame.T. If rows are items: Groupings.from_matrix(frame)."
+            "frame.T. If rows are items: Groupings.from_matrix(frame, annotators=frame.columns)."
         )
     return as_given

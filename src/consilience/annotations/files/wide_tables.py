@@ -302,10 +302,10 @@ def refuse_mixture(table: Table, others: list[Any]) -> None:
     names, what = mixture(table, others)
     if names:
         one = len(names) == 1
+        subject, verb, left_out = ("column", "it is", names[0]) if one else ("columns", "they are", names)
         raise AnnotationError(
-            f"The {'column' if one else 'columns'} {listed(names)} {what}. Say whether "
-            f"{'it is' if one else 'they are'} left out ({written(ignore=names[0] if one else names)}), or read as groups like the others "
-            f"({written(kind='groupings')})."
+            f"The {subject} {listed(names)} {what}. Say whether {verb} left out ({written(ignore=left_out)}), or read as "
+            f"groups like the others ({written(kind='groupings')})."
         )
 
 
