@@ -216,7 +216,7 @@ class Groupings(Annotations):
         Groupings(3 items, 2 annotators, 2 groupings, 4 groups, 5 memberships)
         """
         if annotators is None:
-            require_matrix(matrix, "groupings", "Groupings.from_matrix")
+            require_matrix(matrix, "groupings", "Groupings.from_matrix", missing)
         cells = wide_cells(matrix, items, annotators, "Groupings.from_matrix")
         return cls._from_cells(replace(cells, cell=without_missing(cells.cell, cells.columns, missing, "group")))
 

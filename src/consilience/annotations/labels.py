@@ -207,7 +207,7 @@ class Labels(Annotations):
         1  0  None
         """
         if annotators is None:
-            require_matrix(matrix, "labels", "Labels.from_matrix")
+            require_matrix(matrix, "labels", "Labels.from_matrix", missing)
         cells = wide_cells(matrix, items, annotators, "Labels.from_matrix")
         cell = without_missing(cells.cell, cells.columns, missing, "label")
         return cls._from_cells(replace(cells, cell=cell), classes)

@@ -33,6 +33,7 @@ from consilience.annotations.canonical import arrange
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names, RandomSource
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError, UnannotatedWarning
+from consilience.given_annotations import values_of_missing
 from consilience.judging import rates, score_of_clusters
 from consilience.parameters import check_random_state
 from consilience.restoring import Axes
@@ -134,6 +135,7 @@ class InductiveConsensus(CrowdEstimator):
         features = self._features(X, reset=True)
         self.consensus_, classifier = self._estimators()
         labels = isinstance(self.consensus_, LabelAggregator)
+        self._missing = values_of_missing(missing)
         read = self._labels_beside(X, y, missing) if labels else self._judgements(X, y, missing)
         with warnings.catch_warnings(), self._progress():
             warnings.simplefilter("ignore", UnannotatedWarning)  # the classifier answers for such items

@@ -16,6 +16,7 @@ from consilience.annotations.base import Annotations
 from consilience.annotations.canonical import arrange
 from consilience.annotations.types import Count, RandomSource
 from consilience.errors import InputError
+from consilience.given_annotations import values_of_missing
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.inference.threads import one_blas_thread
 from consilience.parameters import check_random_state, is_number, is_whole, require
@@ -62,6 +63,7 @@ class _UncertainExperts(ViewEstimator):
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
             delattr(self, name)
         features = None if X is None else self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
         said = self._judgements(X, y, missing)
         features = np.empty((len(said), 0)) if features is None else features
         arranged = arrange(said, features)

@@ -29,6 +29,7 @@ from consilience.annotations.pairs import pairs_of_ranks
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
+from consilience.given_annotations import values_of_missing
 from consilience.inference.threads import one_blas_thread
 from consilience.judging import rates_of_table, score_of_clusters
 from consilience.parameters import check_random_state, is_number, is_whole, require
@@ -77,6 +78,7 @@ class PairwiseClustering(CrowdEstimator):
         self._check_parameters()
         model, features = type(self).__name__, self._features(X, reset=True)
         rng = check_random_state(self.random_state)
+        self._missing = values_of_missing(missing)
         arranged = arrange(self._judgements(X, y, missing), features)
         pairs, notes = read_pairs(arranged.said, model, self.max_pairs, rng)
         if self.n_clusters > len(features):

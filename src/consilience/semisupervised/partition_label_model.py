@@ -19,6 +19,7 @@ from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
 from consilience.base import CrowdEstimator
 from consilience.errors import AnnotationWarning, InputError
+from consilience.given_annotations import values_of_missing
 from consilience.inference import Trace
 from consilience.inference.confusion import confusion_prior
 from consilience.inference.iterate import restarts, spawn_seeds
@@ -214,6 +215,7 @@ class PartitionLabelModel(CrowdEstimator):
         """
         self._check_parameters()
         features = None if X is None else self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
         groupings = self._groupings(X, y, missing)
         features = np.empty((len(groupings), 0)) if features is None else features
         n_clusters = self._n_clusters(len(features))

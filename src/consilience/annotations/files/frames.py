@@ -16,6 +16,7 @@ from consilience.annotations.files.odd_columns import names_of_rows, odd_annotat
 from consilience.annotations.files.statements import Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import filled, given_as_missing, like_missing, spelled_missing
+from consilience.annotations.files.wide_tables import without_missing as without_blank
 from consilience.annotations.keywords import VALUES, if_every_column, of_frames, of_from_frame, written_by
 from consilience.annotations.names import Coded, outside, plain
 from consilience.errors import AnnotationError, AnnotationWarning
@@ -34,14 +35,14 @@ def asked_of(
     return Asked(
         kind=kind,
         columns={role: column for role, column in columns.items() if column is not None},
-        ignore=_several(ignore),
+        ignore=several(ignore),
         transpose=transpose,
-        missing=None if missing is None else _several(missing),
+        missing=None if missing is None else several(missing),
         same_if=same_if,
     )
 
 
-def _several(values: Any) -> tuple[Any, ...]:
+def several(values: Any) -> tuple[Any, ...]:
     """Return a value, or a list of them, as a tuple."""
     is_one = isinstance(values, str) or not isinstance(values, Iterable)
     return (values,) if is_one else tuple(values)
@@ -62,7 +63,7 @@ def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **a
     return found
 
 
-def require_matrix(matrix: Any, kind: str, caller: str) -> None:
+def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
     """Refuse a frame that is a long table where one of items × annotators is meant.
 
     Raises
@@ -89,7 +90,8 @@ def require_matrix(matrix: Any, kind: str, caller: str) -> None:
         guess = guess_columns(table, table.columns)
         if guess.crosses:
             raise AnnotationError(guess.refusal(kind))
-        odd = names_of_rows(table, columns) or odd_annotators(table, columns)
+        cells = without_blank(table, table.cells(columns), asked_of({}, kind=kind, missing=missing))
+        odd = names_of_rows(table, columns) or odd_annotators(columns, cells)
     if odd:
         warnings.warn(f"{odd[0].upper()}{odd[1:]}.", AnnotationWarning, stacklevel=outside())
 
@@ -117,7 +119,7 @@ def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str)
         return f"row {cell // n_columns}, column {plain(annotators[cell % n_columns])!r}"
 
     if missing is not None:
-        return given_as_missing(cells, _several(missing))
+        return given_as_missing(cells, several(missing))
     spelled = spelled_missing(cells, what, where)
     found = filled(spelled.column, what, where)
     doubtful = like_missing(found.column, what)

@@ -68,7 +68,7 @@ def guess_columns(table: Table, columns: list[Any]) -> Guess:
         told = {role: name for name, role in reversed(roles.items()) if role in {"item", "annotator"}}
         return Guess(told.get("item", ...), told.get("annotator", ...), value)
     item, annotator = pair
-    rest = [name for name in keys if name not in pair]
+    rest = [name for name in keys if name not in pair and not _describes(table, name, pair)]
     return Guess(item, annotator, rest[0] if value is ... and len(rest) == 1 else value, crosses)
 
 
@@ -98,6 +98,14 @@ def _crossing(
             swapped = swapped if told else len(one.names) < len(other.names)
             found = (b, a) if swapped else (a, b)
     return found, crosses
+
+
+def _describes(table: Table, name: Any, keys: tuple[Any, Any]) -> bool:
+    """Whether a column says the same of an item, or of an annotator, in every row, such as somebody's age."""
+    if first_list(table.frame[name]) is not None:
+        return True
+    said = table.frame[name].astype(object).astype(str)
+    return any((said.groupby(table.frame[key].to_numpy()).nunique() <= 1).all() for key in keys)
 
 
 def _pairs(codes: np.ndarray) -> float:

@@ -12,17 +12,24 @@ import numpy as np
 from consilience.annotations.files.layout import listed, names_rows
 from consilience.annotations.files.orientation import n_with_gaps
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import MOST_NUMBERED, is_number
+from consilience.annotations.files.values import MOST_NUMBERED, is_like_missing, is_number
 from consilience.annotations.files.vocabulary import named
 from consilience.annotations.keywords import written
+from consilience.annotations.names import Coded, without
 
 FEWEST_MIXED = 4  # columns, and rows, of which some are told to stand out
 MOST_ODD = 0.3  # share of columns that may stand out among the others
 FEWEST_ALIKE = 4  # names that are of one form, so that another stands out
 
 
-def mixture(table: Table, others: list[Any]) -> tuple[list[Any], str]:
+def mixture(others: list[Any], cells: Coded) -> tuple[list[Any], str]:
     """Find a few columns that hold words where all others hold numbers, or the other way round.
+
+    Parameters
+    ----------
+    others : names of the columns
+    cells : Coded, row by row
+        Without those that mean that nothing was said; such as look as if they did count for nothing.
 
     Returns
     -------
@@ -30,11 +37,10 @@ def mixture(table: Table, others: list[Any]) -> tuple[list[Any], str]:
     what : str
         What they hold, "" if there are none.
     """
-    frame = table.frame[others]
-    if len(others) < FEWEST_MIXED or len(frame) < FEWEST_MIXED:
+    if len(others) < FEWEST_MIXED or len(cells) < FEWEST_MIXED * len(others):
         return [], ""
-    cells = table.cells(others)
-    codes = cells.codes.reshape(frame.shape)
+    cells = without(cells, np.array([is_like_missing(name) for name in cells.names], dtype=bool))
+    codes = cells.codes.reshape(-1, len(others))
     number = np.array([is_number(name) for name in cells.names] + [False])
     value = np.array([float(name) if is_it else 0.0 for name, is_it in zip(cells.names, number)] + [0.0])
     filled = (codes >= 0).sum(0)
@@ -66,8 +72,8 @@ def unlike_names(names: Sequence[Any]) -> list[Any]:
     """
     for form_of in (_numbered, _case):
         forms = Counter(form_of(name) for name in names)
-        (form, count), *others = forms.most_common()
-        if form and count >= FEWEST_ALIKE and count == len(names) - 1 and others:
+        form, count = forms.most_common(1)[0] if forms else ("", 0)
+        if form and FEWEST_ALIKE <= count == len(names) - 1:
             return [name for name in names if form_of(name) != form]
     return []
 
@@ -96,9 +102,14 @@ def names_of_rows(table: Table, columns: list[Any]) -> str | None:
     return None
 
 
-def odd_annotators(table: Table, others: list[Any]) -> str | None:
-    """Say which columns of a wide table were read as annotators and stand out among them, None if none do."""
-    names, what = mixture(table, others)
+def odd_annotators(others: list[Any], cells: Coded) -> str | None:
+    """Say which columns of a wide table were read as annotators and stand out among them, None if none do.
+
+    Parameters
+    ----------
+    others, cells : as for `mixture`
+    """
+    names, what = mixture(others, cells)
     if not names:
         names = unlike_names(others)
         what = "is called otherwise than all others"

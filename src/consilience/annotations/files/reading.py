@@ -9,7 +9,6 @@ from pathlib import PurePath
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 import narwhals.stable.v1 as nw
-import pandas as pd
 
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import asked_of
@@ -25,7 +24,7 @@ from consilience.annotations.keywords import written
 from consilience.annotations.labels import Labels
 from consilience.annotations.name_lists import listed
 from consilience.annotations.pairs import Pairs
-from consilience.annotations.types import Names
+from consilience.annotations.types import FrameLike, Names
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
 
 KINDS: dict[str, Any] = {"groupings": Groupings, "pairs": Pairs, "labels": Labels}
@@ -52,7 +51,7 @@ class Options(TypedDict, total=False):
 
 @overload
 def read_annotations(
-    path: str | PathLike[str] | pd.DataFrame, *, kind: Literal["groupings"], **options: Unpack[Options]
+    path: str | PathLike[str] | FrameLike, *, kind: Literal["groupings"], **options: Unpack[Options]
 ) -> Groupings: ...
 @overload
 def read_annotations(path: str | PathLike[str], *, kind: Literal["labels"], **options: Unpack[Options]) -> Labels: ...
@@ -60,10 +59,10 @@ def read_annotations(path: str | PathLike[str], *, kind: Literal["labels"], **op
 def read_annotations(path: str | PathLike[str], *, kind: Literal["pairs"], **options: Unpack[Options]) -> Pairs: ...
 @overload
 def read_annotations(
-    path: str | PathLike[str] | pd.DataFrame, *, kind: str | None = None, **options: Unpack[Options]
+    path: str | PathLike[str] | FrameLike, *, kind: str | None = None, **options: Unpack[Options]
 ) -> Groupings | Labels | Pairs: ...
 def read_annotations(
-    path: str | PathLike[str] | pd.DataFrame,
+    path: str | PathLike[str] | FrameLike,
     *,
     kind: str | None = None,
     items: Names | None = None,

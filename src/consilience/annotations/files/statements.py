@@ -522,7 +522,7 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
     row, column = np.divmod(said, n_columns)
     sides = [Coded(row, row_names), Coded(column, of_columns.names)]
     item, annotator = sides[::-1] if layout.annotators_in_rows else sides
-    odd = None if layout.annotators_in_rows else odd_annotators(table, layout.others)
+    odd = None if layout.annotators_in_rows else odd_annotators(layout.others, value)
     if odd:
         warnings.append(odd)
     if layout.left_out:

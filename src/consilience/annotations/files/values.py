@@ -364,7 +364,7 @@ def like_missing(column: Coded, what: str) -> str | None:
     what : {"group", "label"}
         What the cells were read as.
     """
-    is_it = np.array([_is_like_missing(name) for name in column.names], dtype=bool)
+    is_it = np.array([is_like_missing(name) for name in column.names], dtype=bool)
     count = number_of_cells(column, is_it)
     if not count:
         return None
@@ -377,8 +377,9 @@ def like_missing(column: Coded, what: str) -> str | None:
     )
 
 
-def _is_like_missing(name: Any) -> bool:
-    return isinstance(name, str) and (name.strip() in MARKS or normal(name) in LIKE_MISSING)
+def is_like_missing(name: Any) -> bool:
+    """Whether a name is a mark or words by which people say that there is no answer, or spells that it is missing."""
+    return isinstance(name, str) and (name.strip() in MARKS or normal(name) in LIKE_MISSING or spells_missing(name))
 
 
 def totals(names: pd.Index, what: str) -> str | None:

@@ -139,7 +139,7 @@ def _refuse_strangers(table: Table, asked: Asked, kind: str, key: Any, others: l
     refuse_similarities(table, key, others)
     if kind == "groupings":
         refuse_what_holds_no_groups(table, asked, others, cells)
-    refuse_mixture(table, others)
+    refuse_mixture(others, cells)
     _refuse_larger_numbers(table, others)
     codes = cells.codes.reshape(len(table.frame), len(others))
     filled = (codes >= 0).sum(0)
@@ -164,8 +164,8 @@ def _refuse_transposed(differing: list[Any], n_columns: int) -> None:
     """
     if len(differing) > 1:
         raise AnnotationError(
-            f"The frame looks transposed: {len(differing)} of {n_columns} columns, such as {str(differing[0])!r}, differ in "
-            "every row. If the rows are annotators and the columns items: give frame.T. If these columns are no "
+            f"The frame looks transposed: {len(differing)} of {n_columns} columns, such as {str(differing[0])!r}, differ "
+            "in every row. If the rows are annotators and the columns items: give frame.T. If these columns are no "
             "annotators: drop them."
         )
 

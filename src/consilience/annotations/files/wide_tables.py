@@ -101,7 +101,7 @@ def wide_table(table: Table, asked: Asked) -> Wide:
     cells = without_missing(table, table.cells(others), asked)
     refuse_what_holds_no_groups(table, asked, others, cells)
     if asked.kind is None:
-        refuse_mixture(table, others)
+        refuse_mixture(others, cells)
     found = _orientation(table, asked, key, others, cells)
     in_rows = found.annotators == "rows"
     if asked.transpose is None:
@@ -297,15 +297,15 @@ def _stem_of_property(name: Any) -> tuple[str, str] | None:
     return (parts[1], parts[2]) if parts else None
 
 
-def refuse_mixture(table: Table, others: list[Any]) -> None:
+def refuse_mixture(others: list[Any], cells: Coded) -> None:
     """Raise an AnnotationError if a few columns hold words where all others hold numbers, or the other way round."""
-    names, what = mixture(table, others)
+    names, what = mixture(others, cells)
     if names:
         one = len(names) == 1
         subject, verb, left_out = ("column", "it is", names[0]) if one else ("columns", "they are", names)
         raise AnnotationError(
-            f"The {subject} {listed(names)} {what}. Say whether {verb} left out ({written(ignore=left_out)}), or read as "
-            f"groups like the others ({written(kind='groupings')})."
+            f"The {subject} {listed(names)} {what}. Say whether {verb} left out ({written(ignore=left_out)}), or read "
+            f"as groups like the others ({written(kind='groupings')})."
         )
 
 
