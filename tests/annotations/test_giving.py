@@ -1,15 +1,19 @@
 """What a newcomer gives in a notebook: 60 paintings that 9 visitors sorted, as a wide or a long frame."""
 
+import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from consilience import Groupings, Labels, read_annotations
 from consilience.annotations.files.odd_columns import unlike_names
 from consilience.consensus import CSPA, DawidSkene, MajorityVote, MetaClustering, SubsetFusion
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
+from consilience.inspection.projection import own_annotations
+from consilience.semisupervised import PartitionLabelModel
 
 VISITORS = ["Anna", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo"]
 PAINTINGS = [f"Painting {i}" for i in range(60)]
@@ -280,6 +284,28 @@ def test_notes_name_the_items_of_no_grouping(numbered, model):
     assert wanted in model.fit(Groupings.from_matrix(wide)).notes_
     one = Groupings.from_matrix(wide.drop(PAINTINGS[4:35]).drop(PAINTINGS[55]))
     assert any(note.endswith("it belongs to no cluster (label -1): 'Painting 3'.") for note in model.fit(one).notes_)
+
+
+@pytest.mark.parametrize("missing", [7, [7], ["7"]])
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        (CSPA(4), Groupings),
+        (DawidSkene(), Labels),
+        (PartitionLabelModel(n_clusters=4, prior_variance=1.0, n_init=1, random_state=0), Groupings),
+    ],
+    ids=["consensus", "labels", "features"],
+)
+def test_a_report_reads_an_array_as_the_fit_did(numbered, model, kind, missing):
+    array = numbered.to_numpy().copy()
+    array[::5, 2] = 7
+    model = clone(model)
+    model.fit(*((None, array) if isinstance(model, PartitionLabelModel) else (array,)), missing=missing)
+    said = own_annotations(model, array)
+    assert said.n_rows == kind.from_matrix(array, missing=missing).n_rows == 528
+    assert own_annotations(pickle.loads(pickle.dumps(model)), array) == said
+    model.fit(*((None, array) if isinstance(model, PartitionLabelModel) else (array,)))
+    assert own_annotations(model, array).n_rows == 540
 
 
 def test_messages_of_python_have_no_options(numbered, private):

@@ -378,8 +378,8 @@ def like_missing(column: Coded, what: str) -> str | None:
 
 
 def is_like_missing(name: Any) -> bool:
-    """Whether a name is a mark or words by which people say that there is no answer, or spells that it is missing."""
-    return isinstance(name, str) and (name.strip() in MARKS or normal(name) in LIKE_MISSING or spells_missing(name))
+    """Whether a name is a mark or words by which people say that there is no answer."""
+    return isinstance(name, str) and (name.strip() in MARKS or normal(name) in LIKE_MISSING)
 
 
 def totals(names: pd.Index, what: str) -> str | None:

@@ -164,8 +164,8 @@ def _refuse_transposed(differing: list[Any], n_columns: int) -> None:
     """
     if len(differing) > 1:
         raise AnnotationError(
-            f"The frame looks transposed: {len(differing)} of {n_columns} columns, such as {str(differing[0])!r}, differ "
-            "in every row. If the rows are annotators and the columns items: give frame.T. If these columns are no "
+            f"The frame looks transposed: {len(differing)} of {n_columns} columns differ in every "
+            f"row, such as {str(differing[0])!r}. If the rows are annotators and the columns items: give frame.T. If these columns are no "
             "annotators: drop them."
         )
 
