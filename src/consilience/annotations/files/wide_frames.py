@@ -164,9 +164,9 @@ def _refuse_transposed(differing: list[Any], n_columns: int) -> None:
     """
     if len(differing) > 1:
         raise AnnotationError(
-            f"The frame looks transposed: {len(differing)} of {n_columns} columns differ in every "
-            f"row, such as {str(differing[0])!r}. If the rows are annotators and the columns items: give frame.T. If these columns are no "
-            "annotators: drop them."
+            f"The frame looks transposed: {len(differing)} of {n_columns} columns differ in every row, such as "
+            f"{str(differing[0])!r}. If the rows are annotators and the columns items: give frame.T. If these columns "
+            "are no annotators: drop them."
         )
 
 
