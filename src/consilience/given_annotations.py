@@ -79,8 +79,13 @@ def with_names(found: Given, items: pd.Index | None) -> Annotations:
 
 def with_features(model: str) -> str:
     """Say that a model reads annotations alone, and which models use features."""
-    using = [name for name in ESTIMATORS if _uses_features(name)]
+    using = models_of_features()
     return f"{model} reads annotations alone, fit(annotations); with features, fit(X, annotations): {', '.join(using)}."
+
+
+def models_of_features() -> list[str]:
+    """Names of the models that use features."""
+    return [name for name in ESTIMATORS if _uses_features(name)]
 
 
 def _uses_features(model: str) -> bool:

@@ -13,7 +13,7 @@ from consilience.annotations.canonical import arrange
 from consilience.base import as_groupings
 from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
-from consilience.given_annotations import require_no_second, warn_of_unsaid
+from consilience.given_annotations import models_of_features, require_no_second, warn_of_unsaid
 from consilience.inference.threads import one_blas_thread
 
 
@@ -62,12 +62,14 @@ class GroupingConsensus(ConsensusEstimator):
         return self
 
     def __getattr__(self, name: str) -> Any:
-        """Say where to look for a score, which models that place no new items cannot have."""
+        """Say what has a score and what predicts, which models that place no new items cannot."""
         if name == "score":
             raise AttributeError(
                 f"{type(self).__name__} places no new items, and so has no score. To choose a number of clusters use "
                 "consilience.comparison.compare, which foresees judgements that are held out."
             )
+        if name in {"predict", "predict_proba"} and not hasattr(type(self), "predict"):
+            raise AttributeError(_for_new_items(type(self).__name__, name))
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @abstractmethod
@@ -92,3 +94,13 @@ class GroupingConsensus(ConsensusEstimator):
         if not groupings.n_rows:
             raise InputError(f"{model} needs groupings, and none of the {len(groupings)} items is in any.")
         return groupings
+
+
+def _for_new_items(model: str, method: str) -> str:
+    """Say what places new items, where a model does not."""
+    using = [name for name in models_of_features() if name != "InductiveConsensus"]
+    return (
+        f"{model} places no new items, and so has no {method}; labels_series_ holds the clusters of those that were "
+        f"fitted. For new items fit InductiveConsensus({model}(), classifier) to features and annotations, or a model "
+        f"of features: {', '.join(using)}."
+    )
