@@ -126,7 +126,9 @@ MEASURES = [
 def test_measures_of_agreement_refuse_names_beside_none(measure, index):
     true = pd.Series(BLOB, index=index)
     for bare in (BLOB, BLOB.tolist(), pl.Series(BLOB)):
-        with pytest.raises(InputError, match=r"^'labels_true' is indexed by item .* give model\.labels_series_ in place"):
+        with pytest.raises(
+            InputError, match=r"^'labels_true' is indexed by item .* give model\.labels_series_ in place"
+        ):
             measure(true, bare)
         with pytest.raises(InputError, match=r"^'labels_pred' is indexed by item .* give labels_pred\.to_numpy\(\)"):
             measure(bare, true)

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.names import MISSING, plain
+from consilience.annotations.spelling import near_spelling
 from consilience.errors import MatchingError
 
 BY_POSITION = "Give an array, such as .to_numpy(), to match by position."
@@ -184,7 +185,8 @@ def _by_name(table: pd.DataFrame, items: pd.Index, what: str) -> pd.DataFrame:
     absent = items.difference(table.index, sort=False)
     if len(absent):
         numbered = f" The rows of the table are numbered, and its items have names. {BY_POSITION}"
-        hint = numbered if are_numbers(table.index) and len(absent) == len(items) == len(table) else ""
+        near = near_spelling(absent[0], table.index.difference(items, sort=False))
+        hint = numbered if are_numbers(table.index) and len(absent) == len(items) == len(table) else near
         raise MatchingError(
             f"{what} has no row for item {plain(absent[0])!r}, one of {len(absent)} that it lacks.{hint}"
         )

@@ -19,6 +19,7 @@ from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.canonical import Arrangement
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.spelling import near_spelling
 from consilience.annotations.types import FeaturesLike
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.given_annotations import read_beside
@@ -47,6 +48,7 @@ class CrowdEstimator(BaseEstimator):
     """
 
     _name_of_labels = "cluster"
+    _does_without_features = False  # whether None may be given for them
     _axes: ClassVar[Axes] = {
         "labels_": ("items",),
         "responsibilities_": ("items",),
@@ -172,14 +174,16 @@ class CrowdEstimator(BaseEstimator):
             raise InputError(f"'annotator' must be one name. Got a {type(annotator).__name__} instead: {annotator!r}.")
         place = int(self.annotators_.index.get_indexer(name_index([annotator]))[0])
         if place == MISSING:
-            raise InputError(f"Annotator {annotator!r} was not fitted.")
+            hint = near_spelling(annotator, self.annotators_.index)
+            raise InputError(f"Annotator {annotator!r} was not fitted.{hint}")
         return place
 
     def _places(self, names: Any) -> Int[np.ndarray, " names"]:
         wanted = name_index(listed(names, "items"))
         place: np.ndarray = self.items_.get_indexer(wanted)
         if (place == MISSING).any():
-            raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} was not fitted.")
+            unknown = plain(wanted[place == MISSING][0])
+            raise InputError(f"Item {unknown!r} was not fitted.{near_spelling(unknown, self.items_)}")
         return place
 
     def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
@@ -212,11 +216,22 @@ class CrowdEstimator(BaseEstimator):
         model = type(self).__name__
         if isinstance(X, Annotations):
             raise InputError(
-                f"{model} takes features first and annotations second, as in fit(X, annotations). Got "
-                f"{type(X).__name__} first."
+                f"{model} takes features first and annotations second, as in fit(X, annotations)"
+                f"{self._without_features()}. Got {type(X).__name__} first."
             )
         if X is None:
             raise InputError(f"{model} needs features, and X is None.")
+
+    def _require_annotations(self, X: Any, y: Any) -> None:
+        """Raise an InputError if one argument was given alone, which is taken for features."""
+        if y is None and not isinstance(X, Annotations):
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Annotations come second, as "
+                f"in fit(X, annotations){self._without_features()}."
+            )
+
+    def _without_features(self) -> str:
+        return "; without features, fit(None, annotations)" if self._does_without_features else ""
 
     def _depends_on_scale(self) -> bool:
         """Whether the answer changes if a feature is given in another unit."""
@@ -329,6 +344,7 @@ def _is_name(names: Any) -> bool:
 
 
 def _require_numeric(X: Any) -> None:
+    as_pandas = "" if isinstance(X, pd.DataFrame) else ".to_pandas()"
     if not isinstance(X, pd.DataFrame):
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if not isinstance(frame, nw.DataFrame):
@@ -340,7 +356,10 @@ def _require_numeric(X: Any) -> None:
             bad = pd.to_numeric(X[name], errors="coerce").isna() & X[name].notna()
             if bad.any():
                 row = int(bad.to_numpy().argmax())
+                hint = ""
+                if X[name].is_unique and X[name].notna().all():
+                    hint = f" If it names the items, make it the index: X{as_pandas}.set_index({name!r})."
                 raise InputError(
                     f"Feature {name!r} of item {X.index[row]!r} is {X[name].iloc[row]!r}. "
-                    "Expected a number: encode or drop the column."
+                    f"Expected a number: encode or drop the column.{hint}"
                 )

@@ -142,6 +142,7 @@ class DeepMCVC(ViewEstimator):
             Training failed in every restart.
         """
         self._check()
+        self._require_annotations(X, y)
         values = self._features(X, reset=True)
         said = self._judgements(X, y, missing)
         arranged = arrange(said, values)

@@ -30,6 +30,8 @@ N_DRAWS = 100  # of the weights, over which predictions are averaged
 class _UncertainExperts(ViewEstimator):
     """What MCVC and MECC share: all but the number of views."""
 
+    _does_without_features = True
+
     def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
@@ -59,6 +61,7 @@ class _UncertainExperts(ViewEstimator):
             The kept restart still improved after `max_iter` sweeps.
         """
         self._check()
+        self._require_annotations(X, y)
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
             delattr(self, name)
         features = None if X is None else self._features(X, reset=True)

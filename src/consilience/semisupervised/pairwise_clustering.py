@@ -75,6 +75,7 @@ class PairwiseClustering(CrowdEstimator):
             The model still changed after `max_iter`.
         """
         self._check_parameters()
+        self._require_annotations(X, y)
         model, features = type(self).__name__, self._features(X, reset=True)
         rng = check_random_state(self.random_state)
         arranged = arrange(self._judgements(X, y, missing), features)

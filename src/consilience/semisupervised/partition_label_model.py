@@ -143,6 +143,7 @@ class PartitionLabelModel(CrowdEstimator):
     3
     """
 
+    _does_without_features = True
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "groupings_": ("groupings",),
         "annotator_mapping_": ("groups",),
@@ -213,6 +214,7 @@ class PartitionLabelModel(CrowdEstimator):
             Other than as many clusters as were asked for own items.
         """
         self._check_parameters()
+        self._require_annotations(X, y)
         features = None if X is None else self._features(X, reset=True)
         groupings = self._groupings(X, y, missing)
         features = np.empty((len(groupings), 0)) if features is None else features
