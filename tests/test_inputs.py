@@ -181,7 +181,7 @@ class TestFramesBesideFeatures:
 
     @pytest.mark.parametrize("wide", [WIDE, WIDE.to_numpy(), pd.DataFrame([["p", "x"], ["q", "x"]] * 6)], ids=type)
     def test_annotations_given_alone_are_said_to_come_second(self, name, wide):
-        sentence = rf"{name} requires y to be passed, .* Annotations come second, as in fit\(X, annotations\)"
+        sentence = rf"{name} requires y to be passed, .* Give the annotations second, as in fit\(X, annotations\)"
         sentence += r"; without features, fit\(None, annotations\)\." if name in WITHOUT_FEATURES else r"\.$"
         with pytest.raises(InputError, match=sentence):
             model_of(name).fit(wide)

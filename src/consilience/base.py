@@ -21,6 +21,7 @@ from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.annotations.spelling import near_spelling
 from consilience.annotations.types import FeaturesLike
+from consilience.display import facts, sizes_in_short
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.given_annotations import read_beside
 from consilience.matching import matched
@@ -60,6 +61,31 @@ class CrowdEstimator(BaseEstimator):
         tags.estimator_type = "clusterer"
         tags.target_tags.required = True
         return tags
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, below what a fitted model found."""
+        return self._found_in_html() + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        found = {"text/html": self._found_in_html() + bundle["text/html"]} if "text/html" in bundle else {}
+        return bundle | found
+
+    def _found_in_html(self) -> str:
+        """What a fitted model found, as a short table; nothing before it is fitted."""
+        if not hasattr(self, "labels_"):
+            return ""
+        codes, several = self._cluster_codes(), "classes" if self._name_of_labels == "label" else "clusters"
+        found = {several: sizes_in_short(np.bincount(codes[codes >= 0], minlength=self.n_clusters_).tolist())}
+        n_nowhere = int((codes < 0).sum())
+        found["items"] = f"{len(codes):,}" + (f", {n_nowhere:,} of them in none" if n_nowhere else "")
+        if hasattr(self, "annotators_"):
+            found["annotators"] = f"{len(self.annotators_):,}"
+        if len(getattr(self, "views_", ())) > 1:
+            found["views"] = f"{len(self.views_)}; the clusters above are those of view 0"
+        if hasattr(self, "converged_"):
+            found["converged"] = f"{'yes' if self.converged_ else 'no, stopped'} after {self.n_iter_:,} sweeps"
+        return facts(f"{type(self).__name__} found:", found, below=" ".join(getattr(self, "notes_", ())))
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit, and give the clusters of the items.
@@ -226,8 +252,8 @@ class CrowdEstimator(BaseEstimator):
         """Raise an InputError if one argument was given alone, which is taken for features."""
         if y is None and not isinstance(X, Annotations):
             raise InputError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Annotations come second, as "
-                f"in fit(X, annotations){self._without_features()}."
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Give the annotations "
+                f"second, as in fit(X, annotations){self._without_features()}."
             )
 
     def _without_features(self) -> str:
