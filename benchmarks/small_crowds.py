@@ -75,10 +75,8 @@ def annotators(n_crowds: int = 20) -> None:
             tables.append(figures(model, groupings))
         found = pd.concat(tables, keys=range(n_crowds), names=["crowd"])
         whose = np.where(found.index.get_level_values("annotator") == n_good, "at random", "others")
-        given_too = "with" if given else "no"
-        print(
-            f"\n{n_good} {sort} and one at random, {n_items} items of {n_kinds} kinds, {given_too} features, {n_crowds} crowds"
-        )
+        items = f"{n_items} items of {n_kinds} kinds, {'with' if given else 'no'} features"
+        print(f"\n{n_good} {sort} and one at random, {items}, {n_crowds} crowds")
         print(found.groupby(whose).agg(["min", "mean", "max"]).round(2).T.to_string())
         last = [table.loc[n_good] < table.drop(index=n_good).min() for table in tables]
         print(f"lowest of all, in so many crowds: {pd.concat(last, axis=1).sum(axis=1).to_dict()}")
