@@ -155,6 +155,7 @@ class DeepMCVC(ViewEstimator):
             Training failed in every restart.
         """
         self._check()
+        self._require_annotations(X, y)
         values = self._features(X, reset=True)
         self._missing = values_of_missing(missing)
         said = self._judgements(X, y, missing)

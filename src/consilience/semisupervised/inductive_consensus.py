@@ -132,6 +132,7 @@ class InductiveConsensus(CrowdEstimator):
         InputError
             Features and annotations that do not fit each other, or what is no such estimator.
         """
+        self._require_annotations(X, y)
         features = self._features(X, reset=True)
         self.consensus_, classifier = self._estimators()
         labels = isinstance(self.consensus_, LabelAggregator)

@@ -42,6 +42,8 @@ N_DRAWS = 100  # of the weights, over which predictions are averaged
 class _UncertainExperts(ViewEstimator):
     """What MCVC and MECC share: all but the number of views."""
 
+    _does_without_features = True
+
     def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
 
@@ -71,6 +73,7 @@ class _UncertainExperts(ViewEstimator):
             The kept restart still improved after `max_iter` sweeps.
         """
         self._check()
+        self._require_annotations(X, y)
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
             delattr(self, name)
         features = None if X is None else self._features(X, reset=True)

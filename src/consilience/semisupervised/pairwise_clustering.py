@@ -76,6 +76,7 @@ class PairwiseClustering(CrowdEstimator):
             The model still changed after `max_iter`.
         """
         self._check_parameters()
+        self._require_annotations(X, y)
         model, features = type(self).__name__, self._features(X, reset=True)
         rng = check_random_state(self.random_state)
         self._missing = values_of_missing(missing)
