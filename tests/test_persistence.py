@@ -36,7 +36,8 @@ from consilience.active import Explore, Informative
 from consilience.active.pair_counts import PairCounts
 from consilience.errors import InputError, SavedModelError
 from consilience.persistence.archive import parse_array
-from consilience.persistence.codec import KINDS, MAX_DEPTH, Decoder, Encoder, UnknownValueError
+from consilience.persistence.codec import MAX_DEPTH, Decoder, Encoder, UnknownValueError
+from consilience.persistence.kinds import KINDS
 from consilience.semisupervised import PartitionLabelModel
 from tests.subset_groupings import arguments
 

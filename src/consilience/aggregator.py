@@ -47,6 +47,7 @@ class LabelAggregator(ConsensusEstimator):
         InputError
             Annotations that hold no labels, or a wrong parameter.
         """
+        self._check_parameters()
         labels = self._labels(annotations, reset=True)
         with one_blas_thread():
             return self._aggregate(labels)

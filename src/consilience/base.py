@@ -15,6 +15,7 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import FeatureScaleWarning, InputError
+from consilience.parameters import require_common
 from consilience.profiles import association, cluster_profile
 
 Said = TypeVar("Said", Pairs, Groupings)
@@ -87,6 +88,10 @@ class CrowdEstimator(BaseEstimator):
         """
         codes = self._cluster_codes()
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
+
+    def _check_parameters(self) -> None:
+        """Raise an InputError if a parameter is wrong, whatever the data are; a subclass adds its own."""
+        require_common(self)
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
         """Place of each item's cluster among `_cluster_names`; -1 for items of none."""

@@ -8,6 +8,7 @@ __all__ = [
     "MissingDataError",
     "MissingDependencyError",
     "SavedModelError",
+    "SavedModelWarning",
 ]
 
 
@@ -37,3 +38,7 @@ class AnnotationWarning(UserWarning):
 
 class FeatureScaleWarning(UserWarning):
     """Features whose scales are so far apart that a model sees the largest alone; standardise them."""
+
+
+class SavedModelWarning(UserWarning):
+    """A saved model that another version of the package wrote."""

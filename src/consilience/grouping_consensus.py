@@ -39,6 +39,7 @@ class GroupingConsensus(ConsensusEstimator):
         InputError
             Annotations that hold no groupings, or a wrong parameter.
         """
+        self._check_parameters()
         groupings = self._read_groupings(annotations, reset=True)
         with one_blas_thread():
             return self._fuse(groupings)

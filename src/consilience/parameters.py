@@ -2,27 +2,88 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from consilience.errors import InputError
+
+LARGEST_WHOLE = 2**31 - 1
+LARGEST_NUMBER = 1e100  # so that squares and products stay finite
+LARGEST_SEED = 2**32 - 1
+LONGEST = 80  # characters of a value in a message
 
 
 def require(estimator: Any, name: str, expected: str, holds: bool) -> None:
     """Raise an InputError that says what a parameter must be, unless it holds."""
     if not holds:
         value = getattr(estimator, name)
+        limit = _limit(value)
         raise InputError(
-            f"The '{name}' parameter of {type(estimator).__name__} must be {expected}. Got {value!r} instead."
+            f"The '{name}' parameter of {type(estimator).__name__} must be {expected}{limit}. Got {shown(value)} "
+            "instead."
         )
 
 
+def require_common(estimator: Any) -> None:
+    """Raise an InputError if a parameter that many estimators have is wrong."""
+    held = vars(estimator)
+    if "random_state" in held:
+        seeds = f"an int from 0 to {LARGEST_SEED}, a RandomState or None"
+        require(estimator, "random_state", seeds, is_seed(estimator.random_state))
+    if "n_jobs" in held:
+        jobs = estimator.n_jobs is None or (is_whole(estimator.n_jobs, -LARGEST_WHOLE) and estimator.n_jobs != 0)
+        require(estimator, "n_jobs", "None, a positive int, or a negative one to count from all processors", jobs)
+    if "verbose" in held:
+        truth = isinstance(estimator.verbose, bool | np.bool_) or is_whole(estimator.verbose, 0)
+        require(estimator, "verbose", "True or False", truth)
+
+
+def is_one_of(value: Any, values: Iterable[str | None]) -> bool:
+    """Whether a value is one of some texts, or None where that is among them."""
+    return (value is None or isinstance(value, str)) and value in list(values)
+
+
 def is_whole(value: Any, least: int) -> bool:
-    """Whether a value is an int of at least `least`."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+    """Whether a value is an int of at least `least`, and no larger than an index may be."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= LARGEST_WHOLE
 
 
 def is_number(value: Any, *, zero: bool = False) -> bool:
-    """Whether a value is a finite number above zero, or zero where it may be."""
+    """Whether a value is a number above zero, or zero where it may be, whose square is finite."""
     real = isinstance(value, Real) and not isinstance(value, bool)
-    return real and 0 <= float(value) < float("inf") and (zero or float(value) > 0)
+    return bool(real and 0 <= value <= LARGEST_NUMBER and (zero or value > 0))
+
+
+def is_seed(value: Any) -> bool:
+    """Whether scikit-learn takes a value for `random_state`."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    return value is None or isinstance(value, np.random.RandomState) or (whole and 0 <= int(value) <= LARGEST_SEED)
+
+
+def shown(value: Any) -> str:
+    """Show a value in a message, however long it is.
+
+    Examples
+    --------
+    >>> shown("abc"), shown(10**5000)
+    ("'abc'", 'an int of 5001 digits')
+    >>> shown("x" * 1000)[-10:]
+    'xxxxxxxxx…'
+    """
+    if isinstance(value, Integral) and abs(int(value)) >= 10**LONGEST:
+        digits = int(int(abs(value)).bit_length() * math.log10(2)) + 1
+        return f"an int of {digits} digits"
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _limit(value: Any) -> str:
+    """Say what a number may be at most, if it is larger than any may be."""
+    if isinstance(value, Integral) and int(value) > LARGEST_WHOLE:
+        return f", at most {LARGEST_WHOLE:,}"
+    too_large = isinstance(value, Real) and bool(value > LARGEST_NUMBER)  # type: ignore[operator]
+    return f", at most {LARGEST_NUMBER:g}" if too_large else ""

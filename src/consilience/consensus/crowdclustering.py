@@ -162,11 +162,12 @@ class Crowdclustering(GroupingConsensus):
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         """
+        self._check_parameters()
         annotations = in_long_frame(annotations)
         if not isinstance(annotations, Pairs):
             return super().fit(annotations)
         self._forget_columns()
-        self._check(annotations.n_rows, len(annotations))
+        self._require_pairs(annotations.n_rows, len(annotations))
         with one_blas_thread():
             return self._learn(annotations)
 
@@ -202,7 +203,7 @@ class Crowdclustering(GroupingConsensus):
     def _fuse(self, groupings: Groupings) -> Crowdclustering:
         sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(float)
         n_pairs = int((sizes * (sizes - 1) / 2).sum())
-        self._check(n_pairs, len(groupings))
+        self._require_pairs(n_pairs, len(groupings))
         return self._learn(groupings.to_pairs(max_pairs=MAX_PAIRS))
 
     def _learn(self, pairs: Pairs) -> Crowdclustering:
@@ -259,7 +260,8 @@ class Crowdclustering(GroupingConsensus):
             within=float(self.cluster_variance),
         )
 
-    def _check(self, n_pairs: int, n_items: int) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         require(self, "max_clusters", "a positive int", is_whole(self.max_clusters, 1))
         components = is_whole(self.n_components, 1) and self.n_components <= MOST_COMPONENTS
         require(self, "n_components", f"an int from 1 to {MOST_COMPONENTS}", components)
@@ -270,6 +272,8 @@ class Crowdclustering(GroupingConsensus):
         require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
         require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
         require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
+
+    def _require_pairs(self, n_pairs: int, n_items: int) -> None:
         if not n_pairs:
             raise InputError(
                 f"Crowdclustering needs judgements of pairs, and the annotations hold none (n_samples = {n_items})."

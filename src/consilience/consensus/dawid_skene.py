@@ -247,8 +247,8 @@ class DawidSkene(LabelAggregator):
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """
-        labels = self._labels(annotations, reset=True)
         self._check_parameters()
+        labels = self._labels(annotations, reset=True)
         annotators, past = history_counts(history, labels)
         known = gold_codes(gold, labels)
         with one_blas_thread():
@@ -299,6 +299,7 @@ class DawidSkene(LabelAggregator):
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         named = isinstance(self.confusion, str) and self.confusion in ("full", "one-coin")
         require(self, "confusion", "'full' or 'one-coin'", named)
         require(

@@ -62,7 +62,7 @@ from consilience.inference import Trace
 from consilience.inference.iterate import iterate, restarts, spawn_seeds
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import degree_normalised_embedding, rows_of_length_one
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import is_number, is_one_of, is_whole, require
 
 Clusters = Int[np.ndarray, " items"]
 
@@ -355,7 +355,7 @@ class KCC(GroupingConsensus):
 
     def _fuse(self, groupings: Groupings) -> KCC:
         seen = co_occurrence.Seen.of(groupings)
-        self._check(len(seen.places))
+        co_occurrence.require_at_most(self, self.n_clusters, len(seen.places))
         problem = Problem.of(
             seen.memberships, self.utility, self.p, normalize=self.normalize, n_clusters=int(self.n_clusters)
         )
@@ -380,16 +380,16 @@ class KCC(GroupingConsensus):
         points = rows_of_length_one(degree_normalised_embedding(memberships.in_group, number))
         return lambda rng: fusing.kmeans(points, number, rng=rng)
 
-    def _check(self, n_seen: int) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         require(self, "n_clusters", "a positive int", is_whole(self.n_clusters, 1))
         names = ", ".join(map(repr, utilities.UTILITIES))
-        require(self, "utility", f"one of {names}", self.utility in utilities.UTILITIES)
+        require(self, "utility", f"one of {names}", is_one_of(self.utility, utilities.UTILITIES))
         require(self, "p", "a number above 1", is_number(self.p) and self.p > 1)
         require(self, "normalize", "True or False", isinstance(self.normalize, bool | np.bool_))
-        require(self, "init", "'spectral' or 'k-means++'", self.init in ("spectral", "k-means++"))
+        require(self, "init", "'spectral' or 'k-means++'", is_one_of(self.init, ("spectral", "k-means++")))
         for name in ("n_init", "max_iter"):
             require(self, name, "a positive int", is_whole(getattr(self, name), 1))
-        co_occurrence.require_at_most(self, self.n_clusters, n_seen)
 
     def _set_result(self, groupings: Groupings, seen: co_occurrence.Seen, problem: Problem, state: State) -> None:
         cluster = co_occurrence.by_size(state.cluster)

@@ -275,7 +275,6 @@ class ProductMixture(LabelAggregator):
         self.random_state = random_state
 
     def _aggregate(self, labels: Labels) -> ProductMixture:
-        self._check_parameters()
         n_components = labels.n_classes if self.n_components is None else int(self.n_components)
         starts = self._starts(labels, n_components)
         column = labels.annotator * labels.n_classes + labels.label
@@ -308,6 +307,7 @@ class ProductMixture(LabelAggregator):
         return [np.random.default_rng(seed).dirichlet(concentration, len(labels)) for seed in seeds]
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         none = self.n_components is None
         require(self, "n_components", "None or an int of at least 1", none or is_whole(self.n_components, 1))
         known = not isinstance(self.init, str) or self.init in ("auto", "votes", "random")

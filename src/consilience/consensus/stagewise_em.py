@@ -121,7 +121,6 @@ class StagewiseEM(LabelAggregator):
         self.max_iter = max_iter
 
     def _aggregate(self, labels: Labels) -> StagewiseEM:
-        self._check_parameters()
         n_components = labels.n_classes if self.n_components is None else int(self.n_components)
         study = Study.of(labels, n_components, float(self.entry_level))
         settings = Settings(n_components, bool(self.weighted))
@@ -231,6 +230,7 @@ class StagewiseEM(LabelAggregator):
         self.annotators_["informative"] = np.isin(np.arange(labels.n_annotators), list(members))
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         none = self.n_components is None
         require(self, "n_components", "None or an int of at least 1", none or is_whole(self.n_components, 1))
         known = self.refine is None or (isinstance(self.refine, str) and self.refine in ("informative", "all"))

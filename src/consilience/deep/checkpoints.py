@@ -33,6 +33,14 @@ def from_arrays(template: PyTree, arrays: Arrays) -> PyTree:
     return jax.tree_util.tree_unflatten(structure, found)
 
 
+def fits(template: PyTree, arrays: Any) -> bool:
+    """Whether arrays are the leaves of such a tree, each of its shape."""
+    leaves = {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_flatten_with_path(template)[0]}
+    if type(arrays) is not dict or arrays.keys() != leaves.keys():
+        return False
+    return all(_fits(leaf, arrays[name]) for name, leaf in leaves.items())
+
+
 def write(path: Path, arrays: Arrays) -> None:
     """Write the file, or leave the one before as it was."""
     beside = path.with_name(f".{path.name}.part")
@@ -89,6 +97,14 @@ def _plain(leaf: Any) -> np.ndarray:
 
 def _typed(leaf: Any, array: np.ndarray) -> Any:
     return jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(leaf) else jnp.asarray(array, leaf.dtype)
+
+
+def _fits(leaf: Any, array: Any) -> bool:
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
+        return False
+    if _is_key(leaf):
+        return bool(array.dtype == np.uint32 and array.shape[: len(leaf.shape)] == leaf.shape)
+    return bool(array.shape == leaf.shape and np.isfinite(array).all())
 
 
 def _is_key(leaf: Any) -> bool:

@@ -17,7 +17,7 @@ from consilience.annotations.names import order_of_names
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.inference.pair_evidence import PairEvidence
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import is_number, is_one_of, is_whole, require
 from consilience.semisupervised import multiple_views
 from consilience.semisupervised.multiple_views import Prior, Problem, State
 from consilience.view_estimator import ViewEstimator
@@ -54,7 +54,7 @@ class _UncertainExperts(ViewEstimator):
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         """
-        self._check()
+        self._check_parameters()
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
             delattr(self, name)
         features = None if X is None else self._features(X, reset=True)
@@ -105,12 +105,13 @@ class _UncertainExperts(ViewEstimator):
         """γ."""
         return 1.0
 
-    def _check(self) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         require(self, "n_clusters", "a positive int", is_whole(self.n_clusters, 1))
         prior = self.reliability_prior
         two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
         require(self, "reliability_prior", "two positive numbers", two)
-        require(self, "implied_pairs", "'all' or 'independent'", self.implied_pairs in ("all", "independent"))
+        require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
         require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
         require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
         require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
@@ -222,8 +223,8 @@ class MCVC(_UncertainExperts):
         self.tol = tol
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         auto = isinstance(self.max_views, str) and self.max_views == "auto"
         require(self, "max_views", "'auto' or a positive int", auto or is_whole(self.max_views, 1))
         require(self, "stick_concentration", "a positive number", is_number(self.stick_concentration))

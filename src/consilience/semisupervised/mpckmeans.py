@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Pairs
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, spawn_seeds
-from consilience.parameters import is_number, require
+from consilience.parameters import is_number, is_one_of, require
 from consilience.semisupervised import constrained_kmeans as core
 from consilience.semisupervised.constraints import Constraints, entailed
 from consilience.semisupervised.pair_reliability import independent_share, log_odds
@@ -216,7 +216,7 @@ class MPCKMeans(PairwiseClustering):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        require(self, "metric", "'diagonal', 'full' or None", self.metric is None or self.metric in METRICS)
+        require(self, "metric", "'diagonal', 'full' or None", is_one_of(self.metric, (None, *METRICS)))
         for name in ("metric_per_cluster", "closure"):
             require(self, name, "True or False", isinstance(getattr(self, name), bool | np.bool_))
         auto = isinstance(self.weight, str) and self.weight == "auto"

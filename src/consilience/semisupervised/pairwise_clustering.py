@@ -130,6 +130,7 @@ class PairwiseClustering(CrowdEstimator):
         return kept
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         for name in ("n_clusters", "n_init", "max_iter"):
             require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
         none = self.max_pairs is None

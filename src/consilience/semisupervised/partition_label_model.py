@@ -22,7 +22,7 @@ from consilience.inference import Trace
 from consilience.inference.confusion import confusion_prior
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import is_number, is_one_of, is_whole, require
 from consilience.semisupervised import mapping, prior_variance
 from consilience.semisupervised.partition_labels import (
     Evidence,
@@ -444,6 +444,7 @@ class PartitionLabelModel(CrowdEstimator):
         return min(MAX_CLUSTERS, n_items) if self.max_clusters is None else int(self.max_clusters)
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         none = self.max_clusters is None
         require(self, "max_clusters", "None or an int of at least 1", none or is_whole(self.max_clusters, 1))
         auto = isinstance(self.prior_variance, str) and self.prior_variance == "auto"
@@ -452,7 +453,7 @@ class PartitionLabelModel(CrowdEstimator):
         require(self, "rich_get_richer", "None or a float of at least 0", allowed)
         for name in ("diagonal_concentration", "off_diagonal_concentration"):
             require(self, name, "a positive float", is_number(getattr(self, name)))
-        require(self, "init", "'features' or 'random'", self.init in ("features", "random"))
+        require(self, "init", "'features' or 'random'", is_one_of(self.init, ("features", "random")))
         require(self, "merge", "True or False", isinstance(self.merge, bool | np.bool_))
         for name in ("n_init", "max_iter"):
             require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
