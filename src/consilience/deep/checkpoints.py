@@ -18,6 +18,7 @@ from jaxtyping import PyTree
 from consilience.errors import InputError
 
 Arrays = dict[str, np.ndarray]
+REMEMBERED = ".remembered"
 
 
 def to_arrays(tree: PyTree) -> Arrays:
@@ -34,11 +35,11 @@ def from_arrays(template: PyTree, arrays: Arrays) -> PyTree:
 
 
 def fits(template: PyTree, arrays: Any) -> bool:
-    """Whether arrays are the leaves of such a tree, each of its shape."""
+    """Whether arrays are the leaves of such a tree, each of its shape; what is remembered has a row for each item."""
     leaves = {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_flatten_with_path(template)[0]}
     if type(arrays) is not dict or arrays.keys() != leaves.keys():
         return False
-    return all(_fits(leaf, arrays[name]) for name, leaf in leaves.items())
+    return all(_fits(leaf, arrays[name], of_items=name == REMEMBERED) for name, leaf in leaves.items())
 
 
 def write(path: Path, arrays: Arrays) -> None:
@@ -99,12 +100,13 @@ def _typed(leaf: Any, array: np.ndarray) -> Any:
     return jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(leaf) else jnp.asarray(array, leaf.dtype)
 
 
-def _fits(leaf: Any, array: Any) -> bool:
+def _fits(leaf: Any, array: Any, *, of_items: bool) -> bool:
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
         return False
     if _is_key(leaf):
         return bool(array.dtype == np.uint32 and array.shape[: len(leaf.shape)] == leaf.shape)
-    return bool(array.shape == leaf.shape and np.isfinite(array).all())
+    one, other = (array.shape[1:], leaf.shape[1:]) if of_items and array.ndim else (array.shape, leaf.shape)
+    return bool(one == other and np.isfinite(array).all())
 
 
 def _is_key(leaf: Any) -> bool:

@@ -29,7 +29,7 @@ NPY_VERSION = (1, 0)
 CHUNK = 1 << 20  # bytes
 ODD_ARCHIVE = (BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, OverflowError, struct.error)
 """What zipfile raises on archives that are none, or damaged."""
-ODD_ARRAY = (ValueError, TypeError, SyntaxError, RecursionError, OverflowError, KeyError)
+ODD_HEADER = (ValueError, TypeError, SyntaxError, RecursionError, OverflowError, KeyError)
 """What NumPy raises on headers of arrays that are none."""
 
 
@@ -174,7 +174,7 @@ def read_arrays(path: Path, archive: ZipFile, n_arrays: Any) -> list[np.ndarray]
         with _member_of(path, name), archive.open(name) as member:
             try:
                 arrays.append(parse_array(member, sizes[name]))
-            except ODD_ARRAY as error:
+            except ValueError as error:
                 raise SavedModelError(f"{path} is damaged: its member {name} is no array.") from error
     return arrays
 
@@ -190,17 +190,20 @@ def _member_of(path: Path, name: str) -> Iterator[None]:
         raise SavedModelError(f"{path} is damaged: its member {name} cannot be read, or has changed.") from error
 
 
-def parse_array(file: IO[bytes], size: int) -> np.ndarray:
+def parse_array(file: Any, size: int) -> np.ndarray:
     """Read an array of numbers or text from an ``.npy`` file of a size in bytes, and no more than that.
+
+    Parameters
+    ----------
+    file : binary file
+    size : of the file, in bytes
 
     Raises
     ------
     ValueError
         It is no such array, or says that it is smaller or larger than the file.
     """
-    if np.lib.format.read_magic(file) != NPY_VERSION:
-        raise ValueError("the version of an array")
-    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    shape, is_fortran, dtype = _header(file)
     n_cells = math.prod(shape)
     if dtype.kind not in NUMERIC + "U" or min(shape, default=0) < 0 or (n_cells and not dtype.itemsize):
         raise ValueError("the header of an array")
@@ -215,7 +218,16 @@ def parse_array(file: IO[bytes], size: int) -> np.ndarray:
     return array
 
 
-def _fill(content: bytearray, file: IO[bytes]) -> None:
+def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
+    try:
+        if np.lib.format.read_magic(file) == NPY_VERSION:
+            return np.lib.format.read_array_header_1_0(file)
+    except ODD_HEADER as error:
+        raise ValueError("the header of an array") from error
+    raise ValueError("the version of an array")
+
+
+def _fill(content: bytearray, file: Any) -> None:
     """Fill a buffer with the rest of a file, a chunk at a time, and read on to its end, where zipfile compares sums."""
     view, place = memoryview(content), 0
     while chunk := file.read(CHUNK):

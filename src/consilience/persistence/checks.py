@@ -70,26 +70,26 @@ def named(rows: Length, index: pd.Index, sizes: Sizes) -> bool:
     return rows is None or bool(index.equals(sizes.setdefault(f"names of {rows}", index)))
 
 
-def number(low: float = -np.inf, high: float = np.inf, *, nan: bool = False) -> Check:
+def number(low: int | float = -np.inf, high: int | float = np.inf, *, nan: bool = False) -> Check:
     """A number between two others; NaN where it may be."""
     words = "a number" + ("" if low == -np.inf else f" of at least {low:g}") + (" or NaN" if nan else "")
 
     def holds(value: Any, sizes: Sizes) -> bool:
-        return _is_real(value) and (low <= value <= high or (nan and bool(np.isnan(value))))
+        return _is_real(value) and bool(low <= value <= high or (nan and np.isnan(value)))
 
     return Check(words, holds)
 
 
 def whole(low: int = 0) -> Check:
     """A whole number of at least another."""
-    return Check(f"an integer of at least {low}", lambda value, sizes: _is_whole(value) and low <= value < 2**63)
+    return Check(f"an integer of at least {low}", lambda value, sizes: _is_whole(value) and bool(low <= value < 2**63))
 
 
 def size(name: str) -> Check:
     """A whole number that is the size of this name."""
     return Check(
         f"the number of {name}",
-        lambda value, sizes: _is_whole(value) and 0 <= value < 2**63 and fits(name, int(value), sizes),
+        lambda value, sizes: _is_whole(value) and 0 <= int(value) < 2**63 and fits(name, int(value), sizes),
     )
 
 
@@ -134,8 +134,8 @@ def either(*checks: Check) -> Check:
 def array(
     kind: type | None,
     *shape: Length,
-    low: float = -np.inf,
-    high: float = np.inf,
+    low: int | float = -np.inf,
+    high: int | float = np.inf,
     nan: bool = False,
     inf: bool = False,
     shares: bool = False,
@@ -166,7 +166,7 @@ def array(
     return Check(words, holds)
 
 
-def _in_range(value: np.ndarray, low: float, high: float, *, nan: bool, inf: bool) -> bool:
+def _in_range(value: np.ndarray, low: int | float, high: int | float, *, nan: bool, inf: bool) -> bool:
     if not value.size:
         return True
     smallest, largest = float(np.fmin.reduce(value, axis=None)), float(np.fmax.reduce(value, axis=None))

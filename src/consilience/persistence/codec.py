@@ -129,11 +129,17 @@ class Encoder:
 
 
 class Decoder:
-    """Turns JSON and arrays back into values."""
+    """Turns JSON and arrays back into values.
+
+    Attributes
+    ----------
+    unused : set of int
+        Numbers of the arrays that no value held so far.
+    """
 
     def __init__(self, kinds: Sequence[Kind], arrays: Sequence[np.ndarray]):
         self._arrays = arrays
-        self._unused = set(range(len(arrays)))
+        self.unused = set(range(len(arrays)))
         self._decode = {kind.tag: kind.decode for kind in kinds}
         self._depth = 0
 
@@ -170,15 +176,10 @@ class Decoder:
 
     def array(self, number: Json) -> np.ndarray:
         """Return the array of a number, which is used up by that."""
-        if type(number) is not int or number not in self._unused:
+        if type(number) is not int or number not in self.unused:
             raise ContentError(f"names the array {number!r}, which is not there or was named before")
-        self._unused.remove(number)
+        self.unused.remove(number)
         return self._arrays[number]
-
-    def require_all_used(self) -> None:
-        """Raise a ContentError if there are arrays that nothing names."""
-        if self._unused:
-            raise ContentError(f"does not name the array {min(self._unused)}")
 
 
 def require(holds: bool) -> None:

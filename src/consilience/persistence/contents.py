@@ -9,9 +9,12 @@ from sklearn.pipeline import Pipeline
 from consilience.active.strategies import Strategy
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
+from consilience.parameters import is_one_of
 from consilience.persistence import attributes, parts
 from consilience.persistence.checks import Check, Sizes
 from consilience.persistence.relations import broken
+
+OUTPUT, OUTPUTS = "_sklearn_output_config", ("default", "pandas", "polars", None)
 
 
 def problem_of(estimator: Any) -> str:
@@ -29,8 +32,18 @@ def problem_of(estimator: Any) -> str:
         return " ".join(str(error).split())
     if isinstance(estimator, Pipeline):
         return _of_steps(estimator)
-    learned = {name: value for name, value in vars(estimator).items() if name not in estimator.get_params(deep=False)}
-    return _of_attributes(estimator, learned) if learned else ""
+    parameters = {*estimator.get_params(deep=False), OUTPUT}
+    learned = {name: value for name, value in vars(estimator).items() if name not in parameters}
+    return _of_output(estimator) or (_of_attributes(estimator, learned) if learned else "")
+
+
+def _of_output(estimator: Any) -> str:
+    """Compare what scikit-learn's set_output keeps with what it may keep."""
+    kept = vars(estimator).get(OUTPUT, {})
+    known = type(kept) is dict and set(kept) <= {"transform"} and all(is_one_of(how, OUTPUTS) for how in kept.values())
+    return (
+        "" if known else f"The {OUTPUT!r} of {type(estimator).__name__} must name a known kind of output, and does not."
+    )
 
 
 def _check_parameters(estimator: Any) -> None:

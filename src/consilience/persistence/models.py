@@ -18,9 +18,10 @@ import consilience
 from consilience import registry
 from consilience.errors import InputError, MissingDependencyError, SavedModelError, SavedModelWarning
 from consilience.parameters import shown
-from consilience.persistence import archive, parts
+from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
 from consilience.persistence.contents import problem_of
+from consilience.persistence.earlier import upgraded
 from consilience.persistence.kinds import KINDS
 from consilience.persistence.parts import PARTS, STEPS, STUDIES, is_part
 
@@ -120,7 +121,6 @@ def load(path: str | PathLike[str]) -> Any:
     decode = Decoder(ALL_KINDS, arrays)
     try:
         model = decode(document.get("model"))
-        decode.require_all_used()
     except ContentError as error:
         raise SavedModelError(f"{path}{by} is damaged: its 'model' {error}.") from error
     except _UnknownPartError as error:
@@ -133,6 +133,8 @@ def load(path: str | PathLike[str]) -> Any:
         raise SavedModelError(f"{path} does not fit into the memory of this machine.") from error
     if problem := _problem(model):
         raise SavedModelError(f"{path} is no saved model: {problem}")
+    if decode.unused:
+        raise SavedModelError(f"{path} is damaged: nothing in it names the array {min(decode.unused)}.")
     _tell_versions(path, model, saved_with)
     return model
 
@@ -167,7 +169,7 @@ class EntryError(InputError):
     """What stands in an entry of a file is not what belongs there; the message names the entry."""
 
 
-class _UnknownPartError(Exception):
+class _UnknownPartError(InputError):
     """A file that is whole but speaks of what this version does not know; the message goes on after the path."""
 
 
@@ -181,7 +183,7 @@ def _require_format(path: Path, document: Any) -> dict[str, str]:
     found = saved_with if isinstance(saved_with, dict) else {}
     texts = all(isinstance(found.get(name), str) for name in VERSIONS)
     if version > FORMAT_VERSION:
-        later = shown(found["consilience"]) if texts else "unknown"
+        later = shown(found["consilience"]).strip("'") if texts else "unknown"
         raise SavedModelError(
             f"{path} was saved by a later version of consilience ({later}, format {version}) than this one "
             f"({consilience.__version__}, format {FORMAT_VERSION}); upgrade to load it."
@@ -255,21 +257,29 @@ def _decode_estimator(content: Any, decode: Decoder) -> Any:
     for key in parameters:
         if key not in known:
             raise _UnknownPartError(f"gives {name} the parameter {key!r}, which this version of it does not have")
-    usual = {key: parameter.default for key, parameter in known.items() if key not in parameters}
-    if Parameter.empty in usual.values():
-        lacking = next(key for key, value in usual.items() if value is Parameter.empty)
-        raise ContentError(f"is a {name} without the parameter {lacking!r}")
-    held = {key: _decoded(name, key, node, decode) for key, node in parameters.items()}
+    for key, parameter in known.items():
+        if key not in parameters and parameter.default is Parameter.empty:
+            raise ContentError(f"is a {name} without the parameter {key!r}")
+    given = {key: _decoded(name, key, node, decode) for key, node in parameters.items()}
     for key in attributes:
         if key in known or hasattr(made, key) or not key.isidentifier() or key.startswith("__"):
             raise ContentError(f"gives {name} the attribute {key!r}, which is no attribute of it")
     learned = {key: _decoded(name, key, node, decode) for key, node in attributes.items()}
-    absent = {key: value() for key, value in parts.ABSENT.get(name, {}).items() if key not in learned}
-    estimator: Any = object.__new__(made)  # __init__ only assigns parameters; that of a study would begin it anew
-    vars(estimator).update(usual | held | absent | learned)
+    estimator = _begun(made, given)
+    vars(estimator).update(upgraded(name, learned))
     if problem := problem_of(estimator):
         raise EntryError(problem)
     return estimator
+
+
+def _begun(made: type[Any], parameters: dict[str, Any]) -> Any:
+    """Estimator with these parameters; a study without its ``__init__``, which would begin it anew."""
+    if made.__name__ != "ActiveSession":
+        return made(**parameters)
+    study: Any = object.__new__(made)
+    known = signature(made).parameters
+    vars(study).update({name: parameters.get(name, known[name].default) for name in known})
+    return study
 
 
 def _decoded(owner: str, name: str, node: Any, decode: Decoder) -> Any:

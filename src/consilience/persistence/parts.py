@@ -69,9 +69,6 @@ STRATEGIES = (
 STUDIES = dict.fromkeys(("ActiveSession", *STRATEGIES), "consilience.active")
 """A study that still collects, and what composes its subsets."""
 
-ABSENT = {"ActiveSession": {"_pending_places": dict, "_left_out": list}}
-"""What stands for attributes that earlier versions did not have."""
-
 
 def is_part(value: Any, parts: dict[str, str]) -> bool:
     """Whether a value is an instance of one of these classes, and of no subclass."""
@@ -91,16 +88,10 @@ def _dict_of(kind: type) -> Check:
     return Check(f"a dict of values of type {kind.__name__}", holds)
 
 
-def _is_output(value: Any, sizes: Sizes) -> bool:
-    return type(value) is dict and set(value) <= {"transform"} and set(value.values()) <= OUTPUTS
-
-
-OUTPUTS = {"default", "pandas", "polars", None}
 OF_FEATURES = array(float, "features", nan=True)
 INPUT: Attributes = {
     "n_features_in_": size("features"),
     "feature_names_in_": optional(array(object, "features")),
-    "_sklearn_output_config": optional(Check("what set_output keeps", _is_output)),
 }
 SEEN = {"n_samples_seen_": either(number(0), array(float, "features", low=0), array(int, "features", low=0))}
 NAMES = list_of(TEXT)
@@ -188,8 +179,8 @@ class WidthError(ValueError):
 def try_out(pipeline: Pipeline) -> None:
     """Give one item to the fitted steps of a pipeline before the model, which raise an error if they do not fit."""
     n_features = getattr(pipeline[0], "n_features_in_", None)
-    if n_features is None or not _are_fitted(pipeline):
-        return
+    if n_features is None or not (_takes_features(pipeline[-1]) and _are_fitted(pipeline)):
+        return  # unfitted, or a part of a ColumnTransformer, which is tried out as a whole
     called = getattr(pipeline[0], "feature_names_in_", None)
     item = pd.DataFrame([[0.0] * n_features], columns=called).astype(object)
     for column, category in _categories(pipeline[0]):
@@ -198,9 +189,13 @@ def try_out(pipeline: Pipeline) -> None:
         warnings.simplefilter("ignore")
         typed = item.infer_objects()
         found = pipeline[:-1].transform(typed.to_numpy() if called is None else typed)
-    wanted = getattr(pipeline[-1], "n_features_in_", found.shape[1])
+    wanted = pipeline[-1].n_features_in_
     if found.shape != (1, wanted):
         raise WidthError(f"{found.shape[1]} features come out of the steps, and {wanted} go into the model")
+
+
+def _takes_features(model: Any) -> bool:
+    return hasattr(model, "predict") and hasattr(model, "n_features_in_")
 
 
 def _are_fitted(pipeline: Pipeline) -> bool:
