@@ -160,9 +160,23 @@ class CrowdEstimator(BaseEstimator):
                 f"Feature {self._name_of_feature(column)!r} of item {item!r} is {values[row, column]:g}, whose square "
                 f"is infinite. Expected numbers of at most {LARGEST:g}: scale the feature."
             )
+        if reset:
+            self._require_spread(values)
         if reset and self._depends_on_scale():
             self._warn_of_scales(values)
         return values
+
+    def _require_spread(self, values: Float[np.ndarray, "items features"]) -> None:
+        """Raise an InputError if a feature varies so little that its squares are zero."""
+        if not len(values):
+            return
+        spread = values.max(axis=0) - values.min(axis=0)
+        tiny = np.flatnonzero((spread > 0) & (spread < 1 / LARGEST))
+        if len(tiny):
+            raise InputError(
+                f"The values of feature {self._name_of_feature(tiny[0])!r} differ by {spread[tiny[0]]:g} at most, and "
+                f"its square is zero. Expected differences of at least {1 / LARGEST:g}: scale the feature."
+            )
 
     def _depends_on_scale(self) -> bool:
         """Whether the answer changes if a feature is given in another unit."""

@@ -13,6 +13,7 @@ from consilience.errors import InputError
 
 LARGEST_WHOLE = 2**31 - 1
 LARGEST_NUMBER = 1e100  # so that squares and products stay finite
+MOST_RESTARTS = 1_000_000
 LARGEST_SEED = 2**32 - 1
 LONGEST = 80  # characters of a value in a message
 
@@ -34,6 +35,8 @@ def require_common(estimator: Any) -> None:
     if "random_state" in held:
         seeds = f"an int from 0 to {LARGEST_SEED}, a RandomState or None"
         require(estimator, "random_state", seeds, is_seed(estimator.random_state))
+    if "n_init" in held and is_whole(estimator.n_init, MOST_RESTARTS + 1):
+        require(estimator, "n_init", f"an int from 1 to {MOST_RESTARTS:,}", False)
     if "n_jobs" in held:
         jobs = estimator.n_jobs is None or (is_whole(estimator.n_jobs, -LARGEST_WHOLE) and estimator.n_jobs != 0)
         require(estimator, "n_jobs", "None, a positive int, or a negative one to count from all processors", jobs)
@@ -85,5 +88,5 @@ def _limit(value: Any) -> str:
     """Say what a number may be at most, if it is larger than any may be."""
     if isinstance(value, Integral) and int(value) > LARGEST_WHOLE:
         return f", at most {LARGEST_WHOLE:,}"
-    too_large = isinstance(value, Real) and bool(value > LARGEST_NUMBER)  # type: ignore[operator]
+    too_large = isinstance(value, Real) and bool(LARGEST_NUMBER < value < math.inf)  # type: ignore[operator]
     return f", at most {LARGEST_NUMBER:g}" if too_large else ""

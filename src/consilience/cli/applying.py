@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
@@ -16,9 +15,9 @@ from consilience import load, registry
 from consilience.annotations import Labels
 from consilience.cli.evidence import Evidence, read_said
 from consilience.cli.features import read_features
+from consilience.cli.messages import note, say
 from consilience.cli.options import FeatureOptions, flags
 from consilience.cli.preparing import as_shown, legible, needs_of, read_for, steps_for
-from consilience.cli.program import note
 from consilience.cli.reading import named
 from consilience.cli.tables import names_as, read_scores, require_folder, rows_of, write_table
 from consilience.cli.verdict import verdict
@@ -114,7 +113,7 @@ def report(
     shown, table = as_shown(estimator, table)
     warnings = verdict(model, Evidence(said, table, [])).warnings
     write_report(shown, said, X=table, scores=rated, warnings=warnings, path=out)
-    click.echo(f"{out}")
+    say(f"{out}")
 
 
 def _features_of(path: Path, estimator: Any, options: FeatureOptions) -> pd.DataFrame:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 
 from consilience import write_annotations
+from consilience.cli.messages import say
 from consilience.cli.sources import classes_of
 from consilience.cli.tables import read_numbers, require_folder, write_table
 from consilience.datasets import list_datasets, load_dataset
@@ -51,13 +51,13 @@ def simulate_agents(
     agent = population if annotators is None else [population.draw() for _ in range(annotators)]
     said = present(agent, asked, items=table.index)
     write_annotations(said, out)
-    click.echo(f"{out}: {said}")
+    say(f"{out}: {said}")
     if truth_out is not None and truth is not None:
         write_table(truth.rename("class").rename_axis("item").reset_index(), truth_out)
-        click.echo(f"{truth_out}: {truth.nunique()} clusters of {len(truth)} items")
+        say(f"{truth_out}: {truth.nunique()} clusters of {len(truth)} items")
     if features_out is not None:
         write_table(table.rename_axis("item").reset_index(), features_out)
-        click.echo(f"{features_out}: {table.shape[1]} features of {len(table)} items")
+        say(f"{features_out}: {table.shape[1]} features of {len(table)} items")
 
 
 def _drawn(settings: dict[str, Any], rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:

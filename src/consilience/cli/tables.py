@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
 import pandas as pd
 
 from consilience.annotations.files.sources import TEXT, Source, import_pyarrow, read_source
@@ -13,7 +12,8 @@ from consilience.annotations.files.table import CANONICAL_INTEGER, Table
 from consilience.annotations.names import plain, unique_names
 from consilience.cli.cells import ColumnReader, read_cells, with_decimal_points
 from consilience.cli.item_columns import ids_beside, item_column
-from consilience.cli.program import note, others
+from consilience.cli.messages import note, say_data
+from consilience.cli.program import others
 from consilience.errors import AnnotationError, InputError
 
 LISTED = 5  # names in a note
@@ -149,7 +149,7 @@ def write_table(frame: pd.DataFrame, path: Path | None) -> None:
         The folder does not exist, or the file name ends otherwise.
     """
     if path is None:
-        click.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
+        say_data(frame.to_csv(index=False, lineterminator="\n"))
         return
     require_folder(path)
     if text := TEXT.search(path.name):

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings, Pairs
@@ -22,10 +21,11 @@ from consilience.consensus.point_mixture import Mixture, Prior
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
-from consilience.inference.iterate import restarts, spawn_seeds
+from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
 from consilience.parameters import is_number, is_whole, require
 
 MAX_PAIRS = 500_000  # judgements that `fit` takes: each is met in every sweep
+MOST_CLUSTERS = 10_000
 MOST_COMPONENTS = 10  # beyond it the tables of an annotator grow large
 SHUFFLE = 0  # seed of the order of items, so that those of one batch are not alike
 
@@ -226,7 +226,7 @@ class Crowdclustering(GroupingConsensus):
         self.restart_bounds_ = np.array([trace.lower_bound for trace, _ in found])
         trace, mixture = found[int(self.restart_bounds_.argmax())]
         if not trace.converged:
-            warnings.warn(f"Crowdclustering: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=4)
+            warnings.warn(f"Crowdclustering: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
         self._read_off(problem, trace.state, mixture, pairs, order)
@@ -262,7 +262,8 @@ class Crowdclustering(GroupingConsensus):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        require(self, "max_clusters", "a positive int", is_whole(self.max_clusters, 1))
+        clusters = is_whole(self.max_clusters, 1) and self.max_clusters <= MOST_CLUSTERS
+        require(self, "max_clusters", f"an int from 1 to {MOST_CLUSTERS:,}", clusters)
         components = is_whole(self.n_components, 1) and self.n_components <= MOST_COMPONENTS
         require(self, "n_components", f"an int from 1 to {MOST_COMPONENTS}", components)
         require(self, "two_stage", "True or False", isinstance(self.two_stage, bool | np.bool_))

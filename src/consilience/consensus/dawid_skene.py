@@ -44,7 +44,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.special import gammaln
-from sklearn.exceptions import ConvergenceWarning
 
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
@@ -53,6 +52,7 @@ from consilience.consensus.prior_knowledge import gold_codes, history_counts
 from consilience.consensus_estimator import one_blas_thread
 from consilience.inference import Trace, iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
+from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.product_distributions import Answers, Expectation, expectation, expectation_of, posterior
 from consilience.parameters import is_number, is_whole, require
 
@@ -280,7 +280,7 @@ class DawidSkene(LabelAggregator):
             tol=self.tol,
         )
         if not trace.converged:
-            warnings.warn(f"DawidSkene: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=3)
+            warnings.warn(f"DawidSkene: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=3)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
         self._read_off(labels, trace.state, evidence, annotators)

@@ -48,7 +48,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -59,7 +58,7 @@ from consilience.consensus import kcc_utilities as utilities
 from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference import Trace
-from consilience.inference.iterate import iterate, restarts, spawn_seeds
+from consilience.inference.iterate import UnsettledWarning, iterate, restarts, spawn_seeds
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import degree_normalised_embedding, rows_of_length_one
 from consilience.parameters import is_number, is_one_of, is_whole, require
@@ -368,7 +367,7 @@ class KCC(GroupingConsensus):
         traces = restarts(from_seed, [(seed,) for seed in seeds], n_jobs=self.n_jobs)
         best = max(traces, key=lambda trace: trace.lower_bound)
         if not best.converged:
-            warnings.warn(f"KCC: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=4)
+            warnings.warn(f"KCC: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
         self.n_iter_, self.converged_ = best.n_iter, best.converged
         self._set_result(groupings, seen, problem, best.state)
         return self

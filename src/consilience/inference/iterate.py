@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from consilience.progress import progress_bar
 
+MOST_THREADS = 4  # for each processor
+
 State = TypeVar("State")
 Result = TypeVar("Result")
+
+
+class UnsettledWarning(ConvergenceWarning):
+    """A model still changed when it had to stop."""
 
 
 @dataclass(frozen=True)
@@ -129,11 +136,16 @@ def restarts(
         threadpool_limits(1, user_api="blas"),  # products of chunks are too small to share: threads would only wait
         progress_bar(shown=progress is not None, total=len(calls), desc=progress, disable=None, leave=False) as bar,
     ):
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        parallel = Parallel(n_jobs=n_threads(n_jobs, len(calls)), prefer="threads", return_as="generator")
         for result in parallel(delayed(run)(*call) for call in calls):
             results.append(result)
             bar.update()
     return results
+
+
+def n_threads(n_jobs: int | None, n_calls: int) -> int:
+    """Threads that `n_jobs` stands for: not more than calls, nor many more than processors, which would only wait."""
+    return max(min(effective_n_jobs(n_jobs), n_calls, MOST_THREADS * cpu_count()), 1)
 
 
 def spawn_seeds(rng: np.random.RandomState, n: int) -> list[int]:

@@ -202,9 +202,9 @@ ATTRIBUTES: dict[str, Attributes] = {
     },
     "SemiCrowd": {
         **PAIRWISE,
-        "components_": array(float, "features", "features"),
+        "components_": array(float, None, "features"),
         "inertia_": optional(number(0)),
-        "completed_": table("items", "items"),
+        "completed_": table("judged items", "judged items"),
     },
     "InductiveConsensus": {
         **FEATURES,

@@ -13,7 +13,8 @@ RENAMED = ".posterior.clusters."
 def upgraded(name: str, attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes of an estimator or a study as this version has them; those that it does not know stay."""
     if name == "ActiveSession":
-        return {"_pending_places": {}, "_left_out": []} | attributes
+        absent: dict[str, Any] = {"_pending_places": {}, "_left_out": []}
+        return attributes | {key: value for key, value in absent.items() if key not in attributes}
     if name in ("BayesSCDC", "SCDC") and "components_" not in attributes:
         return _of_single_components(attributes)
     return attributes

@@ -228,15 +228,16 @@ def _class(name: str) -> type[Any]:
 
 
 def _encode_estimator(value: BaseEstimator, encode: Encoder) -> Any:
-    if problem := problem_of(value):
-        raise InputError(f"{type(value).__name__} cannot be saved: {problem}")
     parameters = value.get_params(deep=False)
     attributes = {name: held for name, held in vars(value).items() if name not in parameters}
-    return {
+    encoded = {
         "class": type(value).__name__,
         "parameters": {name: _named(value, name, held, encode) for name, held in parameters.items()},
         "attributes": {name: _named(value, name, held, encode) for name, held in attributes.items()},
     }
+    if problem := problem_of(value):
+        raise InputError(f"{type(value).__name__} cannot be saved: {problem}")
+    return encoded
 
 
 def _named(owner: BaseEstimator, name: str, value: Any, encode: Encoder) -> Any:

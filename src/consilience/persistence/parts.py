@@ -157,7 +157,7 @@ ATTRIBUTES: dict[str, Attributes] = {
         "items_": names("items"),
         "groupings_": ANYTHING,
         "_pending": list_of(tuple_of(whole(), list_of(ANYTHING), ANYTHING)),
-        "_pending_places": _dict_of(np.ndarray),
+        "_pending_places": optional(_dict_of(np.ndarray)),
         "_left_out": list_of(tuple_of(list_of(ANYTHING), ANYTHING)),
         "_strategy": instance_of(*STRATEGIES),
         "_random": Check("a RandomState", lambda value, sizes: type(value) is np.random.RandomState),

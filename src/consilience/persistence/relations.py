@@ -146,7 +146,7 @@ def _study(session: Any) -> Broken:
         yield "_pending"
     elif not all(
         number in pending and len(places) == len(pending[number]) and _are_places(places, n_items)
-        for number, places in session._pending_places.items()
+        for number, places in getattr(session, "_pending_places", {}).items()
     ):
         yield "_pending_places"
     if not all(_are_items(items, session.items_) for items, _ in session._left_out):

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.annotations.names import order_of_names
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
+from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.parameters import is_number, is_one_of, is_whole, require
 from consilience.semisupervised import multiple_views
@@ -80,7 +80,7 @@ class _UncertainExperts(ViewEstimator):
                 rng=rng,
             )
         if not trace.converged:
-            warnings.warn(f"{type(self).__name__}: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"{type(self).__name__}: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
         self.items_ = said.items

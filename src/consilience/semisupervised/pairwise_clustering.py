@@ -20,7 +20,6 @@ import pandas as pd
 from jaxtyping import Float, Int
 from sklearn.base import TransformerMixin
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,6 +29,7 @@ from consilience.annotations.pairs import pairs_of_ranks
 from consilience.base import CrowdEstimator
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
+from consilience.inference.iterate import UnsettledWarning
 from consilience.parameters import is_number, is_whole, require
 from consilience.semisupervised.pair_reliability import annotator_table, same_by_clusters
 
@@ -84,7 +84,7 @@ class PairwiseClustering(CrowdEstimator):
             self.notes_ = notes + self._learn(features, pairs, np.lexsort(features.T[::-1]), rng)
         if not self.converged_:
             sentence = self._unsettled.format(self.max_iter)
-            warnings.warn(f"{model}: {sentence} Raise max_iter.", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"{model}: {sentence} Raise max_iter.", UnsettledWarning, stacklevel=2)
         self.annotators_ = annotator_table(pairs, self.labels_)
         return self
 

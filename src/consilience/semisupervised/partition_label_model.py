@@ -11,7 +11,6 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import coo_array, csr_array
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +19,7 @@ from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 from consilience.inference import Trace
 from consilience.inference.confusion import confusion_prior
-from consilience.inference.iterate import restarts, spawn_seeds
+from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.parameters import is_number, is_one_of, is_whole, require
 from consilience.semisupervised import mapping, prior_variance
@@ -217,7 +216,7 @@ class PartitionLabelModel(CrowdEstimator):
         if self.merge:
             best = merge(best, evidence, prior, max_iter=self.max_iter, tol=self.tol)
         if not best.converged:
-            warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
 
         self.items_ = groupings.items
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
