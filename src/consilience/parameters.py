@@ -12,7 +12,7 @@ import numpy as np
 from consilience.errors import InputError
 
 LARGEST_WHOLE = 2**31 - 1
-LARGEST_NUMBER = 1e100  # so that squares and products stay finite
+SMALLEST_NUMBER, LARGEST_NUMBER = 1e-100, 1e100  # so that squares and products are neither zero nor infinite
 MOST_RESTARTS = 1_000_000
 LARGEST_SEED = 2**32 - 1
 LONGEST = 80  # characters of a value in a message
@@ -22,7 +22,7 @@ def require(estimator: Any, name: str, expected: str, holds: bool) -> None:
     """Raise an InputError that says what a parameter must be, unless it holds."""
     if not holds:
         value = getattr(estimator, name)
-        limit = _limit(value)
+        limit = _limit(value, expected)
         raise InputError(
             f"The '{name}' parameter of {type(estimator).__name__} must be {expected}{limit}. Got {shown(value)} "
             "instead."
@@ -56,9 +56,12 @@ def is_whole(value: Any, least: int) -> bool:
 
 
 def is_number(value: Any, *, zero: bool = False) -> bool:
-    """Whether a value is a number above zero, or zero where it may be, whose square is finite."""
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    return bool(real and 0 <= value <= LARGEST_NUMBER and (zero or value > 0))
+    """Whether a value is a number above zero, or zero where it may be, of a size that can be computed with."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    if isinstance(value, Integral) and not -(2**63) <= int(value) < 2**63:  # which no array holds
+        return False
+    return bool((0 if zero else SMALLEST_NUMBER) <= float(value) <= LARGEST_NUMBER)
 
 
 def is_seed(value: Any) -> bool:
@@ -84,9 +87,14 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-def _limit(value: Any) -> str:
-    """Say what a number may be at most, if it is larger than any may be."""
-    if isinstance(value, Integral) and int(value) > LARGEST_WHOLE:
-        return f", at most {LARGEST_WHOLE:,}"
-    too_large = isinstance(value, Real) and bool(LARGEST_NUMBER < value < math.inf)  # type: ignore[operator]
-    return f", at most {LARGEST_NUMBER:g}" if too_large else ""
+def _limit(value: Any, expected: str) -> str:
+    """Say what a number may be at most, or at least, if it is larger or smaller than any may be."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return ""
+    if isinstance(value, Integral):
+        if int(value) <= LARGEST_WHOLE:
+            return ""
+        return f", at most {LARGEST_WHOLE:,}" if " int" in f" {expected}" else ", of 64 bits"
+    if 0 < float(value) < SMALLEST_NUMBER:
+        return f", at least {SMALLEST_NUMBER:g}"
+    return f", at most {LARGEST_NUMBER:g}" if LARGEST_NUMBER < float(value) < math.inf else ""

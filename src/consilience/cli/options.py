@@ -74,7 +74,7 @@ class Real(click.ParamType):
 
     name = "number"
 
-    def __init__(self, least: float, most: float):
+    def __init__(self, least: int | float, most: int | float):
         self.least, self.most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

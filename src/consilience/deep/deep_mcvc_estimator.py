@@ -21,6 +21,7 @@ from consilience.parameters import is_number, is_one_of, is_whole, require
 from consilience.view_estimator import ViewEstimator
 
 MOST_VIEWS = 10  # that "auto" allows
+LARGEST_VIEWS = 1000  # that may be asked for
 
 
 class DeepMCVC(ViewEstimator):
@@ -211,7 +212,8 @@ class DeepMCVC(ViewEstimator):
         for name in ("n_clusters", "n_init", "n_sweeps"):
             require(self, name, "a positive int", is_whole(getattr(self, name), 1))
         auto = isinstance(self.max_views, str) and self.max_views == "auto"
-        require(self, "max_views", "'auto' or a positive int", auto or is_whole(self.max_views, 1))
+        views = auto or (is_whole(self.max_views, 1) and self.max_views <= LARGEST_VIEWS)
+        require(self, "max_views", f"'auto' or an int from 1 to {LARGEST_VIEWS}", views)
         widths = isinstance(self.hidden, tuple | list) and len(self.hidden) > 0
         widths = widths and all(is_whole(width, 1) for width in self.hidden)
         require(self, "hidden", "a tuple of positive ints", widths)

@@ -23,6 +23,7 @@ from consilience.semisupervised.multiple_views import Prior, Problem, State
 from consilience.view_estimator import ViewEstimator
 
 MOST_VIEWS = 10  # that "auto" allows
+LARGEST_VIEWS = 1000  # that may be asked for
 N_DRAWS = 100  # of the weights, over which predictions are averaged
 
 
@@ -226,7 +227,8 @@ class MCVC(_UncertainExperts):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         auto = isinstance(self.max_views, str) and self.max_views == "auto"
-        require(self, "max_views", "'auto' or a positive int", auto or is_whole(self.max_views, 1))
+        views = auto or (is_whole(self.max_views, 1) and self.max_views <= LARGEST_VIEWS)
+        require(self, "max_views", f"'auto' or an int from 1 to {LARGEST_VIEWS}", views)
         require(self, "stick_concentration", "a positive number", is_number(self.stick_concentration))
 
     def _n_views(self, n_annotators: int) -> int:

@@ -196,7 +196,11 @@ class MPCKMeans(PairwiseClustering):
         return ([] if first is None else [first]) + [core.start_from_pairs(problem, seed) for seed in rest]
 
     def _given_centres(self, problem: core.Problem) -> Float[np.ndarray, "clusters features"]:
-        centres, wanted = np.asarray(self.init, dtype=float), (problem.n_clusters, problem.features.shape[1])
+        wanted = (problem.n_clusters, problem.features.shape[1])
+        try:
+            centres = np.asarray(self.init, dtype=float)
+        except (TypeError, ValueError):
+            require(self, "init", f"'auto' or finite centroids of shape {wanted}", False)
         if centres.shape != wanted or not np.isfinite(centres).all():
             raise InputError(
                 f"The 'init' parameter of MPCKMeans must be 'auto' or finite centroids of shape {wanted}. Got an array "

@@ -20,7 +20,7 @@ from sklearn.utils import Bunch
 
 from consilience.errors import InputError
 from consilience.parameters import is_number
-from consilience.simulation._checks import RandomSource, generator, require_count
+from consilience.simulation._checks import RandomSource, generator, require_count, require_size
 
 __all__ = ["gaussian_clusters"]
 
@@ -76,6 +76,7 @@ def gaussian_clusters(
     require_count("n_items", n_items, "gaussian_clusters")
     require_count("n_clusters", n_clusters, "gaussian_clusters", at_most=n_items)
     require_count("n_features", n_features, "gaussian_clusters")
+    require_size(n_items, n_features, "numbers", "gaussian_clusters")
     if n_clusters < 2:
         raise InputError("The 'n_clusters' parameter of gaussian_clusters must be at least 2. Got 1 instead.")
     if not is_number(separation):

@@ -8,7 +8,7 @@ from typing import Any
 from consilience.annotations import Groupings
 from consilience.annotations.names import unique_names
 from consilience.errors import InputError
-from consilience.simulation._checks import RandomSource, generator, require_count
+from consilience.simulation._checks import RandomSource, generator, require_count, require_size
 from consilience.simulation.agents import Agent, require_distinct
 
 __all__ = ["complete", "present", "random_subsets"]
@@ -153,6 +153,7 @@ def random_subsets(
     names = unique_names(items, "items").tolist()
     require_count("size", size, "random_subsets", at_most=len(names))
     require_count("n_subsets", n_subsets, "random_subsets")
+    require_size(n_subsets, size, "items", "random_subsets")
     rng = generator(random_state)
     drawn = [rng.choice(len(names), size, replace=False) for _ in range(n_subsets)]
     return [[names[place] for place in places.tolist()] for places in drawn]
