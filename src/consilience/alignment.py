@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.names import MISSING, plain
-from consilience.errors import InputError
+from consilience.errors import MatchingError
 
 BY_POSITION = "Give an array, such as .to_numpy(), to match by position."
 
@@ -54,7 +54,7 @@ def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.Da
 
     Raises
     ------
-    InputError
+    MatchingError
         The rows do not match the items, or it is no table.
 
     Examples
@@ -71,12 +71,12 @@ def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.Da
         return _by_name(table, items, what)
     frame, is_array = _frame(table, what)
     if not is_array and not are_numbers(items):
-        raise InputError(
+        raise MatchingError(
             f"{what} has no index that names its rows, and the items have names, such as {plain(items[0])!r}. Give a "
             f"pandas table indexed by item. {BY_POSITION}"
         )
     if len(frame) != len(items):
-        raise InputError(f"{what} has {len(frame)} rows. Expected one for each of {len(items)} items.")
+        raise MatchingError(f"{what} has {len(frame)} rows. Expected one for each of {len(items)} items.")
     return frame
 
 
@@ -90,7 +90,7 @@ def in_order_of(first: Any, second: Any, name_of_first: str, name_of_second: str
 
     Raises
     ------
-    InputError
+    MatchingError
         Two indexes that differ in more than their order, or hold a name twice.
 
     Examples
@@ -108,13 +108,13 @@ def in_order_of(first: Any, second: Any, name_of_first: str, name_of_second: str
     for table, name in ((first, name_of_first), (second, name_of_second)):
         if table.index.has_duplicates:
             twice = plain(table.index[table.index.duplicated()][0])
-            raise InputError(
+            raise MatchingError(
                 f"'{name_of_first}' and '{name_of_second}' are indexed differently, and the index of '{name}' holds "
                 f"{twice!r} twice, so that they cannot be matched by name. {BY_POSITION}"
             )
     place = second.index.get_indexer(first.index)
     if (place == MISSING).any():
-        raise InputError(
+        raise MatchingError(
             f"Row {plain(first.index[place == MISSING][0])!r} of '{name_of_first}' is not in the index of "
             f"'{name_of_second}', and values that have an index are matched by it. {BY_POSITION}"
         )
@@ -126,14 +126,16 @@ def _by_name(table: pd.DataFrame, items: pd.Index, what: str) -> pd.DataFrame:
         return table
     if table.index.has_duplicates:
         twice = plain(table.index[table.index.duplicated()][0])
-        raise InputError(f"{what} has more than one row for item {twice!r}. Expected unique names in its index.")
+        raise MatchingError(f"{what} has more than one row for item {twice!r}. Expected unique names in its index.")
     absent = items.difference(table.index, sort=False)
     if len(absent):
         numbered = f" The rows of the table are numbered, and its items have names. {BY_POSITION}"
         hint = numbered if are_numbers(table.index) and len(absent) == len(items) == len(table) else ""
-        raise InputError(f"{what} has no row for item {plain(absent[0])!r}, one of {len(absent)} that it lacks.{hint}")
+        raise MatchingError(
+            f"{what} has no row for item {plain(absent[0])!r}, one of {len(absent)} that it lacks.{hint}"
+        )
     if are_numbers(items):
-        raise InputError(
+        raise MatchingError(
             f"{what} is indexed by numbers in another order than the items, which have no names of their own but are "
             f"numbered 0 to {len(items) - 1}. Bring its rows into the order of the items. {BY_POSITION}"
         )
@@ -144,15 +146,15 @@ def _frame(table: Any, what: str) -> tuple[pd.DataFrame, bool]:
     """A frame of something without an index, and whether it is an array or a list."""
     native = nw.from_native(table, allow_series=True, pass_through=True)
     if isinstance(native, nw.LazyFrame):
-        raise InputError(f"{what} is a query that was not run. Call collect first.")
+        raise MatchingError(f"{what} is a query that was not run. Call collect first.")
     if isinstance(native, nw.DataFrame):
         return pd.DataFrame({name: native[name].to_numpy() for name in native.columns}), False
     if isinstance(native, nw.Series):
         return pd.DataFrame({native.name or 0: native.to_numpy()}), False
     if isinstance(table, (Mapping, str)) or np.ndim(table) == 0:
         kind = type(table).__name__
-        raise InputError(f"{what} must be a DataFrame, a Series or an array of one row an item. Got {kind} instead.")
+        raise MatchingError(f"{what} must be a DataFrame, a Series or an array of one row an item. Got {kind} instead.")
     values = np.asarray(table)
     if values.ndim > 2:
-        raise InputError(f"{what} must have one or two dimensions, items and columns. Got shape {values.shape}.")
+        raise MatchingError(f"{what} must have one or two dimensions, items and columns. Got shape {values.shape}.")
     return pd.DataFrame(values), True
