@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import MISSING, plain
+from consilience.annotations.types import AnnotationsLike, Names
 from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
 from consilience.inference.product_distributions import Answers, expectation, posterior
@@ -56,7 +57,7 @@ class LabelAggregator(ConsensusEstimator):
     def _aggregate(self, labels: Labels) -> Any:
         """Fit to labels of at least one item by at least one annotator."""
 
-    def predict(self, annotations: Any) -> np.ndarray:
+    def predict(self, annotations: AnnotationsLike) -> np.ndarray:
         """Most probable class of items, old or new, by the labels of known annotators.
 
         Parameters
@@ -77,7 +78,7 @@ class LabelAggregator(ConsensusEstimator):
         most_probable = self.predict_proba(annotations).argmax(1)
         return self.classes_[most_probable]
 
-    def predict_proba(self, annotations: Any) -> Float[np.ndarray, "items classes"]:
+    def predict_proba(self, annotations: AnnotationsLike) -> Float[np.ndarray, "items classes"]:
         """Probability of each class of items, old or new, by the labels of known annotators.
 
         Parameters
@@ -106,7 +107,7 @@ class LabelAggregator(ConsensusEstimator):
         )
         return posterior(answers, self._log_weights, self._log_table)
 
-    def score(self, annotations: Any, y: Any = None) -> float:
+    def score(self, annotations: AnnotationsLike, y: Any = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by what was learned of them.
 
         The labels of an item are expected together: ln Σ_k π_k Π_a p(label by a | class k), with the classes' shares π
@@ -139,7 +140,7 @@ class LabelAggregator(ConsensusEstimator):
         found = expectation(answers, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
         return found.log_likelihood / labels.n_rows
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one class.
 
         Parameters

@@ -17,6 +17,7 @@ from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.types import FeaturesLike
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.matching import matched, rows_of_matrix
 from consilience.profiles import association, cluster_profile
@@ -54,7 +55,7 @@ class CrowdEstimator(BaseEstimator):
         """
         return self.fit(X, annotations).labels_
 
-    def cluster_profile(self, X: Any) -> pd.DataFrame:
+    def cluster_profile(self, X: FeaturesLike) -> pd.DataFrame:
         """Size of every cluster, and mean and standard deviation of every feature in it.
 
         See `consilience.profiles.cluster_profile`.
@@ -79,7 +80,7 @@ class CrowdEstimator(BaseEstimator):
         profile = cluster_profile(self._of_items(X)[codes >= 0], codes[codes >= 0])
         return profile.set_axis(self._cluster_names()[profile.index].rename(profile.index.name))
 
-    def association(self, scores: Any) -> pd.DataFrame:
+    def association(self, scores: FeaturesLike) -> pd.DataFrame:
         """Whether outside scores differ between the clusters: Kruskal-Wallis, corrected for their number.
 
         See `consilience.profiles.association`.

@@ -49,6 +49,7 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations.types import FeaturesLike, RandomSource, Said
 from consilience.entrants import CHANCE, Entrant, named
 from consilience.errors import InputError
 from consilience.foreseeing import WAYS
@@ -59,6 +60,11 @@ from consilience.parameters import check_random_state, is_number, is_whole
 from consilience.progress import progress_bar
 
 __all__ = ["Comparison", "compare"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 CLEAR = 2.0  # standard errors of a lead
 WIDEST = 90  # characters of a note in the printed table
@@ -131,8 +137,8 @@ class Comparison:
 
 def compare(
     models: Any,
-    annotations: Any,
-    X: Any = None,
+    annotations: Said,
+    X: FeaturesLike | None = None,
     *,
     by: Any = "clusters",
     n_folds: Any = 5,
@@ -140,7 +146,7 @@ def compare(
     max_pairs: Any = 20_000,
     clip: Any = 0.01,
     memory: Any = True,
-    random_state: Any = None,
+    random_state: RandomSource = None,
     verbose: Any = False,
 ) -> Comparison:
     """Compare models, numbers of clusters or parameters by judgements that are held out.

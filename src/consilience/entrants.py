@@ -34,6 +34,13 @@ from consilience.foreseeing import foresee
 from consilience.held_out import HeldOut
 from consilience.parameters import is_whole
 
+__all__ = ["candidates"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 CHANCE = "chance"
 USUAL = (2, 3, 4, 6, 8)  # numbers of clusters that are tried
 

@@ -12,6 +12,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 class InputError(ValueError):
     """What the user gave cannot be used; the message says what, where, and what is expected."""
 

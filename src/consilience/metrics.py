@@ -32,9 +32,14 @@ from sklearn.metrics import (
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
 from consilience.alignment import in_order_of
+from consilience.annotations.types import ArrayLike
 from consilience.errors import InputError
 
 __all__ = ["PairScores", "ami", "ari", "clustering_accuracy", "nmi", "pairwise_f", "same_log_loss", "v_measure"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 class PairScores(NamedTuple):
@@ -45,7 +50,7 @@ class PairScores(NamedTuple):
     f: float
 
 
-def nmi(labels_true: Any, labels_pred: Any) -> float:
+def nmi(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Mutual information of two clusterings over the arithmetic mean of their entropies.
 
     Parameters
@@ -83,7 +88,7 @@ def nmi(labels_true: Any, labels_pred: Any) -> float:
     return float(normalized_mutual_info_score(*_codes(labels_true, labels_pred), average_method="arithmetic"))
 
 
-def ami(labels_true: Any, labels_pred: Any) -> float:
+def ami(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Mutual information of two clusterings, adjusted for chance, arithmetic mean of entropies.
 
     Parameters
@@ -112,7 +117,7 @@ def ami(labels_true: Any, labels_pred: Any) -> float:
     return float(adjusted_mutual_info_score(*_codes(labels_true, labels_pred), average_method="arithmetic"))
 
 
-def ari(labels_true: Any, labels_pred: Any) -> float:
+def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Share of pairs treated alike by two clusterings, adjusted for chance (adjusted Rand index).
 
     Parameters
@@ -141,7 +146,7 @@ def ari(labels_true: Any, labels_pred: Any) -> float:
     return float(adjusted_rand_score(*_codes(labels_true, labels_pred)))
 
 
-def v_measure(labels_true: Any, labels_pred: Any, *, beta: float = 1.0) -> float:
+def v_measure(labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1.0) -> float:
     """Weighted harmonic mean of homogeneity and completeness.
 
     Homogeneity: each cluster holds one class only. Completeness: each class lies in one cluster only.
@@ -175,7 +180,7 @@ def v_measure(labels_true: Any, labels_pred: Any, *, beta: float = 1.0) -> float
     return float(v_measure_score(*_codes(labels_true, labels_pred), beta=beta))
 
 
-def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
+def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Share of items in the right cluster under the best one-to-one naming of clusters after classes.
 
     Parameters
@@ -210,7 +215,7 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     return float(counts[linear_sum_assignment(counts, maximize=True)].sum() / counts.sum())
 
 
-def pairwise_f(labels_true: Any, labels_pred: Any) -> PairScores:
+def pairwise_f(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairScores:
     """Precision, recall and F of the pairs of items that `labels_pred` puts together.
 
     Parameters
@@ -248,7 +253,7 @@ def pairwise_f(labels_true: Any, labels_pred: Any) -> PairScores:
     )
 
 
-def same_log_loss(same: Any, probability: Any, *, clip: float = float(np.finfo(float).eps)) -> float:
+def same_log_loss(same: ArrayLike, probability: ArrayLike, *, clip: float = float(np.finfo(float).eps)) -> float:
     """Mean negative log probability of same/different judgements, in nats.
 
     Parameters

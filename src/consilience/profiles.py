@@ -10,12 +10,17 @@ from scipy.stats import false_discovery_control, kruskal
 
 from consilience.alignment import in_order_of, rows_of_items
 from consilience.annotations.names import plain
+from consilience.annotations.types import ArrayLike, FeaturesLike
 from consilience.errors import InputError
 
 __all__ = ["association", "cluster_profile"]
 
 
-def cluster_profile(features: Any, labels: Any) -> pd.DataFrame:
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def cluster_profile(features: FeaturesLike, labels: ArrayLike) -> pd.DataFrame:
     """Size of every cluster, and mean and standard deviation of every feature in it.
 
     Table 3 of Chen et al. (2018).
@@ -52,7 +57,7 @@ def cluster_profile(features: Any, labels: Any) -> pd.DataFrame:
     return figures.rename_axis(index="cluster")
 
 
-def association(scores: Any, labels: Any) -> pd.DataFrame:
+def association(scores: FeaturesLike, labels: ArrayLike) -> pd.DataFrame:
     """Whether scores that the model did not see differ between clusters.
 
     Kruskal-Wallis one-way analysis of variance by ranks, as in Table 2 of Chen et al. (2018), and beside it the

@@ -14,6 +14,11 @@ from consilience.errors import InputError
 
 __all__ = ["ESTIMATORS", "Entry", "entry", "estimator"]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 AnnotationKind = Literal["groupings", "pairs", "labels"]
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 from sklearn.utils.validation import check_is_fitted
 
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 from consilience.judging import rates_of_table, score
@@ -19,7 +20,7 @@ from consilience.parameters import is_whole
 class ViewEstimator(CrowdEstimator):
     """A model of clustering views, each held by some annotators."""
 
-    def predict(self, X: Any, view: Any = 0) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike, view: Any = 0) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
 
         Parameters
@@ -39,7 +40,7 @@ class ViewEstimator(CrowdEstimator):
         """
         return self.predict_proba(X, view).argmax(1)
 
-    def predict_proba(self, X: Any, view: Any = 0) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike, view: Any = 0) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster for new items by their features.
 
         Parameters
@@ -65,7 +66,7 @@ class ViewEstimator(CrowdEstimator):
         owned = self._predicted(self._features(X, reset=False), int(view))[:, self._owned[view]]
         return owned / owned.sum(1, keepdims=True)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -94,7 +95,7 @@ class ViewEstimator(CrowdEstimator):
             same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
         return float(same[0]) if one else same
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`

@@ -20,6 +20,7 @@ from consilience.active.stability import Decision, Forecast, decide, forecast, r
 from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings, concat
 from consilience.annotations.names import is_default, plain
+from consilience.annotations.types import Names, RandomSource
 from consilience.consensus import SubsetFusion
 from consilience.consensus.subset_fusion import require_parameters
 from consilience.errors import InputError, MatchingError
@@ -82,7 +83,7 @@ class ActiveSession(BaseEstimator):
         strategy: Any = "informative",
         fusion: Any = None,
         max_per_item: Any = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.items = items if isinstance(items, list | pd.Index) else list(items)  # so that it can be read twice
         self.strategy = strategy
@@ -121,7 +122,7 @@ class ActiveSession(BaseEstimator):
         n_subsets: int = 1,
         size: int = 8,
         *,
-        annotators: Any = None,
+        annotators: Names | None = None,
         candidates: Any = None,
     ) -> list[Subset]:
         """Compose the next subsets.

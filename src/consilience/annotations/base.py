@@ -16,6 +16,7 @@ from consilience.annotations.files.statements import Statements
 from consilience.annotations.files.table import Reading
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, Coded, Where, are_row_numbers, inverse, plain, unique_names
+from consilience.annotations.types import Names
 from consilience.errors import AnnotationError
 
 Kind = TypeVar("Kind", bound="Annotations")
@@ -187,7 +188,7 @@ class Annotations(ABC):
             "fit(X, annotations); for a table of what was said use to_frame."
         )
 
-    def restrict(self: Kind, items: Any = None, annotators: Any = None) -> Kind:
+    def restrict(self: Kind, items: Names | None = None, annotators: Names | None = None) -> Kind:
         """Keep some items, some annotators, or both, in the order given.
 
         Parameters
@@ -222,7 +223,7 @@ class Annotations(ABC):
             restricted = restricted._take_items(_positions(self.items, items, "items"))
         return replace(restricted, reading=None)
 
-    def reindex(self: Kind, items: Any) -> Kind:
+    def reindex(self: Kind, items: Names) -> Kind:
         """Return the same annotations over another list of items, in that order.
 
         Parameters

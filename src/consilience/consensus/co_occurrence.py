@@ -188,7 +188,7 @@ def habits(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, "an
     return np.asarray((counted + crowd) / (of + 1))
 
 
-def require_at_most(estimator: Any, n_clusters: int, n_seen: int) -> None:
+def require_at_most(estimator: Any, n_clusters: Any, n_seen: int) -> None:
     """Raise an InputError where more clusters are asked for than items are in groupings."""
     if n_clusters > n_seen:
         raise InputError(

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import order_of_names
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import item_embeddings, point_mixture
 from consilience.consensus.item_embeddings import Problem, State
 from consilience.consensus.point_mixture import Mixture, Prior
@@ -111,7 +112,7 @@ class Crowdclustering(GroupingConsensus):
 
     def __init__(
         self,
-        n_clusters: Any = "auto",
+        n_clusters: NumberOfClusters = "auto",
         *,
         max_clusters: Any = 15,
         n_components: Any = 4,
@@ -125,7 +126,7 @@ class Crowdclustering(GroupingConsensus):
         max_iter: Any = 500,
         tol: Any = 1e-5,
         n_jobs: Any = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
@@ -176,7 +177,7 @@ class Crowdclustering(GroupingConsensus):
         with one_blas_thread():
             return self._learn(annotations)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -289,7 +290,7 @@ class Crowdclustering(GroupingConsensus):
             raise InputError(
                 f"Crowdclustering needs judgements of pairs, and the annotations hold none (n_samples = {n_items})."
             )
-        if not is_auto(self.n_clusters) and self.n_clusters > n_items:
+        if not is_auto(self.n_clusters) and int(self.n_clusters) > n_items:
             raise InputError(
                 "The 'n_clusters' parameter of Crowdclustering must be at most the number of items, "
                 f"{n_items}. Got {self.n_clusters} instead."

@@ -35,6 +35,7 @@ import numpy as np
 from jaxtyping import Float
 
 from consilience.annotations import Groupings
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import co_occurrence as core
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.parameters import check_random_state, is_whole, require
@@ -86,12 +87,14 @@ class CSPA(GroupingConsensus):
     array([1, 1, 0, 0, 0])
     """
 
-    def __init__(self, n_clusters: Any = "auto", *, max_clusters: Any = 30, random_state: Any = None) -> None:
+    def __init__(
+        self, n_clusters: NumberOfClusters = "auto", *, max_clusters: Any = 30, random_state: RandomSource = None
+    ) -> None:
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
         self.random_state = random_state
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters

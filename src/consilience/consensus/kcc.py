@@ -53,6 +53,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.types import AnnotationsLike, Count, Names, RandomSource
 from consilience.consensus import co_occurrence, fusing
 from consilience.consensus import kcc_utilities as utilities
 from consilience.errors import InputError
@@ -271,7 +272,7 @@ class KCC(GroupingConsensus):
 
     def __init__(
         self,
-        n_clusters: Any = 8,
+        n_clusters: Count = 8,
         *,
         utility: Any = "lp",
         p: Any = 5.0,
@@ -280,7 +281,7 @@ class KCC(GroupingConsensus):
         n_init: Any = 10,
         max_iter: Any = 100,
         n_jobs: Any = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.utility = utility
@@ -292,7 +293,7 @@ class KCC(GroupingConsensus):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def predict(self, annotations: Any) -> Clusters:
+    def predict(self, annotations: AnnotationsLike) -> Clusters:
         """Nearest cluster of items, old or new, by the groups of fitted groupings that they are in.
 
         Parameters
@@ -315,7 +316,7 @@ class KCC(GroupingConsensus):
         distance = np.asarray(groupings.incidence @ self._table[place])
         return np.where(np.diff(groupings.incidence.indptr) > 0, distance.argmin(1), -1)
 
-    def score(self, annotations: Any, y: Any = None) -> float:
+    def score(self, annotations: AnnotationsLike, y: Any = None) -> float:
         """Mean log probability of the groups that items are in, each by the other groups of the item.
 
         Each group of an item is left out in turn: the others place the item into a cluster, and the share of this
@@ -348,7 +349,7 @@ class KCC(GroupingConsensus):
         expected[alone] = self._expected_shares[group[alone]] @ self._sizes / self._sizes.sum()
         return float(np.log(expected).mean())
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters

@@ -39,6 +39,7 @@ from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import MISSING, name_index, order_of_names
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import co_occurrence as core
 from consilience.consensus import fusing
 from consilience.errors import InputError
@@ -150,12 +151,12 @@ class MetaClustering(GroupingConsensus):
 
     def __init__(
         self,
-        n_clusters: Any = "auto",
+        n_clusters: NumberOfClusters = "auto",
         *,
         n_views: Any = "auto",
         max_clusters: Any = 30,
         max_views: Any = 10,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_views = n_views
@@ -163,7 +164,7 @@ class MetaClustering(GroupingConsensus):
         self.max_views = max_views
         self.random_state = random_state
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters

@@ -40,6 +40,7 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Groupings, concat
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, order_of_names, plain
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import fusing, fusion_result
 from consilience.consensus import grouping_mixture as mixture
 from consilience.consensus.evidence_silhouette import EvidenceSilhouette
@@ -131,13 +132,13 @@ class SubsetFusion(GroupingConsensus):
 
     def __init__(
         self,
-        n_clusters: Any = "auto",
+        n_clusters: NumberOfClusters = "auto",
         *,
         normalize: Any = "degree",
         refine: Any = True,
         max_clusters: Any = 30,
         n_init: Any = 1,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.normalize = normalize
@@ -177,7 +178,7 @@ class SubsetFusion(GroupingConsensus):
             little = groupings.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
             return self._go_on(groupings) if self.refined_ and little else self._fuse(groupings)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters
@@ -357,7 +358,7 @@ def require_parameters(fusion: SubsetFusion, n_items: int, items: str = "items")
     require(fusion, "max_clusters", "an int of at least 2", is_whole(fusion.max_clusters, 2))
     require(fusion, "n_init", "a positive int", is_whole(fusion.n_init, 1))
     require(fusion, "random_state", "an int, a RandomState, a Generator or None", _is_seed(fusion.random_state))
-    if not auto and fusion.n_clusters > n_items:
+    if not auto and int(fusion.n_clusters) > n_items:
         raise InputError(
             f"The 'n_clusters' parameter of SubsetFusion must be at most {n_items}, the number of {items}. Got "
             f"{fusion.n_clusters} instead."

@@ -11,6 +11,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import PyTree
 
+from consilience.annotations.types import Count, RandomSource
 from consilience.deep import bayes_scdc, exponential_family, merging
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
@@ -148,7 +149,7 @@ class BayesSCDC(DeepClustering):
 
     def __init__(
         self,
-        n_clusters: Any = 50,
+        n_clusters: Count = 50,
         *,
         n_latent: Any = 10,
         hidden: Any = (500, 500),
@@ -176,7 +177,7 @@ class BayesSCDC(DeepClustering):
         decoder: Any = None,
         checkpoint: Any = None,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_latent = n_latent

@@ -18,6 +18,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.names import order_of_names
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names, RandomSource
 from consilience.base import CrowdEstimator
 from consilience.deep import checkpoints, running
 from consilience.deep.components import Components, moments_of_clusters, owned_components
@@ -167,7 +168,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self._finish(model, prior, study, course)
         return self
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
 
         Parameters
@@ -185,7 +186,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """
         return self.predict_proba(X).argmax(1)
 
-    def predict_proba(self, X: Any) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster for new items by their features.
 
         Parameters
@@ -205,7 +206,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         owned[owned.sum(1) == 0] = self.weights_  # of SCDC, where none of the candidates owns items
         return owned / owned.sum(1, keepdims=True)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
@@ -231,7 +232,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         w_and_v = rates_of_table(self.annotators_)
         return score_of_clusters(self._judgements(X, y), self.predict_proba(X), w_and_v, self.annotators_.index)
 
-    def transform(self, X: Any) -> Float[np.ndarray, "items dims"]:
+    def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items dims"]:
         """Posterior means of the latent positions of new items.
 
         Parameters
@@ -250,7 +251,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         return self._located(X)[1]
 
     def sample(
-        self, n_samples: int = 1, cluster: Any = None, random_state: Any = None
+        self, n_samples: int = 1, cluster: Any = None, random_state: RandomSource = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Draw new items: their expected features at latent positions drawn from the clusters.
 
@@ -286,7 +287,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         features = self._fit().parameters.likelihood.mean(jnp.asarray(latent, jnp.float32))
         return np.asarray(features, float), of_component[drawn]
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters

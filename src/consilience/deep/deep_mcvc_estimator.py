@@ -12,6 +12,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from consilience.annotations.names import order_of_names
+from consilience.annotations.types import Count, RandomSource
 from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
@@ -86,7 +87,7 @@ class DeepMCVC(ViewEstimator):
 
     def __init__(
         self,
-        n_clusters: Any = 8,
+        n_clusters: Count = 8,
         *,
         max_views: Any = "auto",
         hidden: Any = (40, 40),
@@ -97,7 +98,7 @@ class DeepMCVC(ViewEstimator):
         n_init: Any = 10,
         n_sweeps: Any = 200,
         learning_rate: Any = 0.01,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_views = max_views

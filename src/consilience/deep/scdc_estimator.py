@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import PyTree
 
+from consilience.annotations.types import Count, RandomSource
 from consilience.deep import scdc
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
@@ -126,7 +127,7 @@ class SCDC(DeepClustering):
 
     def __init__(
         self,
-        n_clusters: Any = 10,
+        n_clusters: Count = 10,
         *,
         n_latent: Any = 10,
         hidden: Any = (500, 500),
@@ -151,7 +152,7 @@ class SCDC(DeepClustering):
         decoder: Any = None,
         checkpoint: Any = None,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_latent = n_latent

@@ -16,6 +16,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
 
 from consilience.annotations.names import name_index
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.inspection.answer import Answer
 from consilience.inspection.names import counted, plot_text, width
@@ -36,7 +37,7 @@ def plot_samples(
     model: Any,
     image_shape: Any,
     n_rows: Any = 8,
-    random_state: Any = None,
+    random_state: RandomSource = None,
     *,
     ax: Axes | None = None,
 ) -> Axes:

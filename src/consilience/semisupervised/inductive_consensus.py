@@ -29,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.aggregator import LabelAggregator
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names, RandomSource
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 from consilience.judging import rates, score_of_clusters
@@ -93,7 +94,7 @@ class InductiveConsensus(CrowdEstimator):
     (75,)
     """
 
-    def __init__(self, consensus: Any = None, classifier: Any = None, *, random_state: Any = None) -> None:
+    def __init__(self, consensus: Any = None, classifier: Any = None, *, random_state: RandomSource = None) -> None:
         self.consensus = consensus
         self.classifier = classifier
         self.random_state = random_state
@@ -139,7 +140,7 @@ class InductiveConsensus(CrowdEstimator):
         self._rates, self._rated = rates(read, self.responsibilities_), read.annotators
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: FeaturesLike) -> np.ndarray:
         """Cluster of items by their features alone, as the classifier says.
 
         Parameters
@@ -160,7 +161,7 @@ class InductiveConsensus(CrowdEstimator):
         return self._named(np.asarray(self.classifier_.predict(self._features(X, reset=False))))
 
     @available_if(_gives_probabilities)
-    def predict_proba(self, X: Any) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster of items by their features alone, as the classifier says.
 
         Parameters
@@ -179,7 +180,7 @@ class InductiveConsensus(CrowdEstimator):
         check_is_fitted(self)
         return self._probabilities(self._features(X, reset=False))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
@@ -205,7 +206,7 @@ class InductiveConsensus(CrowdEstimator):
         of_item = self._probabilities(self._features(X, reset=False))
         return score_of_clusters(self._judgements(X, y), of_item, self._rates, self._rated)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters

@@ -51,6 +51,7 @@ from jaxtyping import Float, Int
 from scipy.linalg.blas import dsymv, dsyr
 
 from consilience.annotations import Pairs
+from consilience.annotations.types import Count, RandomSource
 from consilience.inference.iterate import Trace, iterate
 from consilience.parameters import is_number, require
 from consilience.semisupervised.constraints import Constraints
@@ -242,7 +243,7 @@ class ITMLClustering(KMeansInMetric):
 
     def __init__(
         self,
-        n_clusters: Any = 2,
+        n_clusters: Count = 2,
         *,
         slack: Any = 0.1,
         prior: Any = "scale",
@@ -250,7 +251,7 @@ class ITMLClustering(KMeansInMetric):
         max_pairs: Any = None,
         max_iter: Any = 1000,
         tol: Any = 1e-2,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.slack = slack

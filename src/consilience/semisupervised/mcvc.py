@@ -13,6 +13,7 @@ from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from consilience.annotations.names import order_of_names
+from consilience.annotations.types import Count, RandomSource
 from consilience.errors import InputError
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.inference.threads import one_blas_thread
@@ -200,7 +201,7 @@ class MCVC(_UncertainExperts):
 
     def __init__(
         self,
-        n_clusters: Any = 8,
+        n_clusters: Count = 8,
         *,
         max_views: Any = "auto",
         reliability_prior: Any = (10.0, 1.0),
@@ -209,7 +210,7 @@ class MCVC(_UncertainExperts):
         n_init: Any = 50,
         max_iter: Any = 500,
         tol: Any = 1e-6,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_views = max_views
@@ -286,14 +287,14 @@ class MECC(_UncertainExperts):
 
     def __init__(
         self,
-        n_clusters: Any = 8,
+        n_clusters: Count = 8,
         *,
         reliability_prior: Any = (10.0, 1.0),
         implied_pairs: Any = "independent",
         n_init: Any = 50,
         max_iter: Any = 500,
         tol: Any = 1e-6,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.reliability_prior = reliability_prior

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
+from consilience.annotations.types import Count, FeaturesLike, RandomSource
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, spawn_seeds
 from consilience.parameters import is_number, require
@@ -103,7 +104,7 @@ class MPCKMeans(PairwiseClustering):
 
     def __init__(
         self,
-        n_clusters: Any = 2,
+        n_clusters: Count = 2,
         *,
         metric: Any = "diagonal",
         metric_per_cluster: Any = False,
@@ -114,7 +115,7 @@ class MPCKMeans(PairwiseClustering):
         max_pairs: Any = None,
         max_iter: Any = 100,
         tol: Any = 1e-6,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
@@ -128,7 +129,7 @@ class MPCKMeans(PairwiseClustering):
         self.tol = tol
         self.random_state = random_state
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Cluster of new items: the nearest centroid, in its metric.
 
         Parameters

@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 from consilience.inference.threads import one_blas_thread
@@ -88,7 +89,7 @@ class PairwiseClustering(CrowdEstimator):
         self.annotators_ = annotator_table(pairs, self.labels_)
         return self
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -113,7 +114,7 @@ class PairwiseClustering(CrowdEstimator):
         same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
         return float(same[0]) if one else same
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
@@ -173,7 +174,7 @@ class KMeansInMetric(TransformerMixin, PairwiseClustering):
     A subclass sets ``components_``, the root of the metric, in `_learn`, and calls `_cluster`.
     """
 
-    def transform(self, X: Any) -> Float[np.ndarray, "items components"]:
+    def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
         """Coordinates in which the learned metric is the plain distance.
 
         Parameters
@@ -187,7 +188,7 @@ class KMeansInMetric(TransformerMixin, PairwiseClustering):
         check_is_fitted(self)
         return self._features(X, reset=False) @ self.components_.T
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Cluster of new items: the nearest centroid, in the learned metric.
 
         Parameters

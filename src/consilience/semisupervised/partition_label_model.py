@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
+from consilience.annotations.types import FeaturesLike, Names
 from consilience.base import CrowdEstimator
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import Trace
@@ -241,7 +242,7 @@ class PartitionLabelModel(CrowdEstimator):
                 stacklevel=3,
             )
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
 
         Parameters
@@ -259,7 +260,7 @@ class PartitionLabelModel(CrowdEstimator):
         """
         return self._log_odds(X).argmax(1)
 
-    def predict_proba(self, X: Any) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster for new items by their features; (2), of the clusters found.
 
         Parameters
@@ -277,7 +278,7 @@ class PartitionLabelModel(CrowdEstimator):
         """
         return softmax(self._log_odds(X), axis=1)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -303,7 +304,7 @@ class PartitionLabelModel(CrowdEstimator):
             same = self._same_label(a, b, annotator)
         return float(same[0]) if one else same
 
-    def score(self, X: Any, annotations: Any = None) -> float:
+    def score(self, X: FeaturesLike, annotations: Any = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by the items' features.
 
         Parameters

@@ -48,6 +48,7 @@ from jaxtyping import Float, Int
 from scipy.linalg import eigh
 
 from consilience.annotations import Pairs
+from consilience.annotations.types import Count, RandomSource
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, iterate
 from consilience.parameters import is_number, require
@@ -229,7 +230,7 @@ class SemiCrowd(KMeansInMetric):
 
     def __init__(
         self,
-        n_clusters: Any = 2,
+        n_clusters: Count = 2,
         *,
         d0: Any = 0.0,
         d1: Any = 0.8,
@@ -239,7 +240,7 @@ class SemiCrowd(KMeansInMetric):
         max_pairs: Any = None,
         max_iter: Any = 500,
         tol: Any = 1e-3,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.d0 = d0

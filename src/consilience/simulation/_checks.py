@@ -10,8 +10,6 @@ import pandas as pd
 from consilience.annotations.names import name_index
 from consilience.errors import InputError
 
-RandomSource = int | np.random.Generator | np.random.RandomState | None
-
 
 def generator(random_state: Any) -> np.random.Generator:
     """Return the source of randomness that a user named."""

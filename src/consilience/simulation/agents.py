@@ -54,8 +54,9 @@ from scipy.spatial.distance import squareform
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import plain, unique_names
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
-from consilience.simulation._checks import RandomSource, generator
+from consilience.simulation._checks import generator
 
 __all__ = ["CooccurrenceAgent", "ReplayAgent"]
 

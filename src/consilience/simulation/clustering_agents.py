@@ -25,9 +25,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from consilience.annotations.names import plain
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.inference.threads import one_blas_thread
-from consilience.simulation._checks import RandomSource, generator, require_count
+from consilience.simulation._checks import generator, require_count
 from consilience.simulation.agents import groups_of, names_of, places_of, table_of
 
 __all__ = ["ClusteringAgent", "ClusteringPopulation"]

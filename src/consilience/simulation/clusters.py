@@ -18,9 +18,10 @@ import pandas as pd
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import Bunch
 
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.parameters import is_number
-from consilience.simulation._checks import RandomSource, generator, require_count
+from consilience.simulation._checks import generator, require_count
 
 __all__ = ["gaussian_clusters"]
 

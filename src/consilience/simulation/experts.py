@@ -24,9 +24,9 @@ import pandas as pd
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import is_default
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.simulation._checks import (
-    RandomSource,
     accuracies,
     classes_and_items,
     generator,

@@ -17,9 +17,9 @@ import pandas as pd
 from consilience.annotations import Labels
 from consilience.annotations.labels import sorted_names
 from consilience.annotations.names import is_default, unique_names
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.simulation._checks import (
-    RandomSource,
     accuracies,
     classes_and_items,
     generator,

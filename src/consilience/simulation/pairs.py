@@ -17,6 +17,7 @@ import pandas as pd
 from consilience.annotations import Pairs
 from consilience.annotations.names import is_default, unique_names
 from consilience.annotations.pairs import pairs_of_ranks
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.simulation._checks import (
     accuracies,
@@ -34,7 +35,7 @@ def simulate_pairs(
     pairs_each: Any = 400,
     accuracy: Any = 0.85,
     balanced: Any = True,
-    random_state: Any = None,
+    random_state: RandomSource = None,
     *,
     items: Any = None,
 ) -> Pairs:

@@ -7,8 +7,9 @@ from typing import Any
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import is_default, unique_names
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
-from consilience.simulation._checks import RandomSource, generator, require_count
+from consilience.simulation._checks import generator, require_count
 from consilience.simulation.agents import Agent, require_distinct
 
 __all__ = ["complete", "present", "random_subsets"]

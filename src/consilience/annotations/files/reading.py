@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
@@ -22,17 +22,50 @@ from consilience.annotations.files.vocabulary import named
 from consilience.annotations.files.workbooks import Workbook
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.labels import Labels
+from consilience.annotations.name_lists import listed
 from consilience.annotations.pairs import Pairs
+from consilience.annotations.types import Names
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
 
 KINDS: dict[str, Any] = {"groupings": Groupings, "pairs": Pairs, "labels": Labels}
 
 
+class Options(TypedDict, total=False):
+    """Keywords of `read_annotations` besides the kind."""
+
+    items: Names | None
+    item: str | None
+    item_b: str | None
+    annotator: str | None
+    grouping: str | None
+    group: str | None
+    label: str | None
+    same: str | None
+    ignore: str | Iterable[str]
+    transpose: bool | None
+    missing: Any
+    same_if: str | None
+    encoding: str | None
+    sheet: str | None
+
+
+@overload
+def read_annotations(
+    path: str | PathLike[str], *, kind: Literal["groupings"], **options: Unpack[Options]
+) -> Groupings: ...
+@overload
+def read_annotations(path: str | PathLike[str], *, kind: Literal["labels"], **options: Unpack[Options]) -> Labels: ...
+@overload
+def read_annotations(path: str | PathLike[str], *, kind: Literal["pairs"], **options: Unpack[Options]) -> Pairs: ...
+@overload
+def read_annotations(
+    path: str | PathLike[str], *, kind: str | None = None, **options: Unpack[Options]
+) -> Groupings | Labels | Pairs: ...
 def read_annotations(
     path: str | PathLike[str],
     *,
     kind: str | None = None,
-    items: Iterable[Any] | None = None,
+    items: Names | None = None,
     item: str | None = None,
     item_b: str | None = None,
     annotator: str | None = None,
@@ -46,7 +79,7 @@ def read_annotations(
     same_if: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
-) -> Annotations:
+) -> Groupings | Labels | Pairs:
     r"""Read annotations from a file, whose shape is recognised by the names and the contents of its columns.
 
     - item, annotator, grouping, group (one of the middle two may be absent): `Groupings`
@@ -131,7 +164,7 @@ def read_annotations(
     """
     if kind is not None and kind not in KINDS:
         raise InputError(f"The 'kind' parameter of read_annotations must be one of {', '.join(KINDS)}. Got {kind!r}.")
-    items = None if items is None else list(items)
+    items = None if items is None else listed(items, "items")
     columns = {
         **{"item": item, "item_b": item_b, "annotator": annotator, "grouping": grouping},
         **{"group": group, "label": label, "same": same},
@@ -140,7 +173,7 @@ def read_annotations(
     source = Source.of(path)
     try:
         found = _statements(source, asked, encoding, sheet)
-        said: Annotations = KINDS[found.kind]._from_statements(found, items)
+        said: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
     except AnnotationError as error:
         raise AnnotationError(f"{source.name}: {error}") from error
     for text in found.reading.warnings:
