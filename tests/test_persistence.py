@@ -298,7 +298,7 @@ def test_order_in_memory_is_kept(tmp_path):
 @pytest.mark.parametrize(
     ("value", "named"),
     [
-        (np.random.default_rng(0), "numpy.random._generator.Generator"),
+        (np.random.PCG64(0), "numpy.random._pcg64.PCG64"),
         (np.random.RandomState(np.random.PCG64(0)), "numpy.random.mtrand.RandomState"),
         ({1, 2}, "builtins.set"),
         (b"bytes", "builtins.bytes"),

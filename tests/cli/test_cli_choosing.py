@@ -147,7 +147,8 @@ def test_clusters_are_told(files, run, fails, quick_report):
         ("pairs.csv", "--model", "Crowdclustering", "--set", "n_init=1"),
     ):
         run("fit", *arguments, "--clusters", "2", "-o", "out")
-        assert load(files / "out" / "model.zip").n_clusters_ == 2
+        model = load(files / "out" / "model.zip")
+        assert (model[-1] if hasattr(model, "steps") else model).n_clusters_ == 2
     message = fails("fit", "labels.csv", "--clusters", "2")
     assert message.startswith(
         "DawidSkene cannot be told a number of clusters. The classes are those that the labels name"

@@ -43,15 +43,3 @@ else:
     AnnotationsLike = ArrayLike = Count = FeaturesLike = FrameLike = Names = NumberOfClusters = RandomSource = Said = (
         Any
     )
-
-__all__ = [
-    "AnnotationsLike",
-    "ArrayLike",
-    "Count",
-    "FeaturesLike",
-    "FrameLike",
-    "Names",
-    "NumberOfClusters",
-    "RandomSource",
-    "Said",
-]
