@@ -17,7 +17,7 @@ LAYERS = [
     },
     {"semisupervised", "consensus", "deep"},
     {
-        *("base", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
+        *("base", "matching", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
         *("registry", "given_annotations", "parameters", "profiles", "simulation", "datasets", "metrics"),
     },
     {"inference"},

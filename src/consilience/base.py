@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -11,13 +11,13 @@ from jaxtyping import Float, Int
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import FeatureScaleWarning, InputError
-from consilience.given_annotations import read_given
+from consilience.given_annotations import read_beside
+from consilience.matching import matched
 from consilience.profiles import association, cluster_profile
 
-Said = TypeVar("Said", Pairs, Groupings, Labels)
 LARGEST = 1e150  # a feature, so that sums of squares are finite
 CONSTANT = 1e-12  # of its size: the range of a feature that rounding alone spreads
 APART = 1000.0  # times: scales of two features of which a model sees one alone
@@ -187,28 +187,24 @@ class CrowdEstimator(BaseEstimator):
 
     def _groupings(self, X: Any, annotations: Any, missing: Any = None) -> Groupings:
         """Annotations as groupings of the items of X, in their order."""
-        return _matched(as_groupings(annotations, X, type(self).__name__, missing), X)
+        return matched(as_groupings(annotations, X, type(self).__name__, missing), X)
 
     def _judgements(self, X: Any, annotations: Any, missing: Any = None) -> Pairs | Groupings:
         """Annotations as what they say of pairs of the items of X, in their order."""
         if annotations is not None:
-            annotations = self._read_beside(X, annotations, "groupings", missing)
-        return _matched(annotations, X) if isinstance(annotations, Pairs) else self._groupings(X, annotations)
+            annotations = read_beside(annotations, X, "groupings", type(self).__name__, missing)
+        return matched(annotations, X) if isinstance(annotations, Pairs) else self._groupings(X, annotations)
 
     def _labels_beside(self, X: Any, annotations: Any, missing: Any = None) -> Labels:
         """Annotations as labels of the items of X, in their order."""
         if annotations is not None:
-            annotations = self._read_beside(X, annotations, "labels", missing)
+            annotations = read_beside(annotations, X, "labels", type(self).__name__, missing)
         if not isinstance(annotations, Labels):
             raise InputError(
                 f"The consensus model of {type(self).__name__} reads Labels, whose names mean the same to all "
                 f"annotators. Got {'None' if annotations is None else type(annotations).__name__}."
             )
-        return _matched(annotations, X)
-
-    def _read_beside(self, X: Any, annotations: Any, kind: str, missing: Any) -> Annotations:
-        items = X.index if isinstance(X, pd.DataFrame) else None
-        return read_given(annotations, kind, type(self).__name__, items=items, missing=missing).annotations
+        return matched(annotations, X)
 
 
 def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, float] | None:
@@ -257,8 +253,7 @@ def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> G
             f"{model} requires y to be passed, but the target y is None. Give the annotations: Groupings, Labels, or "
             "an array (n_items, n_annotators)."
         )
-    items = X.index if isinstance(X, pd.DataFrame) else None
-    said = read_given(annotations, "groupings", model, items=items, missing=missing).annotations
+    said = read_beside(annotations, X, "groupings", model, missing)
     if isinstance(said, Pairs):
         raise InputError(f"{model} reads partition labels, and Pairs hold none. Give Groupings or Labels.")
     return said.to_groupings() if isinstance(said, Labels) else cast(Groupings, said)
@@ -267,39 +262,6 @@ def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> G
 def _is_name(names: Any) -> bool:
     """Whether it is one name and not a list of names; a tuple is a name."""
     return isinstance(names, tuple) or (not isinstance(names, list) and np.ndim(names) == 0)
-
-
-def _matched(annotations: Said, X: Any) -> Said:
-    """Annotations of the items of X, in their order: by name if X is a DataFrame, else by position."""
-    if X is None:
-        return annotations
-    if isinstance(X, pd.DataFrame):
-        if X.index.has_duplicates:
-            twice = X.index[X.index.duplicated()][0]
-            raise InputError(f"Item {twice!r} has more than one row in X. Expected unique names in its index.")
-        return annotations if annotations.items.equals(X.index) else _by_name(annotations, X.index)
-    if not annotations.positional:
-        raise InputError(
-            "X has no names of items, and the items of the annotations stand in the order of a table's rows. "
-            "Give X as a DataFrame indexed by item, or annotations.reindex(items)."
-        )
-    n_items = len(X) if hasattr(X, "__len__") else len(np.asarray(X))
-    if len(annotations) != n_items:
-        raise InputError(
-            f"X has {n_items} rows and the annotations {len(annotations)} items, so they cannot be matched by "
-            "position. Give X as a DataFrame indexed by item, or annotations.reindex(items)."
-        )
-    return annotations
-
-
-def _by_name(annotations: Said, names: pd.Index) -> Said:
-    absent = annotations.items.difference(names, sort=False)
-    if len(absent) == len(annotations.items):
-        raise InputError(
-            f"No item of the annotations (such as {absent[0]!r}) is in the index of X (such as {names[0]!r}). "
-            "Set the items' names as index of X."
-        )
-    return annotations.reindex(names)
 
 
 def _require_numeric(X: Any) -> None:

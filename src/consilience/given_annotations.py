@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from consilience.annotations.files.given import NOBODY, Given, annotations_of, i
 from consilience.annotations.files.wide_frames import HoldsFeaturesError
 from consilience.annotations.names import outside, plain
 from consilience.errors import AnnotationError, AnnotationWarning, InputError, UnannotatedWarning
+from consilience.matching import rows_of_matrix
 from consilience.registry import ESTIMATORS
 
 MOST_NAMED = 5  # items in a warning
@@ -58,6 +60,21 @@ def warn_of_unsaid(annotations: Annotations, said: Bool[np.ndarray, " items"], l
         more = ", …" if count > len(names) else ""
         items = f"{count} items have" if count > 1 else "1 item has"
         warnings.warn(f"{items} {lacking}: {', '.join(names)}{more}.", UnannotatedWarning, stacklevel=outside())
+
+
+def read_beside(given: Any, X: Any, kind: str, model: str, missing: Any = None) -> Annotations:
+    """Make annotations of what a user gave for them beside features; rows without names get those of X."""
+    items = X.index if isinstance(X, pd.DataFrame) else None
+    found = read_given(given, kind, model, items=items, missing=missing)
+    if found.matrix is None or found.annotations.named:
+        return found.annotations
+    return with_names(found, rows_of_matrix(given, X))
+
+
+def with_names(found: Given, items: pd.Index | None) -> Annotations:
+    """Return annotations with these names of items, if there are any and as many, in place of numbers of rows."""
+    said = found.annotations
+    return said if items is None or len(items) != len(said) else replace(said, items=items, named=True)
 
 
 def with_features(model: str) -> str:

@@ -19,7 +19,7 @@ from consilience.annotations.files.statements import VALUE, Statements, statemen
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import named
 from consilience.annotations.files.wide_frames import HoldsFeaturesError, key_of, wide_frame
-from consilience.annotations.names import outside
+from consilience.annotations.names import is_default, outside
 from consilience.errors import AnnotationError, AnnotationWarning
 
 NOBODY = pd.Index([])
@@ -59,7 +59,7 @@ def annotations_of(
     model : str
         Name of the estimator, for messages.
     items : Index, optional
-        Names of the items of what has none.
+        Names of items that rows are beyond doubt, if they are among these.
     missing : optional
         A value, or a list of them, that means that nothing was said.
     known : Index
@@ -86,7 +86,7 @@ def annotations_of(
     if isinstance(given, pd.Series) and isinstance(given.index, pd.MultiIndex):
         given = given.reset_index()
     if not is_frame(given, model):
-        return Given(KINDS[kind].from_matrix(given, items=_names_for(given, items), missing=missing), given)
+        return Given(KINDS[kind].from_matrix(given, missing=missing), given)
     table, asked = table_of_frame(given, model), asked_of({}, kind=None, missing=missing)
     try:
         found, matrix = _statements(given, table, asked, Wanted(kind, items, known))
@@ -137,39 +137,24 @@ def _statements(given: Any, table: Table, asked: Asked, wanted: Wanted) -> tuple
             "each; join the levels into one."
         )
     _refuse_answers_among_annotators(unsure, len(table.columns), wanted.kind)
-    table, key = _with_names_of_rows(given, table, unsure, wanted.items)
+    table, key = _with_names_of_rows(given, table, unsure)
     layout = wide_frame(table, asked, wanted.kind, key=key, known=wanted.known, items=wanted.items)
     found = statements(table, replace(asked, kind=wanted.kind), layout=layout)
     return found, None if layout.annotators_in_rows else table.frame[layout.others]
 
 
-def _with_names_of_rows(given: Any, table: Table, unsure: list[Any], items: pd.Index | None) -> tuple[Table, Any]:
-    """Find the column that names the rows: the index of a pandas frame if it has names, else one of the columns.
-
-    Rows without names get those of `items`, as those of an array do; the rows of a pandas frame are numbered.
-    """
+def _with_names_of_rows(given: Any, table: Table, unsure: list[Any]) -> tuple[Table, Any]:
+    """Find the column that names the rows: the index of a pandas frame if it has names, else one of the columns."""
     is_pandas = isinstance(given, pd.DataFrame)
     if is_pandas and table.frame.shape[1] > given.shape[1]:  # the index became a column
         return table, table.columns[0]
     key = key_of(table, unsure)
-    names = given.index if is_pandas else items
-    if key is not None or names is None or len(names) != len(table.frame) or _is_default(names):
+    if key is not None or not is_pandas or is_default(given.index):
         return table, key
     head = next(name for name in ("", "item", "item name") if name not in table.columns)
     frame = table.frame.reset_index(drop=True)
-    frame.insert(0, head, names.to_numpy(object))
+    frame.insert(0, head, given.index.to_numpy(object))
     return replace(table, frame=frame), head
-
-
-def _names_for(given: Any, items: pd.Index | None) -> pd.Index | None:
-    """Names of the rows of an array: those of the items if there are as many; a Series has its own."""
-    if items is None or isinstance(given, pd.Series) or not hasattr(given, "__len__"):
-        return None
-    return items if len(given) == len(items) else None
-
-
-def _is_default(index: pd.Index) -> bool:
-    return isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index)))
 
 
 def _refuse_answers_among_annotators(columns: list[Any], n_columns: int, kind: str) -> None:
