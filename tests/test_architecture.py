@@ -12,13 +12,13 @@ ROOT = Path(consilience.__file__).parent
 LAYERS = [
     {"cli", "__main__"},
     {
-        *("registry", "persistence", "inspection", "active"),
+        *("persistence", "inspection", "active"),
         *("comparison", "entrants", "foreseeing", "held_out"),
     },
     {"semisupervised", "consensus", "deep"},
     {
         *("base", "matching", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
-        *("parameters", "profiles", "simulation", "datasets", "metrics"),
+        *("registry", "given_annotations", "parameters", "profiles", "simulation", "datasets", "metrics"),
     },
     {"inference"},
     {"annotations"},

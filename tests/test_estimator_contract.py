@@ -69,8 +69,6 @@ def answers_in_classes(name):
 REQUIRES_ANNOTATIONS = {
     "check_clustering": "fits without y; annotations are required",
     "check_clusterer_compute_labels_predict": "fits without y; annotations are required",
-    "check_fit_score_takes_y": "the second argument is called annotations, and checked for being called y",
-    "check_n_features_in_after_fitting": "hands score its second argument by the name y",
 }
 
 
@@ -106,12 +104,7 @@ def not_applicable(estimator):
         return FEW_ANNOTATORS
     if not reads_features(name):
         return {}
-    scores = hasattr(estimator, "score")
-    return {
-        check: reason
-        for check, reason in REQUIRES_ANNOTATIONS.items()
-        if scores or check != "check_n_features_in_after_fitting"
-    }
+    return REQUIRES_ANNOTATIONS
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.sparse import issparse
 from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.files.reading import in_long_frame
+from consilience.annotations import Labels
 from consilience.annotations.names import MISSING, plain
 from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
 from consilience.errors import InputError
+from consilience.given_annotations import require_no_second, warn_of_unsaid
 from consilience.inference.product_distributions import Answers, posterior
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
@@ -28,7 +28,7 @@ class LabelAggregator(ConsensusEstimator):
     A subclass implements `_aggregate`, which reads `Labels` and ends with `_set_result`.
     """
 
-    def fit(self, annotations: Any, y: Any = None) -> Any:
+    def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -36,7 +36,11 @@ class LabelAggregator(ConsensusEstimator):
         annotations : Labels, DataFrame or array of shape (n_items, n_annotators)
             Labels; a long table of item, annotator, label, or other words for these, as in `Labels.from_frame`; or a
             label matrix, in which NaN and None mean that the annotator did not label the item.
-        y : ignored
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+        missing : optional
+            A value, or a list of them, that means that the annotator gave no label, besides blank cells. By default -1
+            where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
 
         Returns
         -------
@@ -45,9 +49,15 @@ class LabelAggregator(ConsensusEstimator):
         Raises
         ------
         InputError
-            Annotations that hold no labels, or a wrong parameter.
+            Annotations that hold no labels, features beside them, or a wrong parameter.
+
+        Warns
+        -----
+        AnnotationWarning
+            Something was left out, taken for missing, or not used.
         """
-        labels = self._labels(annotations, reset=True)
+        require_no_second(y, type(self).__name__)
+        labels = self._labels(annotations, reset=True, missing=missing)
         with one_blas_thread():
             return self._aggregate(labels)
 
@@ -55,39 +65,49 @@ class LabelAggregator(ConsensusEstimator):
     def _aggregate(self, labels: Labels) -> Any:
         """Fit to labels of at least one item by at least one annotator."""
 
-    def predict(self, annotations: Any) -> np.ndarray:
+    def predict(self, annotations: Any, *, missing: Any = None) -> np.ndarray:
         """Most probable class of items, old or new, by the labels of known annotators.
 
         Parameters
         ----------
         annotations : Labels, DataFrame or array, as for `fit`
             Of annotators who were fitted, with labels among `classes_`.
+        missing : as for `fit`
 
         Returns
         -------
         ndarray of class names, shape (n_items,)
-            In the order of the items; the first of several that are as probable.
+            In the order of the items; the first of several that are as probable. An item without labels has none, as
+            in ``labels_``.
 
         Raises
         ------
         InputError
             An annotator or a label was not fitted.
-        """
-        most_probable = self.predict_proba(annotations).argmax(1)
-        return self.classes_[most_probable]
 
-    def predict_proba(self, annotations: Any) -> Float[np.ndarray, "items classes"]:
+        Warns
+        -----
+        AnnotationWarning
+            Items have no labels.
+        """
+        check_is_fitted(self)
+        labels = self._labels(annotations, reset=False, missing=missing)
+        return self._named(labels, self._probabilities(labels), _labelled(labels))
+
+    def predict_proba(self, annotations: Any, *, missing: Any = None) -> Float[np.ndarray, "items classes"]:
         """Probability of each class of items, old or new, by the labels of known annotators.
 
         Parameters
         ----------
         annotations : Labels, DataFrame or array, as for `fit`
             Of annotators who were fitted, with labels among `classes_`.
+        missing : as for `fit`
 
         Returns
         -------
         ndarray, shape (n_items, n_classes)
-            Rows in the order of the items, columns in that of `classes_`.
+            Rows in the order of the items, columns in that of `classes_`. Of an item without labels, what the model
+            holds of any item.
 
         Raises
         ------
@@ -95,7 +115,7 @@ class LabelAggregator(ConsensusEstimator):
             An annotator or a label was not fitted.
         """
         check_is_fitted(self)
-        return self._probabilities(self._labels(annotations, reset=False))
+        return self._probabilities(self._labels(annotations, reset=False, missing=missing))
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         annotator, label = self._fitted_codes(labels)
@@ -134,36 +154,27 @@ class LabelAggregator(ConsensusEstimator):
         same = (a * b).sum(1)
         return float(same[0]) if one else same
 
-    def _labels(self, annotations: Any, *, reset: bool) -> Labels:
+    def _labels(self, annotations: Any, *, reset: bool, missing: Any = None) -> Labels:
         model = type(self).__name__
-        if reset:
-            self._forget_columns()
-        annotations = in_long_frame(annotations)
-        if not isinstance(annotations, Labels):
-            annotations = self._from_table(annotations, reset=reset)
-        if not annotations.n_rows:
-            raise InputError(f"{model} needs labels, and none of the {len(annotations)} items has any.")
-        if reset and annotations.n_annotators * annotations.n_classes**2 > MAX_TABLE_ENTRIES:
-            raise InputError(
-                f"{model} keeps a probability for each annotator, class and label: {annotations.n_annotators} × "
-                f"{annotations.n_classes} × {annotations.n_classes}, more than {MAX_TABLE_ENTRIES}. Are the labels "
-                "names of classes?"
-            )
-        return annotations
-
-    def _from_table(self, annotations: Any, *, reset: bool) -> Labels:
-        model = type(self).__name__
-        if isinstance(annotations, Groupings | Pairs):
-            kind = type(annotations).__name__
-            raise InputError(
-                f"{model} reads Labels, whose names mean the same to all annotators. Got {kind}, which have none such."
-            )
         if annotations is None:
             raise InputError(f"{model} needs annotations: Labels, a long table of labels or a label matrix. Got None.")
         if issparse(annotations):
             raise InputError(f"{model} reads label matrices that are not sparse. Got a sparse one; give Labels.")
-        self._require_matrix(annotations, reset=reset)
-        return Labels.from_matrix(annotations)
+        labels = self._read(annotations, "labels", reset=reset, missing=missing)
+        if not isinstance(labels, Labels):
+            kind = type(labels).__name__
+            raise InputError(
+                f"{model} reads Labels, whose names mean the same to all annotators. Got {kind}, which have none such."
+            )
+        if not labels.n_rows:
+            raise InputError(f"{model} needs labels, and none of the {len(labels)} items has any.")
+        if reset and labels.n_annotators * labels.n_classes**2 > MAX_TABLE_ENTRIES:
+            raise InputError(
+                f"{model} keeps a probability for each annotator, class and label: {labels.n_annotators} × "
+                f"{labels.n_classes} × {labels.n_classes}, more than {MAX_TABLE_ENTRIES}. Are the labels "
+                "names of classes?"
+            )
+        return labels
 
     def _fitted_codes(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Codes of annotator and label as they were when the model was fitted."""
@@ -188,14 +199,16 @@ class LabelAggregator(ConsensusEstimator):
         confusion: Float[np.ndarray, "annotators classes labels"],
         *,
         annotators: pd.Index | None = None,
+        known: Int[np.ndarray, " items"] | None = None,
     ) -> None:
-        """Name what was found; `annotators` are those of the labels and any further ones."""
+        """Name what was found; `annotators` are those of the labels and any further ones, `known` classes or -1."""
         annotators = labels.annotators if annotators is None else annotators
         self.items_ = labels.items
         self.classes_ = classes.to_numpy()
         self.n_clusters_ = len(classes)
         self.responsibilities_ = responsibilities
-        self.labels_ = self.classes_[responsibilities.argmax(1)]
+        said = _labelled(labels) if known is None else _labelled(labels) | (known >= 0)
+        self.labels_ = self._named(labels, responsibilities, said)
         self._label_names = labels.classes
         # made of its parts, since from_product sorts names, which not all can be
         levels: Any = [annotators, classes]
@@ -206,11 +219,28 @@ class LabelAggregator(ConsensusEstimator):
         named = classes.equals(labels.classes)
         self.annotators_ = annotator_quality(labels, responsibilities, confusion, annotators, named=named)
 
+    def _named(
+        self, labels: Labels, responsibilities: Float[np.ndarray, "items classes"], said: Bool[np.ndarray, " items"]
+    ) -> np.ndarray:
+        """Name the most probable class of each item, missing where nothing is known of it, which a warning tells."""
+        named: np.ndarray = self.classes_[responsibilities.argmax(1)]
+        if said.all():
+            return named
+        warn_of_unsaid(labels, said, "no annotations and no class (missing; probabilities as of any item)")
+        numbers = named.dtype.kind in "iuf" and np.abs(self.classes_).max() < 2**53
+        named = named.astype(float if numbers else object)
+        named[~said] = np.nan if numbers else None
+        return named
+
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
-        return self.responsibilities_.argmax(1)
+        return np.where(pd.isna(self.labels_), MISSING, self.responsibilities_.argmax(1))
 
     def _cluster_names(self) -> pd.Index:
         return pd.Index(self.classes_, tupleize_cols=False)
+
+
+def _labelled(labels: Labels) -> Bool[np.ndarray, " items"]:
+    return np.diff(labels.indptr) > 0
 
 
 def annotator_quality(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import FeatureScaleWarning, InputError
-from consilience.matching import matched, rows_of_matrix
+from consilience.given_annotations import read_beside
+from consilience.matching import matched
 from consilience.profiles import association, cluster_profile
 
 LARGEST = 1e150  # a feature, so that sums of squares are finite
@@ -37,18 +37,19 @@ class CrowdEstimator(BaseEstimator):
         tags.target_tags.required = True
         return tags
 
-    def fit_predict(self, X: Any, annotations: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit, and give the clusters of the items.
 
         Parameters
         ----------
-        X, annotations : as for `fit`.
+        X, y : as for `fit`
+        **fit_params : as for `fit`
 
         Returns
         -------
         ndarray of int, shape (n_items,)
         """
-        return self.fit(X, annotations).labels_
+        return self.fit(X, y, **fit_params).labels_
 
     def cluster_profile(self, X: Any) -> pd.DataFrame:
         """Size of every cluster, and mean and standard deviation of every feature in it.
@@ -184,16 +185,26 @@ class CrowdEstimator(BaseEstimator):
     def _name_of_feature(self, column: Any) -> Any:
         return self.feature_names_in_[column] if hasattr(self, "feature_names_in_") else int(column)
 
-    def _groupings(self, X: Any, annotations: Any) -> Groupings:
+    def _groupings(self, X: Any, annotations: Any, missing: Any = None) -> Groupings:
         """Annotations as groupings of the items of X, in their order."""
-        return matched(as_groupings(annotations, X, type(self).__name__), X)
+        return matched(as_groupings(annotations, X, type(self).__name__, missing), X)
 
-    def _judgements(self, X: Any, annotations: Any) -> Pairs | Groupings:
+    def _judgements(self, X: Any, annotations: Any, missing: Any = None) -> Pairs | Groupings:
         """Annotations as what they say of pairs of the items of X, in their order."""
-        annotations = in_long_frame(annotations)
-        if isinstance(annotations, Pairs):
-            return matched(annotations, X)
-        return self._groupings(X, annotations)
+        if annotations is not None:
+            annotations = read_beside(annotations, X, "groupings", type(self).__name__, missing)
+        return matched(annotations, X) if isinstance(annotations, Pairs) else self._groupings(X, annotations)
+
+    def _labels_beside(self, X: Any, annotations: Any, missing: Any = None) -> Labels:
+        """Annotations as labels of the items of X, in their order."""
+        if annotations is not None:
+            annotations = read_beside(annotations, X, "labels", type(self).__name__, missing)
+        if not isinstance(annotations, Labels):
+            raise InputError(
+                f"The consensus model of {type(self).__name__} reads Labels, whose names mean the same to all "
+                f"annotators. Got {'None' if annotations is None else type(annotations).__name__}."
+            )
+        return matched(annotations, X)
 
 
 def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, float] | None:
@@ -222,7 +233,7 @@ def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, fl
     return (int(moving[small]), int(moving[large]), times) if times >= APART else None
 
 
-def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
+def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> Groupings:
     """Groupings of what a user gave for them.
 
     Parameters
@@ -230,6 +241,7 @@ def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
     annotations : Groupings, Labels, DataFrame or array of shape (n_items, n_annotators) or (n_items,)
     X : features, whose index names the items of an array; or None
     model : name of the estimator, for messages
+    missing : a value, or a list of them, that means that nothing was said
 
     Raises
     ------
@@ -241,14 +253,10 @@ def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
             f"{model} requires y to be passed, but the target y is None. Give the annotations: Groupings, Labels, or "
             "an array (n_items, n_annotators)."
         )
-    annotations = in_long_frame(annotations)
-    if isinstance(annotations, Groupings):
-        return annotations
-    if isinstance(annotations, Labels):
-        return annotations.to_groupings()
-    if isinstance(annotations, Pairs):
+    said = read_beside(annotations, X, "groupings", model, missing)
+    if isinstance(said, Pairs):
         raise InputError(f"{model} reads partition labels, and Pairs hold none. Give Groupings or Labels.")
-    return Groupings.from_matrix(annotations, items=rows_of_matrix(annotations, X))
+    return said.to_groupings() if isinstance(said, Labels) else cast(Groupings, said)
 
 
 def _is_name(names: Any) -> bool:

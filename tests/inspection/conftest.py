@@ -221,7 +221,7 @@ class Known(CrowdEstimator):
     def __init__(self, answer=()):
         self.answer = answer
 
-    def fit(self, X, annotations=None):
+    def fit(self, X, y=None):
         names, self.labels_ = np.unique(self.answer, return_inverse=True)
         self.n_clusters_ = len(names)
         self.items_ = pd.RangeIndex(len(self.answer))

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 
-from consilience.annotations import Groupings
+from consilience.annotations import Annotations, Groupings
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import InputError
+from consilience.parameters import is_whole
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,29 @@ class Subset:
     annotator: Any = None
 
 
+def listed(items: Any) -> Any:
+    """Return the items of a session as a list or an index.
+
+    Raises
+    ------
+    InputError
+        A table, annotations, a text or a number, which are no list of names.
+    """
+    if isinstance(items, list | pd.Index):
+        return items
+    if isinstance(items, Annotations):
+        got = f"{type(items).__name__}; their names are annotations.items"
+    elif hasattr(items, "columns"):
+        got = "a table; give the column or the index that names the items, such as frame.index"
+    elif is_whole(items, 1):
+        got = f"{items}; for {items} items called by numbers give range({items})"
+    elif isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        got = repr(items)
+    else:
+        return list(items)
+    raise InputError(f"The 'items' parameter of ActiveSession must be a list of the names of all items. Got {got}.")
+
+
 def distinct(items: Any) -> pd.Index:
     """Return the names of a session's items.
 
@@ -42,6 +66,10 @@ def distinct(items: Any) -> pd.Index:
         There are none, one is missing or blank, or one is there twice.
     """
     names = name_index(list(items))
+    nested = next((name for name in names if isinstance(name, list | dict | np.ndarray)), None)
+    if nested is not None:
+        kind = type(nested).__name__
+        raise InputError(f"The 'items' parameter of ActiveSession must be a list of names. Got a {kind} among them.")
     if not len(names):
         raise InputError("The 'items' parameter of ActiveSession must hold at least one item.")
     if names.has_duplicates:

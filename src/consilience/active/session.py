@@ -86,7 +86,7 @@ class ActiveSession(BaseEstimator):
         max_per_item: Any = None,
         random_state: Any = None,
     ) -> None:
-        self.items = items if isinstance(items, list | pd.Index) else list(items)  # so that it can be read twice
+        self.items = asked.listed(items)  # so that it can be read twice
         self.strategy = strategy
         self.fusion = fusion
         self.max_per_item = max_per_item

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience import load, registry
 from consilience.annotations import Labels
+from consilience.annotations.names import MISSING
 from consilience.cli.evidence import Evidence, read_said
 from consilience.cli.features import read_features
 from consilience.cli.options import FeatureOptions, flags
@@ -41,14 +42,16 @@ def predict(
     if registry.entry(type(model).__name__).kind == "consensus":
         if feature_item is not None:
             raise InputError(f"{type(model).__name__} tells classes by labels; --feature-item is of no use.")
-        items, probability = _by_labels(model, table, reading)
+        items, probability, said = _by_labels(model, table, reading)
     elif not reading:
         items, probability = _by_features(estimator, table, feature_item)
+        said = np.ones(len(items), dtype=bool)
     else:
         raise InputError(f"{type(model).__name__} tells clusters by features; leave out {flags(reading)}.")
     answer = Answer.of(model)
-    named = answer.index.take(probability.argmax(1))
-    found = pd.DataFrame({"item": items, answer.column: named, "probability": probability.max(1)})
+    named = answer.names_of(np.where(said, probability.argmax(1), MISSING))
+    highest = np.where(said, probability.max(1), np.nan)
+    found = pd.DataFrame({"item": items, answer.column: named, "probability": highest})
     if proba:
         heads = [f"probability of {name}" if answer.is_named else f"cluster {name}" for name in answer.index]
         found = pd.concat([found, pd.DataFrame(probability, columns=heads)], axis=1)
@@ -67,11 +70,13 @@ def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index
     return table.index, estimator.predict_proba(table.to_numpy() if by_place else table)
 
 
-def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray]:
+def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray, np.ndarray]:
+    """Items, the probabilities of their classes, and whether they have labels at all."""
     check_is_fitted(model)
     labels, _ = read_said(path, reading=reading, model=type(model).__name__)
     try:
-        return labels.items, model.predict_proba(as_fitted(labels, model))
+        probability = model.predict_proba(as_fitted(labels, model))
+        return labels.items, probability, labels.summary().annotators_per_item.to_numpy() > 0
     except InputError as error:
         raise InputError(f"{named(path)}: {error}") from error
 

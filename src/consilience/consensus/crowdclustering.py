@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings, Pairs
-from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import order_of_names
 from consilience.consensus import item_embeddings, point_mixture
 from consilience.consensus.item_embeddings import Problem, State
 from consilience.consensus.point_mixture import Mixture, Prior
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
+from consilience.given_annotations import require_no_second, warn_of_unsaid
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.parameters import is_number, is_whole, require
@@ -138,7 +138,7 @@ class Crowdclustering(GroupingConsensus):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, annotations: Any, y: Any = None) -> Any:
+    def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -146,7 +146,11 @@ class Crowdclustering(GroupingConsensus):
         annotations : Pairs, Groupings, Labels, DataFrame or array of shape (n_items, n_annotators)
             Judgements of pairs, or their long table; groupings, which judge every two of their items; a long table of
             groupings; or a matrix of group names, in which NaN and None mean that the annotator left the item out.
-        y : ignored
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells. By default -1 where it is
+            the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
 
         Returns
         -------
@@ -155,20 +159,25 @@ class Crowdclustering(GroupingConsensus):
         Raises
         ------
         InputError
-            Annotations that hold no judgements of pairs or too many, or a wrong parameter.
+            Annotations that hold no judgements of pairs or too many, features beside them, or a wrong parameter.
 
         Warns
         -----
+        AnnotationWarning
+            Something was left out, taken for missing, or not used.
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         """
-        annotations = in_long_frame(annotations)
-        if not isinstance(annotations, Pairs):
-            return super().fit(annotations)
-        self._forget_columns()
-        self._check(annotations.n_rows, len(annotations))
+        require_no_second(y, type(self).__name__)
+        said = self._said(annotations, reset=True, missing=missing)
         with one_blas_thread():
-            return self._learn(annotations)
+            if isinstance(said, Pairs):
+                self._check(said.n_rows, len(said))
+                self._learn(said)
+            else:
+                self._fuse(self._grouped(said))
+        warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
+        return self
 
     def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.

@@ -51,6 +51,7 @@ from consilience.annotations import Labels
 from consilience.consensus.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
 from consilience.consensus.prior_knowledge import gold_codes, history_counts
 from consilience.consensus_estimator import one_blas_thread
+from consilience.given_annotations import require_no_second
 from consilience.inference import Trace, iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 from consilience.inference.product_distributions import Answers, Expectation, expectation, expectation_of, posterior
@@ -172,7 +173,8 @@ class DawidSkene(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray of class names, shape (n_items,)
-        Most probable class.
+        Most probable class; missing (NaN where classes are numbers, else None) for items that nobody labelled and whose
+        class is not known.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     classes_ : ndarray of class names, shape (n_classes,)
@@ -218,7 +220,9 @@ class DawidSkene(LabelAggregator):
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def fit(self, annotations: Any, y: Any = None, *, gold: Any = None, history: Any = None) -> DawidSkene:
+    def fit(
+        self, annotations: Any, y: Any = None, *, missing: Any = None, gold: Any = None, history: Any = None
+    ) -> DawidSkene:
         """Fit the model.
 
         Parameters
@@ -226,7 +230,11 @@ class DawidSkene(LabelAggregator):
         annotations : Labels, DataFrame or array of shape (n_items, n_annotators)
             Labels; a long table of item, annotator, label or of crowd-kit's task, worker, label; or a label matrix,
             in which NaN and None mean that the annotator did not label the item.
-        y : ignored
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+        missing : optional
+            A value, or a list of them, that means that the annotator gave no label, besides blank cells. By default -1
+            where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
         gold : Series or dict, optional
             Known classes by item; items that are not among the annotations are an error.
         history : DataFrame, optional
@@ -240,14 +248,18 @@ class DawidSkene(LabelAggregator):
         Raises
         ------
         InputError
-            Annotations that hold no labels, gold or history that do not fit them, or a wrong parameter.
+            Annotations that hold no labels, features beside them, gold or history that do not fit them, or a wrong
+            parameter.
 
         Warns
         -----
+        AnnotationWarning
+            Something was left out, taken for missing, or not used.
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """
-        labels = self._labels(annotations, reset=True)
+        require_no_second(y, type(self).__name__)
+        labels = self._labels(annotations, reset=True, missing=missing)
         self._check_parameters()
         annotators, past = history_counts(history, labels)
         known = gold_codes(gold, labels)
@@ -283,17 +295,24 @@ class DawidSkene(LabelAggregator):
             warnings.warn(f"DawidSkene: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=3)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
-        self._read_off(labels, trace.state, evidence, annotators)
+        self._read_off(labels, trace.state, evidence, annotators, known)
         return self
 
-    def _read_off(self, labels: Labels, state: State, evidence: Evidence, annotators: pd.Index) -> None:
+    def _read_off(
+        self,
+        labels: Labels,
+        state: State,
+        evidence: Evidence,
+        annotators: pd.Index,
+        known: Int[np.ndarray, " items"] | None,
+    ) -> None:
         n_classes = labels.n_classes
         self._log_weights = state.log_weights
         self._log_table = state.model.log_table.reshape(-1, n_classes)
         q = posterior(evidence.answers, self._log_weights, self._log_table)
         sizes = state.expected.sizes + (self.prior is not None)
         self.class_proportions_ = sizes / sizes.sum()
-        self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators)
+        self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators, known=known)
         counts = (labels_of(state.expected, evidence) + evidence.history).transpose(0, 2, 1)
         matrices = self.confusion_matrices_
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)

@@ -291,13 +291,14 @@ class KCC(GroupingConsensus):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def predict(self, annotations: Any) -> Clusters:
+    def predict(self, annotations: Any, *, missing: Any = None) -> Clusters:
         """Nearest cluster of items, old or new, by the groups of fitted groupings that they are in.
 
         Parameters
         ----------
         annotations : Groupings, Labels, DataFrame or array, as for `fit`
             Of annotators, groupings and groups that were fitted.
+        missing : as for `fit`
 
         Returns
         -------
@@ -310,7 +311,7 @@ class KCC(GroupingConsensus):
             A group was not fitted.
         """
         check_is_fitted(self)
-        groupings = self._read_groupings(annotations, reset=False)
+        groupings = self._read_groupings(annotations, reset=False, missing=missing)
         place = groupings.vocabulary.place_in(self.centroids_.index.tolist())
         used = groupings.incidence.indices
         if (place[used] == MISSING).any():

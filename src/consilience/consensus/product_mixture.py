@@ -219,7 +219,8 @@ class ProductMixture(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray, shape (n_items,)
-        Most probable class of each item by name, or number of its component.
+        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
+        items without labels.
     responsibilities_ : ndarray, shape (n_items, n_components)
     classes_ : ndarray, shape (n_components,)
         Names of the classes, or 0, 1, …

@@ -200,7 +200,7 @@ class SpectralEM(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray of class names, shape (n_items,)
-        Most probable class.
+        Most probable class. Missing (NaN where classes are numbers, else None) for items without labels.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     classes_ : ndarray of class names, shape (n_classes,)

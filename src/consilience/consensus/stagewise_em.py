@@ -58,7 +58,8 @@ class StagewiseEM(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray, shape (n_items,)
-        Most probable class of each item by name, or number of its component.
+        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
+        items without labels.
     responsibilities_ : ndarray, shape (n_items, n_components_)
     classes_ : ndarray, shape (n_components_,)
     weights_ : ndarray, shape (n_components_,)

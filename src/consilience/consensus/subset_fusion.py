@@ -45,6 +45,7 @@ from consilience.consensus import grouping_mixture as mixture
 from consilience.consensus.evidence_silhouette import EvidenceSilhouette
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
+from consilience.given_annotations import require_no_second
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships, parts, presented, together
 from consilience.parameters import is_whole, require
@@ -146,7 +147,7 @@ class SubsetFusion(GroupingConsensus):
         self.n_init = n_init
         self.random_state = random_state
 
-    def partial_fit(self, annotations: Any, y: Any = None) -> SubsetFusion:
+    def partial_fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> SubsetFusion:
         """Add groupings to those fitted so far.
 
         While the new memberships are few beside those of the last full fit, the mixture goes on from its clusters,
@@ -156,7 +157,7 @@ class SubsetFusion(GroupingConsensus):
         ----------
         annotations : as for `fit`
             Groupings other than those fitted, of items old or new.
-        y : ignored
+        y, missing : as for `fit`
 
         Returns
         -------
@@ -168,9 +169,12 @@ class SubsetFusion(GroupingConsensus):
             An item is in a grouping of the annotations that holds it already.
         """
         if not hasattr(self, "groupings_"):
-            self.fit(annotations)
+            self.fit(annotations, y, missing=missing)
             return self
-        new = self._read_groupings(annotations, reset=True)  # columns of a matrix are annotators: others may come
+        require_no_second(y, type(self).__name__)
+        new = self._read_groupings(
+            annotations, reset=True, missing=missing
+        )  # columns of a matrix are annotators: others may come
         _require_new(new, self.groupings_)
         groupings = concat([self.groupings_, new])
         with one_blas_thread():

@@ -86,7 +86,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         tags.target_tags.required = False
         return tags
 
-    def fit(self, X: Any, annotations: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -94,9 +94,12 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         X : DataFrame or array, shape (n_items, n_features)
             What is observed of the items, finite. Standardised for a Gaussian likelihood; from 0 to 1 for a Bernoulli
             one. A DataFrame is matched with the annotations by the item names in its index, an array by position.
-        annotations : Pairs, Groupings, Labels, long table of pairs, array of shape (n_items, n_annotators), or None
+        y : Pairs, Groupings, Labels, long table of pairs, array of shape (n_items, n_annotators), or None
             Judgements of pairs of some of the items. A grouping judges every two of its items; they are never listed.
             None: nobody judged any, and the clusters are those of the features alone.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -111,7 +114,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """
         self._check()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        study = self._study(X, annotations)
+        study = self._study(X, y, missing)
         model, prior = self._model(study.data), self._prior()
         n_epochs, n_warm = self._lengths(study.data)
         keys = jax.random.split(jax.random.key(seed), self.n_init)
@@ -132,12 +135,12 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self._finish(model, prior, study, course)
         return self
 
-    def partial_fit(self, X: Any, annotations: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Train one epoch more, of the same or of other items; begin where nothing was fitted.
 
         Parameters
         ----------
-        X, annotations : as for `fit`
+        X, y, missing : as for `fit`
             What is learned of annotators goes on where they are the ones fitted before. What was remembered of the
             annotated items begins anew from the features, so that calls one after the other are not one long `fit`.
             There is one restart, and no checkpoint.
@@ -155,7 +158,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """
         self._check()
         begun = hasattr(self, "state_")
-        study = self._study(X, annotations, reset=not begun)
+        study = self._study(X, y, missing, reset=not begun)
         model, prior = self._model(study.data), self._prior()
         if begun:
             course = self._continued(model, prior, study)
@@ -328,7 +331,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         n_epochs, n_warm = (own if value == "auto" else int(value) for own, value in zip(auto, given, strict=True))
         return n_epochs, n_warm
 
-    def _study(self, X: Any, annotations: Any, *, reset: bool = True) -> Study:
+    def _study(self, X: Any, annotations: Any, missing: Any, *, reset: bool = True) -> Study:
         values = self._observed(X, reset=reset)
         if annotations is None:
             if self.init == "judgements":
@@ -337,13 +340,13 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             items, annotators, said, order = rows, pd.Index([], name="annotator"), None, order_of_names(rows)
             annotated = np.empty(0, int)
         else:
-            found = self._judgements(X, annotations)
+            found = self._judgements(X, annotations, missing)
             items, order, by = found.items, order_of_names(found.items), order_of_names(found.annotators)
             ordered = found[order].restrict(annotators=found.annotators[by])
             annotators, annotated = ordered.annotators, annotated_items(ordered)
             if not len(annotated):
                 raise InputError(
-                    f"The annotations judge no pair of items (n_samples={len(items)}). Give annotations=None to "
+                    f"The annotations judge no pair of items (n_samples={len(items)}). Give y=None to "
                     f"{type(self).__name__} to go by the features alone."
                 )
             said = judgements(ordered, annotated, implied=self.implied_pairs)

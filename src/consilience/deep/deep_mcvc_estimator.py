@@ -112,7 +112,7 @@ class DeepMCVC(ViewEstimator):
         self.learning_rate = learning_rate
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -120,8 +120,11 @@ class DeepMCVC(ViewEstimator):
         X : DataFrame or array, shape (n_items, n_features)
             Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
             its index, an array by position.
-        annotations : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
             Judgements of pairs. A grouping judges every two of its items; they are never listed.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -136,7 +139,7 @@ class DeepMCVC(ViewEstimator):
         """
         self._check()
         values = self._features(X, reset=True)
-        said = self._judgements(X, annotations)
+        said = self._judgements(X, y, missing)
         order, by = order_of_names(said.items), order_of_names(said.annotators)
         ordered = said[order].restrict(annotators=said.annotators[by])
         annotated = annotated_items(ordered)

@@ -14,6 +14,7 @@ every item is of that cluster.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.aggregator import LabelAggregator
-from consilience.annotations import Groupings, Labels, Pairs
 from consilience.base import CrowdEstimator
-from consilience.errors import InputError
+from consilience.errors import InputError, UnannotatedWarning
 
 
 def _gives_probabilities(model: Any) -> bool:
@@ -97,7 +97,7 @@ class InductiveConsensus(CrowdEstimator):
         self.classifier = classifier
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> InductiveConsensus:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> InductiveConsensus:
         """Fit the consensus to the annotations, then the classifier to the consensus.
 
         Parameters
@@ -105,8 +105,11 @@ class InductiveConsensus(CrowdEstimator):
         X : DataFrame or array, shape (n_items, n_features)
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position.
-        annotations : what the consensus model reads
+        y : what the consensus model reads
             Items of X without annotations get the classifier's answer.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -118,10 +121,12 @@ class InductiveConsensus(CrowdEstimator):
             Features and annotations that do not fit each other, or what is no such estimator.
         """
         features = self._features(X, reset=True)
-        read = self._judgements(X, annotations)
         self.consensus_, classifier = self._estimators()
         labels = isinstance(self.consensus_, LabelAggregator)
-        self.consensus_.fit(_labels(annotations, read.items) if labels else read)
+        read = self._labels_beside(X, y, missing) if labels else self._judgements(X, y, missing)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnannotatedWarning)  # the classifier answers for such items
+            self.consensus_.fit(read)
         self.items_, self.n_clusters_ = read.items, self.consensus_.n_clusters_
         self.annotators_ = self.consensus_.annotators_
         codes = np.asarray(self.consensus_._cluster_codes())
@@ -266,18 +271,3 @@ def _seed(estimator: Any, rng: np.random.RandomState) -> None:
         if value is None and name.rsplit("__", 1)[-1] == "random_state"
     ]
     estimator.set_params(**{name: int(rng.randint(2**31 - 1)) for name in draws})
-
-
-def _labels(annotations: Any, items: pd.Index) -> Labels:
-    """Labels of these items, in their order."""
-    if isinstance(annotations, Groupings | Pairs):
-        raise InputError(
-            "The consensus model of InductiveConsensus reads Labels, whose names mean the same to all annotators. Got "
-            f"{type(annotations).__name__}."
-        )
-    if isinstance(annotations, Labels):
-        return annotations if annotations.items.equals(items) else annotations.reindex(items)
-    found = Labels.from_matrix(annotations)
-    if not found.named:
-        found = Labels.from_matrix(annotations, items=items)
-    return found if found.items.equals(items) else found.reindex(items)

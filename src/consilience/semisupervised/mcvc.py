@@ -29,7 +29,7 @@ N_DRAWS = 100  # of the weights, over which predictions are averaged
 class _UncertainExperts(ViewEstimator):
     """What MCVC and MECC share: all but the number of views."""
 
-    def fit(self, X: Any, annotations: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -37,8 +37,11 @@ class _UncertainExperts(ViewEstimator):
         X : DataFrame or array, shape (n_items, n_features), or None
             Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
             its index, an array by position. Without features (None) the judgements alone tell the clusters apart.
-        annotations : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
             Judgements of pairs. A grouping judges every two of its items; they are never listed.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -58,7 +61,7 @@ class _UncertainExperts(ViewEstimator):
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
             delattr(self, name)
         features = None if X is None else self._features(X, reset=True)
-        said = self._judgements(X, annotations)
+        said = self._judgements(X, y, missing)
         features = np.empty((len(said), 0)) if features is None else features
         order, by = order_of_names(said.items), order_of_names(said.annotators)
         said_in_order = said[order].restrict(annotators=said.annotators[by])

@@ -45,7 +45,7 @@ class PairwiseClustering(CrowdEstimator):
 
     _unsettled: ClassVar[str]  # what to say where max_iter did not do, with a place for it
 
-    def fit(self, X: Any, annotations: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -53,8 +53,11 @@ class PairwiseClustering(CrowdEstimator):
         X : DataFrame or array, shape (n_items, n_features)
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position.
-        annotations : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
             Judgements of pairs; or what they follow from, as for the other models.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -73,7 +76,7 @@ class PairwiseClustering(CrowdEstimator):
         self._check_parameters()
         model, features = type(self).__name__, self._features(X, reset=True)
         rng = check_random_state(self.random_state)
-        pairs, notes = read_pairs(self._judgements(X, annotations), model, self.max_pairs, rng)
+        pairs, notes = read_pairs(self._judgements(X, y, missing), model, self.max_pairs, rng)
         if self.n_clusters > len(features):
             raise InputError(
                 f"The 'n_clusters' parameter of {model} must be at most the number of items, {len(features)} "

@@ -167,7 +167,7 @@ class PartitionLabelModel(CrowdEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> PartitionLabelModel:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> PartitionLabelModel:
         """Fit the model.
 
         Parameters
@@ -175,8 +175,11 @@ class PartitionLabelModel(CrowdEstimator):
         X : DataFrame or array, shape (n_items, n_features), or None
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position. Without features (None) the labels alone tell the clusters apart.
-        annotations : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
+        y : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
             Partition labels. Items of X without annotations are clustered by their features.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -194,7 +197,7 @@ class PartitionLabelModel(CrowdEstimator):
         """
         self._check_parameters()
         features = None if X is None else self._features(X, reset=True)
-        groupings = self._groupings(X, annotations)
+        groupings = self._groupings(X, y, missing)
         features = np.empty((len(groupings), 0)) if features is None else features
         n_clusters = self._n_clusters(len(features))
         _require_information(features, groupings)
@@ -288,14 +291,17 @@ class PartitionLabelModel(CrowdEstimator):
             same = self._same_label(a, b, annotator)
         return float(same[0]) if one else same
 
-    def score(self, X: Any, annotations: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, missing: Any = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by the items' features.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
-        annotations : Groupings, Labels or array, as for `fit`
+        y : Groupings, Labels or array, as for `fit`
             Of annotators, groupings and groups that were fitted.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -308,7 +314,7 @@ class PartitionLabelModel(CrowdEstimator):
             A group that was not fitted, or no labels at all.
         """
         posterior = self.predict_proba(X)
-        groupings = self._groupings(X, annotations)
+        groupings = self._groupings(X, y, missing)
         item, group = groupings.incidence.tocoo().coords
         if not len(item):
             raise InputError("None of these items has a label, so there is nothing to score.")
