@@ -16,6 +16,7 @@ from sphinx_gallery.gen_gallery import DEFAULT_GALLERY_CONF
 from sphinx_gallery.notebook import jupyter_notebook
 from sphinx_gallery.py_source_parser import split_code_and_text_blocks
 
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
 SECONDS = 600  # that a cell may take: the machines are slow and shared
 
 
@@ -33,7 +34,7 @@ def of_script(path):
 
 def run(notebook):
     """Run it, without network: the kernel is reached by sockets of the file system. An error in a cell is raised."""
-    with tempfile.TemporaryDirectory(prefix="nb-") as folder, mock.patch.dict(os.environ, {"OMP_NUM_THREADS": "1"}):
+    with tempfile.TemporaryDirectory(prefix="nb-") as folder, mock.patch.dict(os.environ, ENVIRONMENT):
         runtime = Path(folder) / "kernel.json"  # sockets lie beside it; their paths must be short
         client = NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": folder}})
         kernel = client.create_kernel_manager()
