@@ -22,7 +22,7 @@ LAYERS = [
     },
     {"inference"},
     {"annotations"},
-    {"errors", "progress", "_version"},
+    {"errors", "progress", "display", "_version"},
 ]
 MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
 HEAVY = {"jax", "equinox", "optax", "fastapi", "sqlalchemy", "dask"}

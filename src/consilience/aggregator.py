@@ -58,7 +58,7 @@ class LabelAggregator(ConsensusEstimator):
         """
         require_no_second(y, type(self).__name__)
         labels = self._labels(annotations, reset=True, missing=missing)
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             return self._aggregate(labels)
 
     @abstractmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +17,9 @@ from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.given_annotations import read_beside
 from consilience.matching import matched
+from consilience.parameters import require
 from consilience.profiles import association, cluster_profile
+from consilience.progress import showing
 
 LARGEST = 1e150  # a feature, so that sums of squares are finite
 CONSTANT = 1e-12  # of its size: the range of a feature that rounding alone spreads
@@ -88,6 +91,12 @@ class CrowdEstimator(BaseEstimator):
         """
         codes = self._cluster_codes()
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
+
+    def _progress(self) -> AbstractContextManager[None]:
+        """Context in which sweeps, restarts and the like are shown, if the estimator is verbose."""
+        verbose = getattr(self, "verbose", False)
+        require(self, "verbose", "True or False", isinstance(verbose, int | np.integer | np.bool_))
+        return showing(type(self).__name__, shown=bool(verbose))
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
         """Place of each item's cluster among `_cluster_names`; -1 for items of none."""

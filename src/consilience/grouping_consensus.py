@@ -51,7 +51,7 @@ class GroupingConsensus(ConsensusEstimator):
         """
         require_no_second(y, type(self).__name__)
         groupings = self._read_groupings(annotations, reset=True, missing=missing)
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             model = self._fuse(groupings)
         if not hasattr(model, "notes_"):  # else it says so there
             warn_of_unsaid(

@@ -12,11 +12,12 @@ from jaxtyping import Bool, Int
 
 from consilience.annotations import Annotations, Groupings
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.display import names_in_short, table
 from consilience.errors import InputError
 from consilience.parameters import is_whole
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Subset:
     """Items to be put before an annotator together.
 
@@ -32,6 +33,14 @@ class Subset:
     number: int
     items: list[Any]
     annotator: Any = None
+
+    def __repr__(self) -> str:
+        whose = "" if self.annotator is None else f", annotator={self.annotator!r}"
+        return f"Subset(number={self.number}, items={names_in_short(self.items, len(self.items))}{whose})"
+
+    def _repr_html_(self) -> str:
+        whose = "" if self.annotator is None else f" for {self.annotator}"
+        return table(f"Subset {self.number}{whose}: {len(self.items)} items", [], [[item] for item in self.items])
 
 
 def listed(items: Any) -> Any:

@@ -24,6 +24,7 @@ from consilience.annotations import Groupings, concat
 from consilience.annotations.names import is_default, plain
 from consilience.consensus import SubsetFusion
 from consilience.consensus.subset_fusion import require_parameters
+from consilience.display import facts
 from consilience.errors import InputError, MatchingError
 from consilience.metrics import nmi
 from consilience.parameters import is_number, is_whole, require
@@ -92,6 +93,25 @@ class ActiveSession(BaseEstimator):
         self.max_per_item = max_per_item
         self.random_state = random_state
         self._begin()
+
+    def __repr__(self) -> str:
+        state = ", ".join(f"{value} {name}" for name, value in self._state().items())
+        return f"ActiveSession({state})"
+
+    def _repr_html_(self) -> str:
+        return facts("ActiveSession", self._state() | {"strategy": self.strategy})
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _state(self) -> dict[str, Any]:
+        """How far the study has come: counts by what is counted."""
+        return {
+            "items": len(self.items_),
+            "groupings told": self._n_told,
+            "subsets pending": len(self._pending),
+            "rounds of consensus": len(self._history),
+        }
 
     def _begin(self) -> None:
         named = isinstance(self.strategy, str) and self.strategy in STRATEGIES

@@ -327,10 +327,13 @@ class Groupings(Annotations):
         0     0       Ann      Ann     p
         1     2       Ann      Ann     q
         """
-        group = self.incidence.indices
+        return self._table(slice(None))
+
+    def _table(self, rows: slice) -> pd.DataFrame:
+        group = self.incidence.indices[rows]
         return pd.DataFrame(
             {
-                "item": self.items.take(self.item_of_row),
+                "item": self.items.take(self.item_of_row[rows]),
                 "annotator": self.annotators.take(self.annotator_of_group[group]),
                 "grouping": name_index(self.grouping_names).take(self.grouping_of_group[group]),
                 "group": name_index(self.group_names).take(group),

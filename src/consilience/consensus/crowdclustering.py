@@ -59,6 +59,8 @@ class Crowdclustering(GroupingConsensus):
         A stage has converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Restarts side by side, as in joblib.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -122,6 +124,7 @@ class Crowdclustering(GroupingConsensus):
         max_iter: Any = 500,
         tol: Any = 1e-5,
         n_jobs: Any = None,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.max_clusters = max_clusters
@@ -136,6 +139,7 @@ class Crowdclustering(GroupingConsensus):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
@@ -170,7 +174,7 @@ class Crowdclustering(GroupingConsensus):
         """
         require_no_second(y, type(self).__name__)
         said = self._said(annotations, reset=True, missing=missing)
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             if isinstance(said, Pairs):
                 self._check(said.n_rows, len(said))
                 self._learn(said)
@@ -230,7 +234,7 @@ class Crowdclustering(GroupingConsensus):
             tol=self.tol,
         )
         seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
-        found = restarts(run, [(seed,) for seed in seeds], n_jobs=self.n_jobs, progress="Restarts")
+        found = restarts(run, [(seed,) for seed in seeds], n_jobs=self.n_jobs)
         self.restart_bounds_ = np.array([trace.lower_bound for trace, _ in found])
         trace, mixture = found[int(self.restart_bounds_.argmax())]
         if not trace.converged:

@@ -169,6 +169,8 @@ class DawidSkene(LabelAggregator):
         Converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Threads that share the items, as in joblib.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
 
     Attributes
     ----------
@@ -213,12 +215,13 @@ class DawidSkene(LabelAggregator):
     True
     """
 
-    def __init__(self, confusion="full", prior="learned", max_iter=500, tol=1e-6, n_jobs=None):
+    def __init__(self, confusion="full", prior="learned", max_iter=500, tol=1e-6, n_jobs=None, verbose=False):
         self.confusion = confusion
         self.prior = prior
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(
         self, annotations: Any, y: Any = None, *, missing: Any = None, gold: Any = None, history: Any = None
@@ -263,7 +266,7 @@ class DawidSkene(LabelAggregator):
         self._check_parameters()
         annotators, past = history_counts(history, labels)
         known = gold_codes(gold, labels)
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             return self._fit(labels, known, annotators, past)
 
     def _aggregate(self, labels: Labels) -> DawidSkene:

@@ -217,6 +217,8 @@ class KCC(GroupingConsensus):
         Sweeps of a run.
     n_jobs : int, optional
         Runs side by side, in threads, as in joblib.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -279,6 +281,7 @@ class KCC(GroupingConsensus):
         n_init: Any = 10,
         max_iter: Any = 100,
         n_jobs: Any = None,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -289,6 +292,7 @@ class KCC(GroupingConsensus):
         self.n_init = n_init
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def predict(self, annotations: Any, *, missing: Any = None) -> Clusters:

@@ -214,6 +214,8 @@ class ProductMixture(LabelAggregator):
         A restart has converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Threads for the restarts, as in joblib; for the items if there is one start.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -264,6 +266,7 @@ class ProductMixture(LabelAggregator):
         max_iter=500,
         tol=1e-7,
         n_jobs=None,
+        verbose=False,
         random_state=None,
     ):
         self.n_components = n_components
@@ -273,6 +276,7 @@ class ProductMixture(LabelAggregator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _aggregate(self, labels: Labels) -> ProductMixture:

@@ -195,6 +195,8 @@ class SpectralEM(LabelAggregator):
         Converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Threads for the groupings, as in joblib; for the items if there is one grouping.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -257,6 +259,7 @@ class SpectralEM(LabelAggregator):
         max_iter=500,
         tol=1e-7,
         n_jobs=None,
+        verbose=False,
         random_state=None,
     ):
         self.groups = groups
@@ -266,6 +269,7 @@ class SpectralEM(LabelAggregator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _aggregate(self, labels: Labels) -> SpectralEM:

@@ -54,6 +54,8 @@ class StagewiseEM(LabelAggregator):
         In refining, the probability that any annotator enters the informative set by chance.
     max_iter : int, default=20
         Rounds of the stagewise algorithm at most.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
 
     Attributes
     ----------
@@ -112,7 +114,14 @@ class StagewiseEM(LabelAggregator):
     """
 
     def __init__(
-        self, n_components=None, refine="informative", weighted=True, entry_level=0.001, level=0.01, max_iter=20
+        self,
+        n_components=None,
+        refine="informative",
+        weighted=True,
+        entry_level=0.001,
+        level=0.01,
+        max_iter=20,
+        verbose=False,
     ):
         self.n_components = n_components
         self.refine = refine
@@ -120,6 +129,7 @@ class StagewiseEM(LabelAggregator):
         self.entry_level = entry_level
         self.level = level
         self.max_iter = max_iter
+        self.verbose = verbose
 
     def _aggregate(self, labels: Labels) -> StagewiseEM:
         self._check_parameters()

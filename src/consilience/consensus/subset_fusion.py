@@ -73,6 +73,8 @@ class SubsetFusion(GroupingConsensus):
         Largest number that "auto" considers.
     n_init : int, default=1
         Starts of k-means from which the mixture is run; the most probable result is kept.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -138,6 +140,7 @@ class SubsetFusion(GroupingConsensus):
         refine: Any = True,
         max_clusters: Any = 30,
         n_init: Any = 1,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -145,6 +148,7 @@ class SubsetFusion(GroupingConsensus):
         self.refine = refine
         self.max_clusters = max_clusters
         self.n_init = n_init
+        self.verbose = verbose
         self.random_state = random_state
 
     def partial_fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> SubsetFusion:
@@ -177,7 +181,7 @@ class SubsetFusion(GroupingConsensus):
         )  # columns of a matrix are annotators: others may come
         _require_new(new, self.groupings_)
         groupings = concat([self.groupings_, new])
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             little = groupings.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
             return self._go_on(groupings) if self.refined_ and little else self._fuse(groupings)
 

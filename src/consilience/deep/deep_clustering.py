@@ -28,7 +28,7 @@ from consilience.deep.running import Course, Model
 from consilience.deep.training import CHUNK_SIZE, DESCENTS, Data, Fit, Plan
 from consilience.errors import InputError
 from consilience.parameters import is_number, is_whole, require
-from consilience.progress import progress_bar
+from consilience.progress import counting
 
 LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
 LEAST_EPOCHS = 25  # and the least number of them
@@ -120,18 +120,18 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         keys = jax.random.split(jax.random.key(seed), self.n_init)
         file = None if self.checkpoint is None else Path(self.checkpoint)
         mark = "" if file is None else checkpoints.fingerprint(self._identity(seed), study.data)
-        with progress_bar(shown=bool(self.verbose), total=n_warm + n_epochs, unit="epoch") as bar:
+        with self._progress(), counting("epochs", n_warm + n_epochs) as epochs:
             course = None if file is None else self._resumed(file, mark, model, prior, study.data, keys)
             if course is None:
-                course = running.begin(model, prior, study.data, keys, n_warm, bar.update)
+                course = running.begin(model, prior, study.data, keys, n_warm, epochs.update)
             else:
-                bar.update(n_warm + course.n_epochs)
+                epochs.update(n_warm + course.n_epochs)
             while course.n_epochs < n_epochs:
                 course = running.advance(model, prior, study.data, course, n_epochs)
                 if file is not None:
                     checkpoints.write(file, _packed(course) | {"fingerprint": np.array(mark)})
-                bar.update()
-                bar.set_postfix(loss=course.losses[-1].round(3).tolist(), clusters=course.left[-1].tolist())
+                epochs.say(f"loss {course.losses[-1].round(3).tolist()}, clusters {course.left[-1].tolist()}")
+                epochs.update()
         self._finish(model, prior, study, course)
         return self
 

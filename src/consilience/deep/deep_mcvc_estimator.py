@@ -50,6 +50,8 @@ class DeepMCVC(ViewEstimator):
     n_sweeps : int, default=200
     learning_rate : float, default=0.01
         Of Adam, of whose steps a sweep makes five.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -98,6 +100,7 @@ class DeepMCVC(ViewEstimator):
         n_init: Any = 10,
         n_sweeps: Any = 200,
         learning_rate: Any = 0.01,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -110,6 +113,7 @@ class DeepMCVC(ViewEstimator):
         self.n_init = n_init
         self.n_sweeps = n_sweeps
         self.learning_rate = learning_rate
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
@@ -150,7 +154,8 @@ class DeepMCVC(ViewEstimator):
         features = jnp.asarray(values[order], jnp.float32)
         settings = self._settings(len(said.annotators))
         keys = jax.random.split(jax.random.key(seed), self.n_init)
-        states, bounds = run(settings, features[annotated], judged, keys)
+        with self._progress():
+            states, bounds = run(settings, features[annotated], judged, keys)
         last = np.asarray(bounds[:, -1], float)
         if not np.isfinite(last).any():
             raise FloatingPointError("DeepMCVC: training failed in every restart. Standardise the features.")

@@ -50,6 +50,8 @@ class InductiveConsensus(CrowdEstimator):
     classifier : estimator, optional
         Any classifier of scikit-learn's kind, or a `Pipeline` that ends with one. Default: logistic regression on
         standardised features.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
         Of the consensus and the classifier, where theirs is None.
 
@@ -92,9 +94,12 @@ class InductiveConsensus(CrowdEstimator):
     (75,)
     """
 
-    def __init__(self, consensus: Any = None, classifier: Any = None, *, random_state: Any = None) -> None:
+    def __init__(
+        self, consensus: Any = None, classifier: Any = None, *, verbose: Any = False, random_state: Any = None
+    ) -> None:
         self.consensus = consensus
         self.classifier = classifier
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> InductiveConsensus:
@@ -124,7 +129,7 @@ class InductiveConsensus(CrowdEstimator):
         self.consensus_, classifier = self._estimators()
         labels = isinstance(self.consensus_, LabelAggregator)
         read = self._labels_beside(X, y, missing) if labels else self._judgements(X, y, missing)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), self._progress():
             warnings.simplefilter("ignore", UnannotatedWarning)  # the classifier answers for such items
             self.consensus_.fit(read)
         self.items_, self.n_clusters_ = read.items, self.consensus_.n_clusters_

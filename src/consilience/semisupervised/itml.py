@@ -186,6 +186,8 @@ class ITMLClustering(KMeansInMetric):
         Passes over the pairs.
     tol : float, default=1e-2
         The passes end when multipliers change by less than this share of their sum.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -250,6 +252,7 @@ class ITMLClustering(KMeansInMetric):
         max_pairs: Any = None,
         max_iter: Any = 1000,
         tol: Any = 1e-2,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -259,6 +262,7 @@ class ITMLClustering(KMeansInMetric):
         self.max_pairs = max_pairs
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def _depends_on_scale(self) -> bool:

@@ -73,7 +73,7 @@ class _UncertainExperts(ViewEstimator):
         prior = Prior(self._stick_concentration(), *map(float, self.reliability_prior))
         problem = Problem.of(features[order], evidence, prior, min(self.n_clusters, len(said)))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             trace, self.restart_bounds_ = multiple_views.run(
                 problem,
                 self._n_views(evidence.n_annotators),
@@ -160,6 +160,8 @@ class MCVC(_UncertainExperts):
         Sweeps of a restart.
     tol : float, default=1e-6
         A restart has converged when the bound gains less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -213,6 +215,7 @@ class MCVC(_UncertainExperts):
         n_init: Any = 50,
         max_iter: Any = 500,
         tol: Any = 1e-6,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -223,6 +226,7 @@ class MCVC(_UncertainExperts):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def _check(self) -> None:
@@ -256,6 +260,8 @@ class MECC(_UncertainExperts):
         Sweeps of a restart.
     tol : float, default=1e-6
         A restart has converged when the bound gains less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -297,6 +303,7 @@ class MECC(_UncertainExperts):
         n_init: Any = 50,
         max_iter: Any = 500,
         tol: Any = 1e-6,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -305,6 +312,7 @@ class MECC(_UncertainExperts):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
 from consilience.errors import InputError
-from consilience.inference.iterate import Trace, spawn_seeds
+from consilience.inference.iterate import Trace, restarts, spawn_seeds
 from consilience.parameters import is_number, require
 from consilience.semisupervised import constrained_kmeans as core
 from consilience.semisupervised.constraints import Constraints, entailed
@@ -49,6 +49,8 @@ class MPCKMeans(PairwiseClustering):
         Sweeps of a run.
     tol : float, default=1e-6
         A run has converged when the objective falls by less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -114,6 +116,7 @@ class MPCKMeans(PairwiseClustering):
         max_pairs: Any = None,
         max_iter: Any = 100,
         tol: Any = 1e-6,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -126,6 +129,7 @@ class MPCKMeans(PairwiseClustering):
         self.max_pairs = max_pairs
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def predict(self, X: Any) -> Int[np.ndarray, " items"]:
@@ -169,7 +173,8 @@ class MPCKMeans(PairwiseClustering):
         starts = self._starts(problem, rng)
         if auto:
             problem = core.priced(problem, core.init(starts[0], core.unconstrained(problem)))
-        best = min((self._run(core.init(start, problem), problem) for start in starts), key=lambda t: -t.lower_bound)
+        traces = restarts(lambda start: self._run(core.init(start, problem), problem), [(start,) for start in starts])
+        best = min(traces, key=lambda trace: -trace.lower_bound)
         for _ in range(REWEIGHTINGS if auto and pairs.n_rows else 0):
             state = best.state
             without_constraints = core.nearest(features, state.centres, state.metric).argmin(1)

@@ -83,7 +83,7 @@ class PairwiseClustering(CrowdEstimator):
                 f"(n_samples = {len(features)}). Got {self.n_clusters} instead."
             )
         self.items_ = pairs.items
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             self.notes_ = notes + self._learn(features, pairs, np.lexsort(features.T[::-1]), rng)
         if not self.converged_:
             sentence = self._unsettled.format(self.max_iter)

@@ -77,7 +77,7 @@ class PartitionLabelModel(CrowdEstimator):
     n_jobs : int, optional
         Restarts side by side, in threads, as in joblib.
     verbose : bool, default=False
-        Show progress on standard error if that is a terminal.
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -203,22 +203,23 @@ class PartitionLabelModel(CrowdEstimator):
         _require_information(features, groupings)
         rng = check_random_state(self.random_state)
 
-        self.prior_variance_search_ = None
-        if isinstance(self.prior_variance, str):
-            search = self._search_variance(features, groupings, n_clusters, rng)
-            self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
-        else:
-            self.prior_variance_ = float(self.prior_variance)
-        problem = Problem.of(features, groupings)
-        prior = self._prior(problem, self.prior_variance_)
-        evidence = problem.evidence(problem.labels, n_clusters)
-        seeds = spawn_seeds(rng, self.n_init)
-        start = self._start(problem)
-        jobs = [(start, evidence, prior, n_clusters, seed) for seed in seeds]
-        traces = restarts(self._run, jobs, n_jobs=self.n_jobs, progress="restarts" if self.verbose else None)
-        best = max(traces, key=lambda trace: trace.lower_bound)
-        if self.merge:
-            best = merge(best, evidence, prior, max_iter=self.max_iter, tol=self.tol)
+        with self._progress():
+            self.prior_variance_search_ = None
+            if isinstance(self.prior_variance, str):
+                search = self._search_variance(features, groupings, n_clusters, rng)
+                self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
+            else:
+                self.prior_variance_ = float(self.prior_variance)
+            problem = Problem.of(features, groupings)
+            prior = self._prior(problem, self.prior_variance_)
+            evidence = problem.evidence(problem.labels, n_clusters)
+            seeds = spawn_seeds(rng, self.n_init)
+            start = self._start(problem)
+            jobs = [(start, evidence, prior, n_clusters, seed) for seed in seeds]
+            traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
+            best = max(traces, key=lambda trace: trace.lower_bound)
+            if self.merge:
+                best = merge(best, evidence, prior, max_iter=self.max_iter, tol=self.tol)
         if not best.converged:
             warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
 
@@ -393,7 +394,6 @@ class PartitionLabelModel(CrowdEstimator):
             evaluate,
             rng,
             n_jobs=self.n_jobs,
-            progress="prior variance" if self.verbose else None,
         )
 
     def _read_off(self, state: State, problem: Problem, evidence: Evidence, prior: Prior, groupings: Groupings) -> None:

@@ -174,6 +174,8 @@ class SemiCrowd(KMeansInMetric):
         Steps of the completion.
     tol : float, default=1e-3
         The completion ends when A and E meet what is known up to this share.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -239,6 +241,7 @@ class SemiCrowd(KMeansInMetric):
         max_pairs: Any = None,
         max_iter: Any = 500,
         tol: Any = 1e-3,
+        verbose: Any = False,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -250,6 +253,7 @@ class SemiCrowd(KMeansInMetric):
         self.max_pairs = max_pairs
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def _depends_on_scale(self) -> bool:

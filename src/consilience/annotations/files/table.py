@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.names import Coded, Where, code
+from consilience.display import facts
 
 CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 7, but not 007
 WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]{0,17})(?:\.0)?")  # 7.0 is how pandas writes 7 in a column with gaps
@@ -37,6 +38,10 @@ class Reading:
 
     def __str__(self) -> str:
         return "; ".join([f"read as: {self.how}", *self.warnings, *self.notes])
+
+    def _repr_html_(self) -> str:
+        said = (*self.warnings, *self.notes)
+        return facts("", {"read as": self.how} | {f"note {i}": text for i, text in enumerate(said, 1)})
 
 
 @dataclass(frozen=True)
