@@ -17,7 +17,7 @@ LAYERS = [
     },
     {"semisupervised", "consensus", "deep"},
     {
-        *("base", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
+        *("base", "matching", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
         *("parameters", "profiles", "simulation", "datasets", "metrics"),
     },
     {"inference"},

@@ -503,7 +503,11 @@ def test_labels_and_features_are_compared_together():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(np.eye(3)[CLASSES] * 5 + rng.normal(size=(24, 3)), index=NAMES)
     plm = PartitionLabelModel(max_clusters=3, n_init=1, prior_variance=1.0, merge=False, max_iter=5)
-    models = {"vote": MajorityVote(), "ds": DawidSkene(), "plm": make_pipeline(StandardScaler(), plm)}
+    models = {
+        "vote": MajorityVote(),
+        "ds": DawidSkene(),
+        "plm": make_pipeline(StandardScaler(), plm).set_output(transform="pandas"),
+    }
     found = compare(models, labels, X[::-1], n_folds=2, memory=False, random_state=0)
     assert found.table["log_loss"].notna().all(), found.table["note"].tolist()
     assert found.table.index[-1] == "chance"

@@ -339,8 +339,8 @@ def test_deep_and_endless_values_are_refused():
         unfitted(max_clusters=4, random_state=np.random.RandomState(7)),
         unfitted(prior_variance="auto", max_clusters=2, tol=0.5),
         make_pipeline(StandardScaler().set_output(transform="pandas"), unfitted()),
-        make_pipeline(SimpleImputer(add_indicator=True), MinMaxScaler(), unfitted()),
-        make_pipeline(RobustScaler(), "passthrough", PCA(2, whiten=True), unfitted()),
+        make_pipeline(SimpleImputer(add_indicator=True), MinMaxScaler(), unfitted()).set_output(transform="pandas"),
+        make_pipeline(RobustScaler(), "passthrough", PCA(2, whiten=True), unfitted()).set_output(transform="pandas"),
         Pipeline([("nothing", None), ("model", unfitted())], verbose=False),
     ],
     ids=["plain", "random state", "auto", "scaled", "imputed", "pca", "nothing before"],
@@ -383,7 +383,7 @@ def test_pipelines_of_columns_come_back_equal(remainder, output, by_name, tmp_pa
     pipeline = make_pipeline(columns_by_kind(remainder, output, by_name), unfitted())
     save(pipeline, tmp_path / "model.zip")
     assert same(load(tmp_path / "model.zip"), pipeline)
-    pipeline.fit(MIXED, ANNOTATIONS)
+    pipeline.fit(MIXED, ANNOTATIONS if output == "pandas" else ANNOTATIONS.by_position())
     save(pipeline, tmp_path / "model.zip")
     loaded = load(tmp_path / "model.zip")
     assert same(loaded, pipeline)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,9 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.reading import in_long_frame
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import FeatureScaleWarning, InputError
+from consilience.matching import matched, rows_of_matrix
 from consilience.profiles import association, cluster_profile
 
-Said = TypeVar("Said", Pairs, Groupings)
 LARGEST = 1e150  # a feature, so that sums of squares are finite
 CONSTANT = 1e-12  # of its size: the range of a feature that rounding alone spreads
 APART = 1000.0  # times: scales of two features of which a model sees one alone
@@ -200,13 +200,13 @@ class CrowdEstimator(BaseEstimator):
 
     def _groupings(self, X: Any, annotations: Any) -> Groupings:
         """Annotations as groupings of the items of X, in their order."""
-        return _matched(as_groupings(annotations, X, type(self).__name__), X)
+        return matched(as_groupings(annotations, X, type(self).__name__), X)
 
     def _judgements(self, X: Any, annotations: Any) -> Pairs | Groupings:
         """Annotations as what they say of pairs of the items of X, in their order."""
         annotations = in_long_frame(annotations)
         if isinstance(annotations, Pairs):
-            return _matched(annotations, X)
+            return matched(annotations, X)
         return self._groupings(X, annotations)
 
 
@@ -262,47 +262,12 @@ def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
         return annotations.to_groupings()
     if isinstance(annotations, Pairs):
         raise InputError(f"{model} reads partition labels, and Pairs hold none. Give Groupings or Labels.")
-    named = isinstance(annotations, pd.DataFrame | pd.Series)
-    items = X.index if isinstance(X, pd.DataFrame) and not named and len(X) == len(annotations) else None
-    return Groupings.from_matrix(annotations, items=items)
+    return Groupings.from_matrix(annotations, items=rows_of_matrix(annotations, X))
 
 
 def _is_name(names: Any) -> bool:
     """Whether it is one name and not a list of names; a tuple is a name."""
     return isinstance(names, tuple) or (not isinstance(names, list) and np.ndim(names) == 0)
-
-
-def _matched(annotations: Said, X: Any) -> Said:
-    """Annotations of the items of X, in their order: by name if X is a DataFrame, else by position."""
-    if X is None:
-        return annotations
-    if isinstance(X, pd.DataFrame):
-        if X.index.has_duplicates:
-            twice = X.index[X.index.duplicated()][0]
-            raise InputError(f"Item {twice!r} has more than one row in X. Expected unique names in its index.")
-        return annotations if annotations.items.equals(X.index) else _by_name(annotations, X.index)
-    if not annotations.positional:
-        raise InputError(
-            "X has no names of items, and the items of the annotations stand in the order of a table's rows. "
-            "Give X as a DataFrame indexed by item, or annotations.reindex(items)."
-        )
-    n_items = len(X) if hasattr(X, "__len__") else len(np.asarray(X))
-    if len(annotations) != n_items:
-        raise InputError(
-            f"X has {n_items} rows and the annotations {len(annotations)} items, so they cannot be matched by "
-            "position. Give X as a DataFrame indexed by item, or annotations.reindex(items)."
-        )
-    return annotations
-
-
-def _by_name(annotations: Said, names: pd.Index) -> Said:
-    absent = annotations.items.difference(names, sort=False)
-    if len(absent) == len(annotations.items):
-        raise InputError(
-            f"No item of the annotations (such as {absent[0]!r}) is in the index of X (such as {names[0]!r}). "
-            "Set the items' names as index of X."
-        )
-    return annotations.reindex(names)
 
 
 def _require_numeric(X: Any) -> None:

@@ -28,7 +28,7 @@ from sklearn.base import clone
 
 from consilience import registry
 from consilience.annotations import Annotations, Groupings
-from consilience.errors import InputError
+from consilience.errors import InputError, MatchingError
 from consilience.foreseeing import foresee
 from consilience.held_out import HeldOut
 from consilience.parameters import is_whole
@@ -150,6 +150,8 @@ class Entrant:
                 seconds, megabytes = measured(lambda: fit(model, said, X), memory=memory)
             there = np.flatnonzero(held.fold == fold)
             self.probability[there] = foresee(final(model), held, kept, there, by)
+        except MatchingError:  # it is the same for all models that take features
+            raise
         except ValueError as error:
             self.failure = " ".join(str(error).split())
             return

@@ -5,6 +5,7 @@ __all__ = [
     "AnnotationWarning",
     "FeatureScaleWarning",
     "InputError",
+    "MatchingError",
     "MissingDataError",
     "MissingDependencyError",
     "SavedModelError",
@@ -17,6 +18,10 @@ class InputError(ValueError):
 
 class AnnotationError(InputError):
     """A table, array or file that does not hold annotations, or contradicts itself."""
+
+
+class MatchingError(InputError):
+    """Items of features and of annotations that cannot be matched: names on one side alone, or other names."""
 
 
 class SavedModelError(InputError):

@@ -99,8 +99,8 @@ def test_empty_clusters_go_and_the_largest_comes_first():
         (simulate_pairs([0, 0, 1, 1], 1, 2, random_state=0), np.zeros((3, 1)), "X has 3 rows and the annotations 4"),
         (PAIR, pd.DataFrame({"f": [1, 2]}, index=["p", "q"]), "No item of the annotations"),
         (PAIR, pd.DataFrame({"f": [1, 2]}, index=["a", "a"]), "more than one row"),
-        (PAIR, pd.DataFrame({"f": [1, 2]}, index=["a", "q"]), "not in the list"),
-        (PAIR, np.zeros((2, 1)), "stand in the order of a table's rows"),
+        (PAIR, pd.DataFrame({"f": [1, 2]}, index=["a", "q"]), "has annotations but no row in X"),
+        (PAIR, np.zeros((2, 1)), "the rows of X have none"),
         (simulate_pairs([0, 1], 1, 1, balanced=False, random_state=0), np.zeros((1, 1)), "X has 1 rows"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,10 +21,10 @@ from consilience.active.pair_counts import PairCounts
 from consilience.active.stability import Decision, Forecast, decide, forecast, require_items, split_half_reliability
 from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings, concat
-from consilience.annotations.names import plain
+from consilience.annotations.names import is_default, plain
 from consilience.consensus import SubsetFusion
 from consilience.consensus.subset_fusion import require_parameters
-from consilience.errors import InputError
+from consilience.errors import InputError, MatchingError
 from consilience.metrics import nmi
 from consilience.parameters import is_number, is_whole, require
 
@@ -209,11 +210,13 @@ class ActiveSession(BaseEstimator):
                 raise InputError("Groupings say themselves whose they are: give 'subset' and 'annotator' with groups.")
             asked.places_of(self.items_, list(groupings.items))
             answers.require_new(groupings, answers.keys_of(self.groupings_))
+            _require_names(groupings, self.items_)
             new = groupings.reindex(self.items_)
         else:
             new = self._answer([list(group) for group in groupings], subset, annotator)
-        told = new if self.groupings_ is None else concat([self.groupings_, new])
-        self.groupings_ = told
+        new = replace(new, named=True)
+        told = [new] if self.groupings_ is None else [replace(self.groupings_, named=True), new]
+        self.groupings_ = concat(told)
         self._counts = self._counts.with_groupings(new)
         self._n_told += new.n_groupings
         if subset is not None:
@@ -397,3 +400,12 @@ class ActiveSession(BaseEstimator):
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self._random.randint(2**31 - 1, size=4))
+
+
+def _require_names(groupings: Groupings, items: pd.Index) -> None:
+    """Raise a MatchingError if groupings of numbered rows are told to a session whose items have names."""
+    if not groupings.named and not is_default(items):
+        raise MatchingError(
+            f"The items of the groupings are numbered rows, and those of the session have names (such as "
+            f"{plain(items[0])!r}); name them, from_matrix(…, items=…)."
+        )

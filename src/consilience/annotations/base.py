@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from consilience.annotations.files.statements import Statements
 from consilience.annotations.files.table import Reading
-from consilience.annotations.names import MISSING, Coded, Where, inverse, plain, unique_names
+from consilience.annotations.names import MISSING, Coded, Where, are_row_numbers, inverse, plain, unique_names
 from consilience.errors import AnnotationError
 
 Kind = TypeVar("Kind", bound="Annotations")
@@ -93,9 +93,10 @@ class Annotations(ABC):
         Unique names of the items, in order.
     annotators : Index, shape (n_annotators,)
         Unique names of the annotators.
-    positional : bool
-        Whether the user gave the order of the items, so that arrays may be aligned with them by position. False if
-        the order is that of first appearance in a long table.
+    named : bool
+        Whether the items have names of their own, by which they are matched with features. False if they are the
+        numbered rows of an array, of a frame with the default index, or ``range(n)`` where items were asked for: these
+        are matched by position.
     reading : Reading, or None
         How a table or file was read, as `from_frame` and `consilience.read_annotations` tell it; None for what was made
         of these annotations, or otherwise.
@@ -103,7 +104,7 @@ class Annotations(ABC):
 
     items: pd.Index
     annotators: pd.Index
-    positional: bool
+    named: bool
     reading: Reading | None = field(default=None, kw_only=True)
 
     _row: ClassVar[str]
@@ -152,7 +153,7 @@ class Annotations(ABC):
                 f"Annotations cannot hold an item twice, but the index repeats the item {name!r}; "
                 "resample without replacement."
             )
-        return replace(self._take_items(positions, self.positional), reading=None)
+        return replace(self._take_items(positions), reading=None)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """Refuse to become an array, as which an estimator that knows nothing of annotations would take them."""
@@ -167,8 +168,7 @@ class Annotations(ABC):
         ----------
         items, annotators : iterable of names, optional
             All are kept by default. Annotators not kept are forgotten with all that they said; of the items not kept
-            only the annotations are forgotten, so that groupings, groups and classes stay whole. A list of items makes
-            the result ``positional``.
+            only the annotations are forgotten, so that groupings, groups and classes stay whole.
 
         Returns
         -------
@@ -193,7 +193,7 @@ class Annotations(ABC):
         if annotators is not None:
             restricted = restricted._take_annotators(_positions(self.annotators, annotators, "annotators"))
         if items is not None:
-            restricted = restricted._take_items(_positions(self.items, items, "items"), True)
+            restricted = restricted._take_items(_positions(self.items, items, "items"))
         return replace(restricted, reading=None)
 
     def reindex(self: Kind, items: Iterable[Any]) -> Kind:
@@ -202,12 +202,13 @@ class Annotations(ABC):
         Parameters
         ----------
         items : iterable of names
-            Names that are new simply carry no annotations.
+            Names that are new simply carry no annotations. ``range(n)`` says that the items are numbers of rows, so
+            that they are matched with features by position.
 
         Returns
         -------
         Annotations
-            Of the same kind, with ``positional`` True.
+            Of the same kind.
 
         Raises
         ------
@@ -232,7 +233,31 @@ class Annotations(ABC):
                 f"The item {name!r} has annotations but is not in the list of {len(names)} items "
                 f"({int(left_out.sum())} such items); use restrict to leave items out."
             )
-        return self._renumber_items(place, names, True)
+        moved = self._renumber_items(place, names)
+        return replace(moved, named=False) if are_row_numbers(items) else moved
+
+    def by_position(self: Kind) -> Kind:
+        """Return the same annotations without names of items: they are numbered 0 … n-1, in their order.
+
+        For features in an array: row i of the array is then item i. Bring the items into the order of the rows first,
+        with `reindex`.
+
+        Returns
+        -------
+        Annotations
+            Of the same kind, with ``named`` False.
+
+        Examples
+        --------
+        >>> from consilience import Groupings
+        >>> groupings = Groupings.from_lists([[["bee", "ant"], ["cow"]]])
+        >>> groupings.reindex(["ant", "bee", "cow"]).by_position().to_frame()
+           item  annotator  grouping  group
+        0     0          0         0      0
+        1     1          0         0      0
+        2     2          0         0      1
+        """
+        return replace(self, items=pd.RangeIndex(self.n_items), named=False, reading=None)
 
     def summary(self) -> Summary:
         """Return counts of what was said.
@@ -284,9 +309,8 @@ class Annotations(ABC):
     def _counts(self) -> dict[str, int]:
         return {"items": self.n_items, "annotators": self.n_annotators, self._row: self.n_rows}
 
-    def _take_items(self: Kind, positions: np.ndarray, positional: bool) -> Kind:
-        place = inverse(positions, self.n_items)
-        return self._renumber_items(place, self.items.take(positions), positional)
+    def _take_items(self: Kind, positions: np.ndarray) -> Kind:
+        return self._renumber_items(inverse(positions, self.n_items), self.items.take(positions))
 
     def _groups_per_grouping(self) -> pd.Series | None:
         return None
@@ -294,10 +318,11 @@ class Annotations(ABC):
     @classmethod
     def _from_statements(cls: type[Kind], found: Statements, items: Iterable[Any] | None, **more: Any) -> Kind:
         """Make annotations of what a table says, over `items` if they are given."""
-        if items is not None and found.positional:
-            said = cls._from_columns(found.columns, None, found.where, positional=True, **more).reindex(items)
+        if items is not None and found.wide:
+            said = cls._from_columns(found.columns, None, found.where, named=found.named, **more).reindex(items)
         else:
-            said = cls._from_columns(found.columns, items, found.where, positional=found.positional, **more)
+            named = found.named and not are_row_numbers(items)
+            said = cls._from_columns(found.columns, items, found.where, named=named, **more)
         return replace(said, reading=found.reading)
 
     @classmethod
@@ -308,7 +333,7 @@ class Annotations(ABC):
         items: Iterable[Any] | None,
         where: Where,
         *,
-        positional: bool = False,
+        named: bool = True,
     ) -> Kind:
         """Make annotations of parallel columns of names."""
 
@@ -317,7 +342,7 @@ class Annotations(ABC):
         """Return the long table."""
 
     @abstractmethod
-    def _renumber_items(self: Kind, place: Int[np.ndarray, " items"], names: pd.Index, positional: bool) -> Kind:
+    def _renumber_items(self: Kind, place: Int[np.ndarray, " items"], names: pd.Index) -> Kind:
         """Move item i to position ``place[i]`` of `names`, or forget what was said of it if that is -1."""
 
     @abstractmethod

@@ -69,6 +69,16 @@ def plain(name: Any) -> Any:
     return name.item() if isinstance(name, np.generic) else name
 
 
+def is_default(index: pd.Index) -> bool:
+    """Whether an index is what pandas makes by itself, 0 … n-1 without a name, and so names nothing."""
+    return bool(index.name is None and index.nlevels == 1 and index.equals(pd.RangeIndex(len(index))))
+
+
+def are_row_numbers(items: Any) -> bool:
+    """Whether somebody gave ``range(n)`` as items, and so says that they are the rows of an array."""
+    return isinstance(items, range) and items == range(len(items))
+
+
 def name_index(names: Any) -> pd.Index:
     """Return names as an index, tuples as single names."""
     return pd.Index(names, tupleize_cols=False).infer_objects()

@@ -27,8 +27,8 @@ an object with one key, the tag of its kind. Numeric arrays are kept apart, and 
     table        [array, index, columns] of a DataFrame of one NumPy dtype
     columns      [columns' contents, index, columns] of another DataFrame
     random_state what `RandomState.get_state` gives
-    groupings    [items, annotators, positional, groups of the items in a row, where each item's begin, grouping of
-                 each group, annotator of each grouping, names of groupings, names of groups]
+    groupings    [items, annotators, whether items have no names, groups of the items in a row, where each item's begin,
+                 grouping of each group, annotator of each grouping, names of groupings, names of groups]
     pair_counts  [number of items, keys, presented, answered, together]
     estimator    class, parameters and attributes; see `consilience.persistence.models`
 
@@ -336,19 +336,20 @@ def _decode_random_state(content: Json, decode: Decoder) -> np.random.RandomStat
 
 def _encode_groupings(value: Groupings, encode: Encoder) -> Json:
     incidence = value.incidence
-    parts = [value.items, value.annotators, value.positional, incidence.indices, incidence.indptr]
+    parts = [value.items, value.annotators, not value.named, incidence.indices, incidence.indptr]
     parts += [value.grouping_of_group, value.annotator_of_grouping, value.grouping_names, value.group_names]
     return [encode(part) for part in parts]
 
 
 def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
-    items, annotators, positional, indices, indptr, *rest = (decode(part) for part in content)
+    items, annotators, unnamed, indices, indptr, *rest = (decode(part) for part in content)
     grouping_of_group, annotator_of_grouping, grouping_names, group_names = rest
     shape = (len(items), len(group_names))
     return Groupings(
         items=items,
         annotators=annotators,
-        positional=positional,
+        # earlier versions said whether the order was given, also of items with names
+        named=not (unnamed and pd.api.types.is_integer_dtype(items.dtype)),
         incidence=csr_array((np.ones(len(indices)), indices, indptr), shape=shape),
         grouping_of_group=grouping_of_group,
         annotator_of_grouping=annotator_of_grouping,

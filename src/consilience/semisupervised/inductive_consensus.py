@@ -277,6 +277,7 @@ def _labels(annotations: Any, items: pd.Index) -> Labels:
         )
     if isinstance(annotations, Labels):
         return annotations if annotations.items.equals(items) else annotations.reindex(items)
-    named = isinstance(annotations, pd.DataFrame | pd.Series)
-    found = Labels.from_matrix(annotations, items=None if named else items)
+    found = Labels.from_matrix(annotations)
+    if not found.named:
+        found = Labels.from_matrix(annotations, items=items)
     return found if found.items.equals(items) else found.reindex(items)

@@ -236,7 +236,7 @@ def _drawn(groupings: Groupings, ranks: Int[np.ndarray, " drawn"]) -> Pairs:
     return Pairs(
         items=groupings.items,
         annotators=groupings.annotators,
-        positional=groupings.positional,
+        named=groupings.named,
         item_a=item[first],
         item_b=item[second],
         annotator=groupings.annotator_of_grouping[grouping],

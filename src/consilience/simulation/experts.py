@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations import Groupings
+from consilience.annotations.names import is_default
 from consilience.errors import InputError
 from consilience.simulation._checks import (
     RandomSource,
@@ -114,7 +115,7 @@ def simulate_experts(
     kept = _random_share(given, observed, rng, at_least=1)
     said = np.where(kept, np.where(flipped, POSITIVE + NEGATIVE - said, said), UNLABELLED)
     annotators = [f"expert {m}" for m in range(1, n_annotators + 1)]
-    return Groupings.from_matrix(_LABELS[said], items=names, annotators=annotators)
+    return Groupings.from_matrix(pd.DataFrame(_LABELS[said], index=names, columns=annotators))
 
 
 def simulate_crowd(
@@ -190,7 +191,7 @@ def simulate_crowd(
     frame = pd.DataFrame(
         {"item": names[seen.ravel()], "annotator": annotators.repeat(each), "group": group_names[group.ravel()]}
     )
-    return Groupings.from_frame(frame, items=names)
+    return Groupings.from_frame(frame, items=range(len(names)) if is_default(names) else names)
 
 
 def split_classes(n_classes: int, n_annotators: int, rng: np.random.Generator) -> np.ndarray:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from consilience.annotations import Labels
 from consilience.annotations.labels import sorted_names
-from consilience.annotations.names import unique_names
+from consilience.annotations.names import is_default, unique_names
 from consilience.errors import InputError
 from consilience.simulation._checks import (
     RandomSource,
@@ -100,7 +100,7 @@ def simulate_labels(
     return Labels(
         items=unique_names(names, "items"),
         annotators=pd.Index([f"annotator {m}" for m in range(1, n + 1)]),
-        positional=True,
+        named=not is_default(names),
         classes=class_names,
         item=item,
         annotator=annotator,

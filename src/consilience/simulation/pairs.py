@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations import Pairs
-from consilience.annotations.names import unique_names
+from consilience.annotations.names import is_default, unique_names
 from consilience.annotations.pairs import pairs_of_ranks
 from consilience.errors import InputError
 from consilience.simulation._checks import (
@@ -92,7 +92,7 @@ def simulate_pairs(
     return Pairs(
         items=unique_names(names, "items"),
         annotators=annotators,
-        positional=True,
+        named=not is_default(names),
         item_a=item_a,
         item_b=item_b,
         annotator=annotator,

@@ -53,15 +53,18 @@ class Statements:
         some that no row uses: those of items and annotators of whom nothing was said.
     where : callable
         Says where a row stands.
-    positional : bool
-        Whether the order of the items is that of a wide table.
+    wide : bool
+        Whether the table was a wide one, whose rows and columns are items and annotators even if all cells are blank.
+    named : bool
+        Whether the items have names, and are not the numbered rows of a wide table.
     reading : Reading
     """
 
     kind: str
     columns: dict[str, Coded]
     where: Where
-    positional: bool
+    wide: bool
+    named: bool
     reading: Reading
 
 
@@ -441,7 +444,7 @@ def _without_silence(
         where = _among(rows, where)
     if layout.kind == "pairs":
         columns = {"item_a": columns.pop("item"), "item_b": columns.pop("item_b"), **columns}
-    return Statements(layout.kind, columns, where, False, Reading(""))
+    return Statements(layout.kind, columns, where, False, True, Reading(""))
 
 
 def _among(rows: np.ndarray, where: Where) -> Where:
@@ -489,7 +492,8 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
         one = "item" if layout.annotators_in_rows else "annotator"
         warnings.append(f"columns not taken for {one}s left out: {_listed(layout.left_out)} (rename one to read it)")
     columns = {"item": item, "annotator": annotator, role: value.take(said)}
-    return Statements(layout.kind, columns, _among(said, place), True, Reading(""))
+    named = layout.key is not None or layout.annotators_in_rows
+    return Statements(layout.kind, columns, _among(said, place), True, named, Reading(""))
 
 
 def _described(
