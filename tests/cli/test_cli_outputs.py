@@ -31,7 +31,7 @@ def last(stderr):
 
 
 def over(output, read):
-    return f"{output} would be written over what is read from {read}; name another by --out."
+    return f"{output} would be written over what is read from {read}; name another file or folder to write."
 
 
 # ---- fit, fuse

@@ -46,7 +46,9 @@ def require_no_input(output: Path, inputs: Iterable[Path | None]) -> None:
     for path in inputs:
         if path is not None and _is_same(path, output):
             read = "standard input" if str(path) == STANDARD_INPUT else str(path)
-            raise InputError(f"{output} would be written over what is read from {read}; name another by --out.")
+            raise InputError(
+                f"{output} would be written over what is read from {read}; name another file or folder to write."
+            )
 
 
 def _is_same(path: Path, output: Path) -> bool:
