@@ -22,6 +22,7 @@ LAYERS = [
     },
     {"inference"},
     {"annotations"},
+    {"writing"},
     {"errors", "progress", "display", "_version"},
 ]
 MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}

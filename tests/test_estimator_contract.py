@@ -10,6 +10,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience import Groupings, Labels, Pairs, registry
 from consilience.annotations import concat
+from consilience.cli.result_folder import possible_files
+from consilience.cli.results import files_of
 from consilience.consensus import KCC
 from consilience.errors import InputError
 from consilience.persistence import load, save
@@ -174,6 +176,19 @@ class TestContract:
         names = getattr(model, "classes_", range(model.n_clusters_))
         assert set(np.unique(model.labels_)) == set(names)
         np.testing.assert_array_equal(model.labels_, np.array(names)[model.responsibilities_.argmax(1)])
+        assert set(files_of(model)) <= set(possible_files(name))
+
+    def test_labels_as_a_series_by_item(self, name):
+        X, annotations, _ = small_study()
+        unfitted = registry.estimator(name)(**QUICK.get(name, {}))
+        assert not hasattr(unfitted, "labels_series_")
+        model = fit(name, X, annotations)
+        column = "label" if answers_in_classes(name) else "cluster"
+        expected = pd.Series(model.labels_, index=pd.Index(list(X.index), name="item"), name=column)
+        for fitted in (model, pickle.loads(pickle.dumps(model))):
+            pd.testing.assert_series_equal(fitted.labels_series_, expected)
+        assert model.labels_series_["item 3"] == model.labels_[3]
+        assert not hasattr(clone(model), "labels_series_")
 
     def test_is_deterministic_and_leaves_its_parameters_alone(self, name):
         X, annotations, _ = small_study()

@@ -28,6 +28,8 @@ class LabelAggregator(ConsensusEstimator):
     A subclass implements `_aggregate`, which reads `Labels` and ends with `_set_result`.
     """
 
+    _name_of_labels = "label"
+
     def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 

@@ -34,6 +34,8 @@ class CrowdEstimator(BaseEstimator):
     scale of the features does not matter, `_depends_on_scale`.
     """
 
+    _name_of_labels = "cluster"
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = "clusterer"
@@ -53,6 +55,18 @@ class CrowdEstimator(BaseEstimator):
         ndarray of int, shape (n_items,)
         """
         return self.fit(X, y, **fit_params).labels_
+
+    @property
+    def labels_series_(self) -> pd.Series:
+        """``labels_`` indexed by item: a Series named "label" of models that read labels alone, else "cluster".
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            The model was not fitted.
+        """
+        check_is_fitted(self)
+        return pd.Series(self.labels_, index=self.items_.rename("item"), name=self._name_of_labels)
 
     def cluster_profile(self, X: Any) -> pd.DataFrame:
         """Size of every cluster, and mean and standard deviation of every feature in it.

@@ -18,10 +18,11 @@ from consilience.annotations.names import MISSING
 from consilience.cli.evidence import Evidence, read_said
 from consilience.cli.features import read_features
 from consilience.cli.options import FeatureOptions, flags
+from consilience.cli.outputs import renew_report, require_outputs, write_table
 from consilience.cli.preparing import as_shown, legible, needs_of, read_for, steps_for
 from consilience.cli.program import note
 from consilience.cli.reading import named
-from consilience.cli.tables import names_as, read_scores, require_folder, rows_of, write_table
+from consilience.cli.tables import names_as, read_scores, rows_of
 from consilience.cli.verdict import verdict
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
@@ -32,6 +33,7 @@ def predict(
     path: Path, table: Path, *, out: Path | None, proba: bool, reading: Mapping[str, Any], feature_item: str | None
 ) -> None:
     """Write the cluster or class of every item of a table, and how probable each of them is if `proba`."""
+    require_outputs([out], [path, table])
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "predict_proba"):
@@ -102,7 +104,7 @@ def report(
     feature_options: FeatureOptions,
 ) -> None:
     """Write the report of a saved model again, for instance with scores."""
-    require_folder(out)
+    require_outputs([out], [path, annotations, features, scores], of=path)
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "items_"):
@@ -119,6 +121,7 @@ def report(
     shown, table = as_shown(estimator, table)
     warnings = verdict(model, Evidence(said, table, [])).warnings
     write_report(shown, said, X=table, scores=rated, warnings=warnings, path=out)
+    renew_report(out)
     click.echo(f"{out}")
 
 

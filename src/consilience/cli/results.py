@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from consilience import save
-from consilience.cli.tables import write_table
+from consilience.cli.outputs import write_table
 from consilience.inspection.answer import Answer
 from consilience.inspection.label_tables import keyed
 

@@ -177,6 +177,8 @@ class DawidSkene(LabelAggregator):
     labels_ : ndarray of class names, shape (n_items,)
         Most probable class; missing (NaN where classes are numbers, else None) for items that nobody labelled and whose
         class is not known.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     classes_ : ndarray of class names, shape (n_classes,)

@@ -30,6 +30,8 @@ class MajorityVote(LabelAggregator):
     labels_ : ndarray of class names, shape (n_items,)
         Most frequent label of each item; the first in the order of `classes_` where several are. Missing (NaN where
         classes are numbers, else None) for items without labels.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Share of the item's votes for each class; equal shares for items without labels.
     n_ties_ : int

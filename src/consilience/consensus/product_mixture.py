@@ -223,6 +223,8 @@ class ProductMixture(LabelAggregator):
     labels_ : ndarray, shape (n_items,)
         Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
         items without labels.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_components)
     classes_ : ndarray, shape (n_components,)
         Names of the classes, or 0, 1, …

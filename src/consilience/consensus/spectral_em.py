@@ -203,6 +203,8 @@ class SpectralEM(LabelAggregator):
     ----------
     labels_ : ndarray of class names, shape (n_items,)
         Most probable class. Missing (NaN where classes are numbers, else None) for items without labels.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     classes_ : ndarray of class names, shape (n_classes,)
