@@ -17,7 +17,8 @@ LAYERS = [
     },
     {"semisupervised", "consensus", "deep"},
     {
-        *("base", "matching", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
+        *("base", "matching", "restoring", "consensus_estimator", "aggregator"),
+        *("grouping_consensus", "view_estimator"),
         *("registry", "given_annotations", "parameters", "profiles", "simulation", "datasets", "metrics"),
     },
     {"inference"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,11 +13,14 @@ from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Labels
+from consilience.annotations.canonical import arrange
 from consilience.annotations.names import MISSING, plain
+from consilience.base import CrowdEstimator
 from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
 from consilience.errors import InputError
 from consilience.given_annotations import require_no_second, warn_of_unsaid
 from consilience.inference.product_distributions import Answers, posterior
+from consilience.restoring import Axes
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
 
@@ -25,10 +28,15 @@ MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
 class LabelAggregator(ConsensusEstimator):
     """What the estimators of a class for each item from labels share: ``fit(labels)``, and answers in class names.
 
-    A subclass implements `_aggregate`, which reads `Labels` and ends with `_set_result`.
+    A subclass implements `_aggregate`, which reads `Labels` in canonical order and ends with `_set_result`. What its
+    parameters say of each item, `_known_of_items` gives.
     """
 
     _name_of_labels = "label"
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
+        "confusion_matrices_": ("annotators",),
+        "_log_table": ("annotators",),
+    }
 
     def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
@@ -60,12 +68,23 @@ class LabelAggregator(ConsensusEstimator):
         """
         require_no_second(y, type(self).__name__)
         labels = self._labels(annotations, reset=True, missing=missing)
+        known = self._known_of_items(labels)
+        arranged = arrange(labels, known)
         with one_blas_thread(), self._progress():
-            return self._aggregate(labels)
+            self._aggregate(arranged.said, None if known is None else known[arranged.items])
+        self._restore(arranged)
+        return self
 
     @abstractmethod
-    def _aggregate(self, labels: Labels) -> Any:
-        """Fit to labels of at least one item by at least one annotator."""
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> Any:
+        """Fit to labels of at least one item by at least one annotator.
+
+        known : a row for each item, as `_known_of_items` gives it.
+        """
+
+    def _known_of_items(self, labels: Labels) -> np.ndarray | None:
+        """Numbers that the parameters hold for each item, a row an item; by default there are none."""
+        return None
 
     def predict(self, annotations: Any, *, missing: Any = None) -> np.ndarray:
         """Most probable class of items, old or new, by the labels of known annotators.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import AbstractContextManager
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.canonical import Arrangement
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.given_annotations import read_beside
@@ -20,6 +21,7 @@ from consilience.matching import matched
 from consilience.parameters import require
 from consilience.profiles import association, cluster_profile
 from consilience.progress import showing
+from consilience.restoring import Axes, restore
 
 LARGEST = 1e150  # a feature, so that sums of squares are finite
 CONSTANT = 1e-12  # of its size: the range of a feature that rounding alone spreads
@@ -32,9 +34,18 @@ class CrowdEstimator(BaseEstimator):
     A subclass sets ``items_`` (Index), ``labels_`` and ``n_clusters_`` in `fit`, and the features are read by
     `_features`. Where ``labels_`` are no numbers from 0, it overrides `_cluster_codes` and `_cluster_names`; where the
     scale of the features does not matter, `_depends_on_scale`.
+
+    It learns from annotations in canonical order (`consilience.annotations.canonical`), so that their order and names
+    change nothing, and brings what it learned back into the user's order by `_restore`; ``_axes`` says which of its
+    attributes have an axis of items, annotators, groupings or groups.
     """
 
     _name_of_labels = "cluster"
+    _axes: ClassVar[Axes] = {
+        "labels_": ("items",),
+        "responsibilities_": ("items",),
+        "annotators_": ("annotators",),
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -207,6 +218,10 @@ class CrowdEstimator(BaseEstimator):
 
     def _name_of_feature(self, column: Any) -> Any:
         return self.feature_names_in_[column] if hasattr(self, "feature_names_in_") else int(column)
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        """Bring what was learned in canonical order into that of the annotations as they were given."""
+        restore(self, arrangement)
 
     def _groupings(self, X: Any, annotations: Any, missing: Any = None) -> Groupings:
         """Annotations as groupings of the items of X, in their order."""

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from consilience.annotations import Groupings
+from consilience.annotations.canonical import arrange
 from consilience.base import as_groupings
 from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
 from consilience.errors import InputError
@@ -18,7 +19,7 @@ from consilience.given_annotations import require_no_second, warn_of_unsaid
 class GroupingConsensus(ConsensusEstimator):
     """What the estimators of clusters from groupings share: ``fit(groupings)``.
 
-    A subclass implements `_fuse`, which reads `Groupings` and returns the fitted estimator.
+    A subclass implements `_fuse`, which reads `Groupings` in canonical order and learns from them.
     """
 
     def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
@@ -50,14 +51,14 @@ class GroupingConsensus(ConsensusEstimator):
             Something was left out, taken for missing, or not used.
         """
         require_no_second(y, type(self).__name__)
-        groupings = self._read_groupings(annotations, reset=True, missing=missing)
+        arranged = arrange(self._read_groupings(annotations, reset=True, missing=missing))
         with one_blas_thread(), self._progress():
-            model = self._fuse(groupings)
-        if not hasattr(model, "notes_"):  # else it says so there
-            warn_of_unsaid(
-                groupings, np.diff(groupings.incidence.indptr) > 0, "no annotations and no cluster (label -1)"
-            )
-        return model
+            self._fuse(arranged.said)
+        self._restore(arranged)
+        if not hasattr(self, "notes_"):  # else it says so there
+            grouped = np.diff(arranged.given.incidence.indptr) > 0
+            warn_of_unsaid(arranged.given, grouped, "no annotations and no cluster (label -1)")
+        return self
 
     @abstractmethod
     def _fuse(self, groupings: Groupings) -> Any:

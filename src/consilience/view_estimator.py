@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 from sklearn.utils.validation import check_is_fitted
 
+from consilience.annotations.base import Annotations
+from consilience.annotations.canonical import Arrangement
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 from consilience.parameters import is_whole
+from consilience.restoring import Axes
 
 
 class ViewEstimator(CrowdEstimator):
     """A model of clustering views, each held by some annotators."""
+
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
+        "view_labels_": ("items",),
+        "view_responsibilities_": ("items",),
+        "view_probabilities_": ("annotators",),
+    }
 
     def predict(self, X: Any, view: Any = 0) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
@@ -93,6 +102,10 @@ class ViewEstimator(CrowdEstimator):
             same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
         return float(same[0]) if one else same
 
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        self.responsibilities_ = self.view_responsibilities_[0]
+
     @abstractmethod
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         """Probabilities of all clusters of a kept view, up to a factor for each item."""
@@ -100,26 +113,24 @@ class ViewEstimator(CrowdEstimator):
     def _read_views(
         self,
         eta: Float[np.ndarray, "views items clusters"],
-        order: Int[np.ndarray, " items"],
         phi: Float[np.ndarray, "annotators views"],
         judged: Bool[np.ndarray, " annotators"],
         share: Float[np.ndarray, " views"],
-        annotators: pd.Index,
+        said: Annotations,
     ) -> Int[np.ndarray, " kept"]:
         """Views with annotators, the most followed first, and in them the clusters that own items; the views kept.
 
-        order : places of the items of `eta` among `items_`. judged : who judged any pair. share : of each view.
+        judged : who judged any pair. share : of each view. said : names of items and annotators.
         """
         kept, followers = _by_falling_size(phi[judged].argmax(1))
         self._owned = [_by_falling_size(eta[view].argmax(1))[0] for view in kept]
-        self.view_responsibilities_ = []
-        for view, owned in zip(kept, self._owned, strict=True):
-            responsibilities = np.empty((len(order), len(owned)))
-            responsibilities[order] = eta[view][:, owned] / eta[view][:, owned].sum(1, keepdims=True)
-            self.view_responsibilities_.append(responsibilities)
+        self.view_responsibilities_ = [
+            eta[view][:, owned] / eta[view][:, owned].sum(1, keepdims=True)
+            for view, owned in zip(kept, self._owned, strict=True)
+        ]
         names = pd.RangeIndex(len(kept), name="view")
         labels = np.column_stack([own.argmax(1) for own in self.view_responsibilities_])
-        self.view_labels_ = pd.DataFrame(labels, index=self.items_, columns=names)
+        self.view_labels_ = pd.DataFrame(labels, index=said.items, columns=names)
         self.labels_, self.responsibilities_ = labels[:, 0], self.view_responsibilities_[0]
         self.n_clusters_ = self.responsibilities_.shape[1]
         table = {
@@ -129,7 +140,7 @@ class ViewEstimator(CrowdEstimator):
         }
         self.views_ = pd.DataFrame(table, index=names)
         own = phi[:, kept] / phi[:, kept].sum(1, keepdims=True)
-        self.view_probabilities_ = pd.DataFrame(own, index=annotators.rename("annotator"), columns=names)
+        self.view_probabilities_ = pd.DataFrame(own, index=said.annotators.rename("annotator"), columns=names)
         return kept
 
 

@@ -43,6 +43,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
+from consilience.annotations.canonical import arrange
 from consilience.base import CrowdEstimator, as_groupings
 from consilience.errors import InputError
 from consilience.inference import Trace, iterate, restarts
@@ -214,20 +215,20 @@ class LatentClassModel(CrowdEstimator):
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         """
-        groupings = as_groupings(annotations, None, type(self).__name__)
-        if not groupings.n_rows:
+        arranged = arrange(as_groupings(annotations, None, type(self).__name__))
+        if not arranged.said.n_rows:
             raise InputError("None of the items is in a group, so there is nothing to learn from.")
-        evidence, prior = Evidence.of(groupings), Prior(1 / self.max_clusters, 1.0)
+        evidence, prior = Evidence.of(arranged.said), Prior(1 / self.max_clusters, 1.0)
         seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
         with self._progress():
             traces = restarts(self._run, [(evidence, prior, seed) for seed in seeds])
         best = max(traces, key=lambda trace: trace.lower_bound)
         if not best.converged:
             warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
-        self.items_ = groupings.items
         self.lower_bounds_ = np.array(best.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
         self._read_off(best.state)
+        self._restore(arranged)
         return self
 
     def fit_predict(self, annotations: Any, y: Any = None) -> Int[np.ndarray, " items"]:

@@ -21,6 +21,7 @@ from consilience.active.pair_counts import PairCounts
 from consilience.active.stability import Decision, Forecast, decide, forecast, require_items, split_half_reliability
 from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings, concat
+from consilience.annotations.canonical import arrange
 from consilience.annotations.names import is_default, plain
 from consilience.consensus import SubsetFusion
 from consilience.consensus.subset_fusion import require_parameters
@@ -335,7 +336,8 @@ class ActiveSession(BaseEstimator):
         groupings = self._told()
         if groupings.n_groupings < 4:
             raise InputError(f"Halves can be compared from 4 groupings on. Got {groupings.n_groupings}.")
-        reliability = split_half_reliability(groupings, self._fused_half, n_splits=n_splits, rng=self._rng())
+        in_order = arrange(groupings).said  # so that which was told first makes no difference
+        reliability = split_half_reliability(in_order, self._fused_half, n_splits=n_splits, rng=self._rng())
         return forecast(groupings, reliability, target, n_items=len(self.items_))
 
     def _allowed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings, Pairs
-from consilience.annotations.names import order_of_names
+from consilience.annotations.canonical import arrange
 from consilience.consensus import item_embeddings, point_mixture
 from consilience.consensus.item_embeddings import Problem, State
 from consilience.consensus.point_mixture import Mixture, Prior
@@ -24,6 +24,7 @@ from consilience.given_annotations import require_no_second, warn_of_unsaid
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.parameters import is_number, is_whole, require
+from consilience.restoring import Axes
 
 MAX_PAIRS = 500_000  # judgements that `fit` takes: each is met in every sweep
 MOST_COMPONENTS = 10  # beyond it the tables of an annotator grow large
@@ -109,6 +110,13 @@ class Crowdclustering(GroupingConsensus):
     [True, True, False]
     """
 
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "embedding_": ("items",),
+        "_points": ("items",),
+        "_weights": ("annotators",),
+        "_weight_covariances": ("annotators",),
+    }
+
     def __init__(
         self,
         max_clusters: Any = 15,
@@ -174,12 +182,12 @@ class Crowdclustering(GroupingConsensus):
         """
         require_no_second(y, type(self).__name__)
         said = self._said(annotations, reset=True, missing=missing)
+        if isinstance(said, Pairs):
+            self._check(said.n_rows, len(said))
+        arranged = arrange(said if isinstance(said, Pairs) else self._pairs_of(self._grouped(said)))
         with one_blas_thread(), self._progress():
-            if isinstance(said, Pairs):
-                self._check(said.n_rows, len(said))
-                self._learn(said)
-            else:
-                self._fuse(self._grouped(said))
+            self._learn(arranged.said)
+        self._restore(arranged)
         warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
         return self
 
@@ -212,17 +220,17 @@ class Crowdclustering(GroupingConsensus):
             same = expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
         return float(same[0]) if one else same
 
-    def _fuse(self, groupings: Groupings) -> Crowdclustering:
+    def _fuse(self, groupings: Groupings) -> None:
+        self._learn(self._pairs_of(groupings))
+
+    def _pairs_of(self, groupings: Groupings) -> Pairs:
         sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(float)
         n_pairs = int((sizes * (sizes - 1) / 2).sum())
         self._check(n_pairs, len(groupings))
-        return self._learn(groupings.to_pairs(max_pairs=MAX_PAIRS))
+        return groupings.to_pairs(max_pairs=MAX_PAIRS)
 
-    def _learn(self, pairs: Pairs) -> Crowdclustering:
-        order = order_of_names(pairs.items)
-        judged = np.zeros(len(order), dtype=bool)
-        judged[pairs.item_a] = judged[pairs.item_b] = True
-        order = order[judged[order]]
+    def _learn(self, pairs: Pairs) -> None:
+        order = np.union1d(pairs.item_a, pairs.item_b)
         order = order[np.random.default_rng(SHUFFLE).permutation(len(order))]
         problem = Problem.of(pairs[order], n_components=int(self.n_components), prior=self._prior())
         run = partial(
@@ -242,7 +250,6 @@ class Crowdclustering(GroupingConsensus):
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
         self._read_off(problem, trace.state, mixture, pairs, order)
-        return self
 
     def _read_off(
         self, problem: Problem, state: State, mixture: Mixture, pairs: Pairs, order: Int[np.ndarray, " judged"]

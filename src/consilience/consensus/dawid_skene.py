@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -48,6 +48,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
+from consilience.annotations.canonical import arrange
 from consilience.consensus.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
 from consilience.consensus.prior_knowledge import gold_codes, history_counts
 from consilience.consensus_estimator import one_blas_thread
@@ -56,6 +57,7 @@ from consilience.inference import Trace, iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 from consilience.inference.product_distributions import Answers, Expectation, expectation, expectation_of, posterior
 from consilience.parameters import is_number, is_whole, require
+from consilience.restoring import Axes
 
 SMOOTHING = 1e-6  # of maximum likelihood
 
@@ -217,6 +219,8 @@ class DawidSkene(LabelAggregator):
     True
     """
 
+    _axes: ClassVar[Axes] = LabelAggregator._axes | {"confusion_counts_": ("annotators",)}
+
     def __init__(self, confusion="full", prior="learned", max_iter=500, tol=1e-6, n_jobs=None, verbose=False):
         self.confusion = confusion
         self.prior = prior
@@ -266,12 +270,16 @@ class DawidSkene(LabelAggregator):
         require_no_second(y, type(self).__name__)
         labels = self._labels(annotations, reset=True, missing=missing)
         self._check_parameters()
-        annotators, past = history_counts(history, labels)
         known = gold_codes(gold, labels)
+        arranged = arrange(labels, None if known is None else known[:, None])
+        annotators, past = history_counts(history, arranged.said)
+        known = None if known is None else known[arranged.items]
         with one_blas_thread(), self._progress():
-            return self._fit(labels, known, annotators, past)
+            self._fit(arranged.said, known, annotators, past)
+        self._restore(arranged)
+        return self
 
-    def _aggregate(self, labels: Labels) -> DawidSkene:
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> DawidSkene:
         return self._fit(labels, None, labels.annotators, 0.0)
 
     def _fit(

@@ -42,7 +42,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -63,6 +63,7 @@ from consilience.inference.iterate import iterate, restarts, spawn_seeds
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import degree_normalised_embedding, rows_of_length_one
 from consilience.parameters import is_number, is_whole, require
+from consilience.restoring import Axes
 
 Clusters = Int[np.ndarray, " items"]
 
@@ -270,6 +271,8 @@ class KCC(GroupingConsensus):
     array([0, 1])
     """
 
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {"centroids_": ("groups",), "_table": ("groups",)}
+
     def __init__(
         self,
         n_clusters: Any = 8,
@@ -352,13 +355,14 @@ class KCC(GroupingConsensus):
             same = (a * b).sum(1)
         else:
             place = self._place_of_annotator(annotator)
-            shares = self.centroids_.to_numpy()[self._annotator_of_group == place]
+            whose = self.annotators_.index.get_indexer(self.centroids_.index.get_level_values("annotator"))
+            shares = self.centroids_.to_numpy()[whose == place]
             same = np.einsum("ik,kl,il->i", a, shares.T @ shares, b) / max(
                 self.annotators_["n_groupings"].to_numpy()[place], 1
             )
         return float(same[0]) if one else same
 
-    def _fuse(self, groupings: Groupings) -> KCC:
+    def _fuse(self, groupings: Groupings) -> None:
         seen = co_occurrence.Seen.of(groupings)
         self._check(len(seen.places))
         problem = Problem.of(
@@ -376,7 +380,6 @@ class KCC(GroupingConsensus):
             warnings.warn(f"KCC: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=4)
         self.n_iter_, self.converged_ = best.n_iter, best.converged
         self._set_result(groupings, seen, problem, best.state)
-        return self
 
     def _start(self, memberships: Memberships, problem: Problem) -> Callable[[np.random.Generator], Clusters]:
         if self.init == "k-means++":
@@ -408,7 +411,6 @@ class KCC(GroupingConsensus):
         index = pd.MultiIndex.from_arrays(levels, names=["annotator", "grouping", "group"])
         self.centroids_ = pd.DataFrame(state.shares[:, kept], index=index)
         self._table = problem.table(state.shares)[:, kept]
-        self._annotator_of_group = groupings.annotator_of_group
         self.objective_ = objective(problem, state)
         by_grouping = utility_of_groupings(problem, state)
         self.utility_ = float(by_grouping.sum())

@@ -54,7 +54,7 @@ class MajorityVote(LabelAggregator):
     ['cat', 'dog']
     """
 
-    def _aggregate(self, labels: Labels) -> MajorityVote:
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> MajorityVote:
         shares = vote_shares(labels)
         n_classes = labels.n_classes
         cell = (labels.annotator * n_classes + labels.label) * n_classes

@@ -281,10 +281,9 @@ class ProductMixture(LabelAggregator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _aggregate(self, labels: Labels) -> ProductMixture:
-        self._check_parameters()
-        n_components = labels.n_classes if self.n_components is None else int(self.n_components)
-        starts = self._starts(labels, n_components)
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> ProductMixture:
+        n_components = self._n_components(labels)
+        starts = self._starts(labels, n_components, known)
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(starts) == 1 else None
@@ -300,10 +299,18 @@ class ProductMixture(LabelAggregator):
         read_off(self, labels, best.state, posterior(answers, best.state.log_weights, best.state.log_table))
         return self
 
-    def _starts(self, labels: Labels, n_components: int) -> list[np.ndarray]:
+    def _known_of_items(self, labels: Labels) -> np.ndarray | None:
+        """First responsibilities, where they are given."""
+        self._check_parameters()
+        return None if isinstance(self.init, str) else _given_start(self.init, labels, self._n_components(labels))
+
+    def _n_components(self, labels: Labels) -> int:
+        return labels.n_classes if self.n_components is None else int(self.n_components)
+
+    def _starts(self, labels: Labels, n_components: int, given: np.ndarray | None) -> list[np.ndarray]:
         """First responsibilities, one array a restart."""
-        if not isinstance(self.init, str):
-            return [_given_start(self.init, labels, n_components)]
+        if given is not None:
+            return [given]
         votes = self.init == "votes" or (self.init == "auto" and n_components == labels.n_classes)
         if votes and n_components != labels.n_classes:
             require(self, "init", f"'random' or an array: {n_components} components are no votes", False)

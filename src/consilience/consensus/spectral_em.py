@@ -100,7 +100,7 @@ def spectral_start(labels: Labels, group: Group, rng: np.random.Generator, n_sta
 
 
 def partition(labels: Labels, rng: np.random.Generator | None) -> Group:
-    """Group of each annotator: at random, or by position modulo 3; groups differ by one annotator at most."""
+    """Group of each annotator: at random, or by place modulo 3; groups differ by one annotator at most."""
     active = np.unique(labels.annotator)
     group = np.full(labels.n_annotators, -1)
     turn = np.arange(len(active)) % N_GROUPS
@@ -182,11 +182,11 @@ class SpectralEM(LabelAggregator):
     Parameters
     ----------
     groups : {"random", "modulo"}, default="random"
-        The three groups of annotators: at random, or by position modulo 3.
+        The three groups of annotators: at random, or by turns, in an order that depends on their labels alone.
     n_starts : int, default=100
         Random starts of the tensor power method, for each class of each group.
     n_init : int, default=5
-        Random groupings; the one with the highest bound after EM is kept. Groups by position are made once.
+        Random groupings; the one with the highest bound after EM is kept. Groups by turns are made once.
     smoothing : float, default=0.01
         Pseudo-count ε > 0 of each label of each annotator in each class, in EM.
     max_iter : int, default=500
@@ -274,7 +274,7 @@ class SpectralEM(LabelAggregator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _aggregate(self, labels: Labels) -> SpectralEM:
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> SpectralEM:
         self._check_parameters()
         _check_size(labels)
         by_chance = self.groups == "random"

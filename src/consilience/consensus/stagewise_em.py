@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
-from consilience.annotations.names import plain
+from consilience.annotations.names import name_index, plain
 from consilience.consensus import dawid_skene, product_mixture, stagewise
 from consilience.consensus.informative_set import Selection, answers_of, criterion, informs, refine
 from consilience.consensus.product_mixture import SMOOTHING, Mixture, m_step, matched, read_off
@@ -133,7 +133,7 @@ class StagewiseEM(LabelAggregator):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _aggregate(self, labels: Labels) -> StagewiseEM:
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> StagewiseEM:
         self._check_parameters()
         n_components = labels.n_classes if self.n_components is None else int(self.n_components)
         study = Study.of(labels, n_components, float(self.entry_level))
@@ -152,8 +152,8 @@ class StagewiseEM(LabelAggregator):
         information, total = stagewise.conditional_information(self.responsibilities_, study)
         self._pair_information = pd.DataFrame(
             {
-                "first": study.tables.first,
-                "second": study.tables.second,
+                "first": labels.annotators.take(study.tables.first),
+                "second": labels.annotators.take(study.tables.second),
                 "information": stagewise.conditional(information, total),
             }
         )
@@ -173,7 +173,8 @@ class StagewiseEM(LabelAggregator):
         check_is_fitted(self)
         names, pairs = self.annotators_.index, self._pair_information
         table = np.full((len(names), len(names)), np.nan)
-        table[pairs["first"], pairs["second"]] = table[pairs["second"], pairs["first"]] = pairs["information"]
+        first, second = (names.get_indexer(name_index(pairs[one])) for one in ("first", "second"))
+        table[first, second] = table[second, first] = pairs["information"]
         return pd.DataFrame(table, index=names, columns=names)
 
     def _starts(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> list[Start]:

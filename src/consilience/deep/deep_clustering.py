@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -18,7 +19,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations.names import order_of_names
+from consilience.annotations.canonical import Arrangement, arrange, arrange_items
 from consilience.base import CrowdEstimator
 from consilience.deep import checkpoints, running
 from consilience.deep.components import Components, moments_of_clusters, owned_components
@@ -39,13 +40,14 @@ INTERVAL = (0.025, 0.975)
 
 
 class Study(NamedTuple):
-    """Data of a fit, in an order that does not depend on that of the rows.
+    """Data of a fit, in canonical order.
 
-    order : places of the items that nobody judged, then of the annotated ones, among the rows.
+    order : places in it of the items that nobody judged, then of the annotated ones.
+    annotators : in the order in which they are trained.
     """
 
     data: Data
-    items: pd.Index
+    arrangement: Arrangement[Any]
     order: Int[np.ndarray, " items"]
     annotators: pd.Index
 
@@ -337,22 +339,30 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             if self.init == "judgements":
                 raise InputError("init='judgements' needs annotations. Give some, or leave 'init' at 'mixture'.")
             rows = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(values))
-            items, annotators, said, order = rows, pd.Index([], name="annotator"), None, order_of_names(rows)
-            annotated = np.empty(0, int)
+            arranged: Arrangement[Any] = arrange_items(rows, values)
+            annotators, said, annotated = pd.Index([], name="annotator"), None, np.empty(0, int)
         else:
-            found = self._judgements(X, annotations, missing)
-            items, order, by = found.items, order_of_names(found.items), order_of_names(found.annotators)
-            ordered = found[order].restrict(annotators=found.annotators[by])
-            annotators, annotated = ordered.annotators, annotated_items(ordered)
+            arranged = arrange(self._judgements(X, annotations, missing), values)
+            arranged = arranged if reset else self._as_trained(arranged)
+            annotators, annotated = arranged.said.annotators, annotated_items(arranged.said)
             if not len(annotated):
                 raise InputError(
-                    f"The annotations judge no pair of items (n_samples={len(items)}). Give y=None to "
+                    f"The annotations judge no pair of items (n_samples={len(values)}). Give y=None to "
                     f"{type(self).__name__} to go by the features alone."
                 )
-            said = judgements(ordered, annotated, implied=self.implied_pairs)
-        plain = np.setdiff1d(np.arange(len(items)), annotated)
-        data = Data(jnp.asarray(values[order], jnp.float32), jnp.asarray(plain), jnp.asarray(annotated), said)
-        return Study(data, items, order[np.concatenate([plain, annotated])], annotators)
+            said = judgements(arranged.said, annotated, implied=self.implied_pairs)
+        plain = np.setdiff1d(np.arange(len(values)), annotated)
+        observed = jnp.asarray(values[arranged.items], jnp.float32)
+        data = Data(observed, jnp.asarray(plain), jnp.asarray(annotated), said)
+        return Study(data, arranged, np.concatenate([plain, annotated]), annotators)
+
+    def _as_trained(self, arranged: Arrangement[Any]) -> Arrangement[Any]:
+        """Annotators in the order in which they were trained, if they are the same."""
+        trained, given = self._trained_annotators, arranged.given.annotators
+        if set(trained) != set(given):
+            return arranged  # which training cannot go on from: see `_continued`
+        said = arranged.said.restrict(annotators=trained)
+        return replace(arranged, said=said, annotators=given.get_indexer(trained))
 
     def _depends_on_scale(self) -> bool:
         """Not where all features are shares from 0 to 1."""
@@ -379,7 +389,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
                 "learning_rate."
             )
         best = int(np.nanargmax(bounds))
-        self.items_, self.restart_bounds_, self.lower_bound_ = study.items, bounds, float(bounds[best])
+        self.restart_bounds_, self.lower_bound_ = bounds, float(bounds[best])
         self.losses_, self.clusters_left_ = course.losses[:, best], course.left[:, best]
         self.n_iter_ = course.n_epochs
         self.state_ = checkpoints.to_arrays(fit)
@@ -396,6 +406,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self.component_means_, self.component_covariances_ = kept.mean, kept.covariance
         self.weights_, self.means_, self.covariances_ = moments_of_clusters(kept)
         self.annotators_ = _annotators(study.annotators, study.data.judgements, *map(np.asarray, right))
+        self._trained_annotators = study.annotators
+        self._restore(study.arrangement)
 
     def _located(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Probability of every cluster, and latent mean, of new items."""
@@ -420,7 +432,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     def _continued(self, model: Model, prior: PyTree, study: Study) -> Course:
         """Where training stood, on these data."""
-        if list(study.annotators) != list(self.annotators_.index):
+        if list(study.annotators) != list(self._trained_annotators):
             raise InputError("partial_fit needs the annotators that were fitted before. Call fit for others.")
         fits = running.continued(model, study.data, self._fit())
         return Course(fits, self.losses_[:, None], self.clusters_left_[:, None])

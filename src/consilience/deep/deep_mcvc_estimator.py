@@ -12,7 +12,7 @@ import pandas as pd
 from jaxtyping import Float
 from sklearn.utils import check_random_state
 
-from consilience.annotations.names import order_of_names
+from consilience.annotations.canonical import arrange
 from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
@@ -144,14 +144,13 @@ class DeepMCVC(ViewEstimator):
         self._check()
         values = self._features(X, reset=True)
         said = self._judgements(X, y, missing)
-        order, by = order_of_names(said.items), order_of_names(said.annotators)
-        ordered = said[order].restrict(annotators=said.annotators[by])
-        annotated = annotated_items(ordered)
+        arranged = arrange(said, values)
+        annotated = annotated_items(arranged.said)
         if not len(annotated):
             raise InputError(f"DeepMCVC needs judgements of pairs; the annotations hold none (n_samples={len(said)}).")
-        judged = judgements(ordered, annotated, implied=self.implied_pairs)
+        judged = judgements(arranged.said, annotated, implied=self.implied_pairs)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        features = jnp.asarray(values[order], jnp.float32)
+        features = jnp.asarray(values[arranged.items], jnp.float32)
         settings = self._settings(len(said.annotators))
         keys = jax.random.split(jax.random.key(seed), self.n_init)
         with self._progress():
@@ -162,15 +161,15 @@ class DeepMCVC(ViewEstimator):
         best = int(np.nanargmax(last))
         self.restart_bounds_, self.lower_bound_ = last, float(last[best])
         self.lower_bounds_, self.n_iter_ = np.asarray(bounds[best], float), self.n_sweeps
-        self.items_ = said.items
         state = jax.tree.map(lambda part: part[best], states)
         eta = np.exp(np.asarray(scores(state.networks, features), float))
         eta[:, annotated] = state.eta
         phi, share = np.asarray(state.phi, float), np.exp(np.asarray(expected_log_sticks(state.sticks), float))
         said_any = np.asarray(judged.n_pairs) > 0
-        self._kept = self._read_views(eta, order, phi, said_any, share, said.annotators[by])
+        self._kept = self._read_views(eta, phi, said_any, share, arranged.said)
         self._read_annotators(state, judged)
         self.state_ = checkpoints.to_arrays(state.networks)
+        self._restore(arranged)
         return self
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:

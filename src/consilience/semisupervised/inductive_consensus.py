@@ -15,7 +15,7 @@ every item is of that cluster.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -30,8 +30,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.aggregator import LabelAggregator
+from consilience.annotations.canonical import arrange
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError, UnannotatedWarning
+from consilience.restoring import Axes
 
 
 def _gives_probabilities(model: Any) -> bool:
@@ -94,6 +96,8 @@ class InductiveConsensus(CrowdEstimator):
     (75,)
     """
 
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {"_codes": ("items",)}
+
     def __init__(
         self, consensus: Any = None, classifier: Any = None, *, verbose: Any = False, random_state: Any = None
     ) -> None:
@@ -138,12 +142,14 @@ class InductiveConsensus(CrowdEstimator):
         known = (codes >= 0) & (read.summary().annotators_per_item.to_numpy() > 0)
         if len(np.unique(codes[known])) < 2:
             classifier = DummyClassifier(strategy="most_frequent")
-        self.classifier_ = classifier.fit(features[known], codes[known])
+        order = arrange(read, features).items
+        taught, asked = order[known[order]], order[~known[order]]
+        self.classifier_ = classifier.fit(features[taught], codes[taught])
         self.responsibilities_ = np.array(self.consensus_.responsibilities_)
         self._codes = codes.copy()
-        if not known.all():
-            self._codes[~known] = self.classifier_.predict(features[~known])
-            self.responsibilities_[~known] = self._probabilities(features[~known])
+        if len(asked):
+            self._codes[asked] = self.classifier_.predict(features[asked])
+            self.responsibilities_[asked] = self._probabilities(features[asked])
         self.labels_ = self._named(self._codes)
         return self
 

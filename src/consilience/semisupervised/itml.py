@@ -47,7 +47,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.linalg.blas import dsymv, dsyr
 
 from consilience.annotations import Pairs
@@ -269,14 +269,12 @@ class ITMLClustering(KMeansInMetric):
         """Not where the metric begins with the variances of the features."""
         return bool(self.prior == "identity")
 
-    def _learn(
-        self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
-    ) -> list[str]:
-        constraints = Constraints.of(pairs[order])
-        problem, left_out = self._problem(features[order], constraints, rng)
+    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
+        constraints = Constraints.of(pairs)
+        problem, left_out = self._problem(features, constraints, rng)
         trace = run(problem, max_iter=int(self.max_iter), tol=float(self.tol))
         self._set_metric(trace.state.metric)
-        self._cluster(features, order, rng)
+        self._cluster(features, rng)
         self.n_pairs_, self.n_contradicted_ = len(problem.sign), constraints.n_contradicted
         self.multipliers_, self.objective_ = trace.state.multiplier, divergence(trace.state, problem)
         self.n_iter_, self.converged_ = trace.n_iter, trace.converged

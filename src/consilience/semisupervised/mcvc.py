@@ -13,7 +13,8 @@ from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from consilience.annotations.names import order_of_names
+from consilience.annotations.base import Annotations
+from consilience.annotations.canonical import arrange
 from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.inference.pair_evidence import PairEvidence
@@ -63,15 +64,14 @@ class _UncertainExperts(ViewEstimator):
         features = None if X is None else self._features(X, reset=True)
         said = self._judgements(X, y, missing)
         features = np.empty((len(said), 0)) if features is None else features
-        order, by = order_of_names(said.items), order_of_names(said.annotators)
-        said_in_order = said[order].restrict(annotators=said.annotators[by])
-        evidence = PairEvidence.of(said_in_order, implied=self.implied_pairs)
+        arranged = arrange(said, features)
+        evidence = PairEvidence.of(arranged.said, implied=self.implied_pairs)
         if not evidence.n_pairs.sum():
             raise InputError(
                 f"{type(self).__name__} needs judgements of pairs; the annotations hold none (n_samples={len(said)})."
             )
         prior = Prior(self._stick_concentration(), *map(float, self.reliability_prior))
-        problem = Problem.of(features[order], evidence, prior, min(self.n_clusters, len(said)))
+        problem = Problem.of(features[arranged.items], evidence, prior, min(self.n_clusters, len(said)))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         with one_blas_thread(), self._progress():
             trace, self.restart_bounds_ = multiple_views.run(
@@ -86,8 +86,8 @@ class _UncertainExperts(ViewEstimator):
             warnings.warn(f"{type(self).__name__}: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
-        self.items_ = said.items
-        self._read_off(trace.state, evidence, order, said.annotators, by)
+        self._read_off(trace.state, evidence, arranged.said)
+        self._restore(arranged)
         return self
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
@@ -118,21 +118,15 @@ class _UncertainExperts(ViewEstimator):
         require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
         require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
 
-    def _read_off(
-        self, state: State, evidence: PairEvidence, order: np.ndarray, annotators: pd.Index, by: np.ndarray
-    ) -> None:
-        """Views and annotators.
-
-        order, by : places of the items and annotators of the state among `items_` and `annotators`.
-        """
+    def _read_off(self, state: State, evidence: PairEvidence, said: Annotations) -> None:
+        """Views and annotators."""
         phi, judged = state.phi[:, 0], evidence.n_pairs > 0
         share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
-        kept = self._read_views(state.eta.transpose(2, 0, 1), order, phi, judged, share, annotators[by])
+        kept = self._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, said)
         mean, deviation = state.weights.mean, np.exp(state.weights.log_variance / 2)
         self._weights = [(mean[:, :, view], deviation[:, :, view]) for view in kept]
-        own, index = self.view_probabilities_, annotators.rename("annotator")
-        self.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index).reindex(index)
-        self.view_probabilities_ = own.reindex(index)
+        own = self.view_probabilities_
+        self.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index)
 
 
 class MCVC(_UncertainExperts):

@@ -151,11 +151,9 @@ class MPCKMeans(PairwiseClustering):
         """Not where the metric is learned, which begins with the variances of the features."""
         return self.metric is None
 
-    def _learn(
-        self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
-    ) -> list[str]:
-        trace = self._best(features[order], pairs[order], rng)
-        self._read_off(trace.state, order)
+    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
+        trace = self._best(features, pairs, rng)
+        self._read_off(trace.state)
         self.objectives_ = -np.array(trace.lower_bounds)
         self.objective_, self.n_iter_, self.converged_ = -trace.lower_bound, trace.n_iter, trace.converged
         constraints = Constraints.of(pairs)
@@ -209,9 +207,9 @@ class MPCKMeans(PairwiseClustering):
             )
         return centres
 
-    def _read_off(self, state: core.State, order: Int[np.ndarray, " items"]) -> None:
+    def _read_off(self, state: core.State) -> None:
         """Set clusters, centroids and metric."""
-        kept = self._set_clusters(state.labels, order)
+        kept = self._set_clusters(state.labels)
         self.cluster_centers_ = state.centres[kept]
         root, log_det = state.metric.root, state.metric.log_det
         own = len(root) > 1

@@ -5,8 +5,7 @@ clusters. `KMeansInMetric` is for those that learn a metric first and then clust
 
 Decided here
 ------------
-Items are brought into the order of their features before anything random, so that the order of the rows does not
-matter. Judgements are taken one by one, up to a million of them; `max_pairs` draws some.
+Judgements are taken one by one, up to a million of them; `max_pairs` draws some.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Pairs
+from consilience.annotations.canonical import arrange
 from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
 from consilience.base import CrowdEstimator
@@ -76,19 +76,20 @@ class PairwiseClustering(CrowdEstimator):
         self._check_parameters()
         model, features = type(self).__name__, self._features(X, reset=True)
         rng = check_random_state(self.random_state)
-        pairs, notes = read_pairs(self._judgements(X, y, missing), model, self.max_pairs, rng)
+        arranged = arrange(self._judgements(X, y, missing), features)
+        pairs, notes = read_pairs(arranged.said, model, self.max_pairs, rng)
         if self.n_clusters > len(features):
             raise InputError(
                 f"The 'n_clusters' parameter of {model} must be at most the number of items, {len(features)} "
                 f"(n_samples = {len(features)}). Got {self.n_clusters} instead."
             )
-        self.items_ = pairs.items
         with one_blas_thread(), self._progress():
-            self.notes_ = notes + self._learn(features, pairs, np.lexsort(features.T[::-1]), rng)
+            self.notes_ = notes + self._learn(features[arranged.items], pairs, rng)
         if not self.converged_:
             sentence = self._unsettled.format(self.max_iter)
             warnings.warn(f"{model}: {sentence} Raise max_iter.", ConvergenceWarning, stacklevel=2)
         self.annotators_ = annotator_table(pairs, self.labels_)
+        self._restore(arranged)
         return self
 
     def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
@@ -115,20 +116,15 @@ class PairwiseClustering(CrowdEstimator):
         return float(same[0]) if one else same
 
     @abstractmethod
-    def _learn(
-        self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
-    ) -> list[str]:
-        """Set clusters and all else that is learned, of items taken in an order; give notes on what was left out."""
+    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
+        """Set clusters and all else that is learned; give notes on what was left out."""
 
-    def _set_clusters(
-        self, cluster: Int[np.ndarray, " items"], order: Int[np.ndarray, " items"]
-    ) -> Int[np.ndarray, " kept"]:
-        """Set the clusters of items in that order, numbered by falling size; give the old number of each."""
+    def _set_clusters(self, cluster: Int[np.ndarray, " items"]) -> Int[np.ndarray, " kept"]:
+        """Set the clusters of the items, numbered by falling size; give the old number of each."""
         sizes = np.bincount(cluster)
         kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         self.n_clusters_ = len(kept)
-        self.labels_ = np.empty(len(order), dtype=np.intp)
-        self.labels_[order] = inverse(kept, len(sizes))[cluster]
+        self.labels_ = inverse(kept, len(sizes))[cluster]
         self.responsibilities_ = np.eye(len(kept))[self.labels_]
         return kept
 
@@ -174,11 +170,11 @@ class KMeansInMetric(TransformerMixin, PairwiseClustering):
         rows, centres = self.transform(X), self.cluster_centers_ @ self.components_.T
         return (-2 * rows @ centres.T + (centres**2).sum(1)).argmin(1)
 
-    def _cluster(self, features: np.ndarray, order: Int[np.ndarray, " items"], rng: np.random.RandomState) -> None:
-        rows = features[order] @ self.components_.T
+    def _cluster(self, features: np.ndarray, rng: np.random.RandomState) -> None:
+        rows = features @ self.components_.T
         n_clusters = min(int(self.n_clusters), len(np.unique(rows, axis=0)))
         kmeans = KMeans(n_clusters, n_init=self.n_init, random_state=rng).fit(rows)
-        self._set_clusters(kmeans.labels_, order)
+        self._set_clusters(kmeans.labels_)
         self.inertia_ = float(kmeans.inertia_)
         sizes = np.bincount(self.labels_)
         self.cluster_centers_ = self.responsibilities_.T @ features / sizes[:, None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
+from consilience.annotations.canonical import Arrangement, arrange
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 from consilience.inference import Trace
@@ -23,6 +24,7 @@ from consilience.inference.confusion import confusion_prior
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.parameters import is_number, is_whole, require
+from consilience.restoring import Axes
 from consilience.semisupervised import mapping, prior_variance
 from consilience.semisupervised.partition_labels import (
     Evidence,
@@ -137,6 +139,13 @@ class PartitionLabelModel(CrowdEstimator):
     3
     """
 
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
+        "groupings_": ("groupings",),
+        "annotator_mapping_": ("groups",),
+        "mapping_probabilities_": ("groups",),
+        "label_probabilities_": ("groups",),
+    }
+
     def __init__(
         self,
         max_clusters=None,
@@ -201,6 +210,8 @@ class PartitionLabelModel(CrowdEstimator):
         features = np.empty((len(groupings), 0)) if features is None else features
         n_clusters = self._n_clusters(len(features))
         _require_information(features, groupings)
+        arranged = arrange(groupings, features)
+        features, groupings = features[arranged.items], arranged.said
         rng = check_random_state(self.random_state)
 
         with self._progress():
@@ -223,11 +234,11 @@ class PartitionLabelModel(CrowdEstimator):
         if not best.converged:
             warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
 
-        self.items_ = groupings.items
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         self.lower_bounds_ = np.array(best.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
         self._read_off(best.state, problem, evidence, prior, groupings)
+        self._restore(arranged)
         return self
 
     def predict(self, X: Any) -> Int[np.ndarray, " items"]:
@@ -402,9 +413,7 @@ class PartitionLabelModel(CrowdEstimator):
         sizes = np.bincount(everything.argmax(1), minlength=everything.shape[1])
         kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         self.n_clusters_ = len(kept)
-        self.responsibilities_ = np.empty((len(everything), len(kept)))
-        self.responsibilities_[problem.item_order] = everything[:, kept]
-        self.responsibilities_ /= self.responsibilities_.sum(1, keepdims=True)
+        self.responsibilities_ = everything[:, kept] / everything[:, kept].sum(1, keepdims=True)
         self.labels_ = self.responsibilities_.argmax(1)
 
         coefficients = state.weights if problem.basis is None else problem.basis @ state.weights
@@ -412,9 +421,8 @@ class PartitionLabelModel(CrowdEstimator):
         self.intercept_ = coefficients[-1, kept] + prior.richness * (coefficients[:, kept] ** 2).sum(0)
 
         index = mapping.group_index(groupings)
-        place = np.argsort(problem.group_order)
-        assignment = state.assignment[place][:, kept]
-        probability = label_probability(state, problem.cells)[place][:, kept]
+        assignment = state.assignment[:, kept]
+        probability = label_probability(state, problem.cells)[:, kept]
         self.mapping_probabilities_ = pd.DataFrame(assignment, index=index)
         self.label_probabilities_ = pd.DataFrame(probability, index=index)
         self.annotator_mapping_ = mapping.mapping_table(groupings, assignment)
@@ -422,6 +430,10 @@ class PartitionLabelModel(CrowdEstimator):
         due = expected_accuracy(state, problem.cells)
         self.groupings_ = mapping.grouping_quality(groupings, correct, due)
         self.annotators_ = mapping.annotator_quality(groupings, self.groupings_)
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        self.annotator_mapping_ = self.annotator_mapping_.reset_index(drop=True)
 
     def _log_odds(self, X: Any) -> Float[np.ndarray, "items clusters"]:
         check_is_fitted(self)
