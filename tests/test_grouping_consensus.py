@@ -17,10 +17,11 @@ class Kept(GroupingConsensus):
     """An estimator that keeps what it reads; each item is a cluster."""
 
     def _fuse(self, groupings):
-        self.groupings_ = groupings
         self.threads_ = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-        self.items_, self.labels_ = groupings.items, np.arange(len(groupings))
-        return self
+
+    def _restore(self, arrangement):
+        super()._restore(arrangement)
+        self.groupings_, self.labels_ = arrangement.given, np.arange(len(arrangement.given))
 
 
 def frame(**columns):

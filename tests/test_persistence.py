@@ -440,9 +440,9 @@ def test_numpy_reads_the_arrays_of_a_file(model, saved):
         (make_pipeline(Normalizer(), unfitted()), r"or 'passthrough'\. Got Normalizer as step 'normalizer'\.$"),
         (type("PartitionLabelModel", (PartitionLabelModel,), {})(), r"Got PartitionLabelModel instead\.$"),
         (
-            unfitted(random_state=np.random.default_rng(0)),
+            unfitted(random_state=np.random.PCG64(0)),
             r"^The 'random_state' of PartitionLabelModel cannot be saved: it holds a value of type "
-            r"numpy\.random\._generator\.Generator\.$",
+            r"numpy\.random\._pcg64\.PCG64\.$",
         ),
         (None, r"Got NoneType instead\.$"),
     ],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Set
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -14,13 +15,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from consilience.alignment import rows_of_items
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
-from consilience.annotations.files.reading import in_long_frame
+from consilience.annotations.canonical import Arrangement
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.annotations.types import FeaturesLike
 from consilience.errors import FeatureScaleWarning, InputError
-from consilience.matching import matched, rows_of_matrix
+from consilience.given_annotations import read_beside
+from consilience.matching import matched
+from consilience.parameters import require
 from consilience.profiles import association, cluster_profile
+from consilience.progress import showing
+from consilience.restoring import Axes, restore
 
 TWO_NAMES = "item_a and item_b must be two names of items, or two lists of names of one length."
 LARGEST = 1e150  # a feature, so that sums of squares are finite
@@ -34,7 +39,18 @@ class CrowdEstimator(BaseEstimator):
     A subclass sets ``items_`` (Index), ``labels_`` and ``n_clusters_`` in `fit`, and the features are read by
     `_features`. Where ``labels_`` are no numbers from 0, it overrides `_cluster_codes` and `_cluster_names`; where the
     scale of the features does not matter, `_depends_on_scale`.
+
+    It learns from annotations in canonical order (`consilience.annotations.canonical`), so that their order and names
+    change nothing, and brings what it learned back into the user's order by `_restore`; ``_axes`` says which of its
+    attributes have an axis of items, annotators, groupings or groups.
     """
+
+    _name_of_labels = "cluster"
+    _axes: ClassVar[Axes] = {
+        "labels_": ("items",),
+        "responsibilities_": ("items",),
+        "annotators_": ("annotators",),
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -42,18 +58,31 @@ class CrowdEstimator(BaseEstimator):
         tags.target_tags.required = True
         return tags
 
-    def fit_predict(self, X: Any, annotations: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit, and give the clusters of the items.
 
         Parameters
         ----------
-        X, annotations : as for `fit`.
+        X, y : as for `fit`
+        **fit_params : as for `fit`
 
         Returns
         -------
         ndarray of int, shape (n_items,)
         """
-        return self.fit(X, annotations).labels_
+        return self.fit(X, y, **fit_params).labels_
+
+    @property
+    def labels_series_(self) -> pd.Series:
+        """``labels_`` indexed by item: a Series named "label" of models that read labels alone, else "cluster".
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            The model was not fitted.
+        """
+        check_is_fitted(self)
+        return pd.Series(self.labels_, index=self.items_.rename("item"), name=self._name_of_labels)
 
     def cluster_profile(self, X: FeaturesLike) -> pd.DataFrame:
         """Size of every cluster, and mean and standard deviation of every feature in it.
@@ -102,6 +131,12 @@ class CrowdEstimator(BaseEstimator):
         """
         codes = self._cluster_codes()
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
+
+    def _progress(self) -> AbstractContextManager[None]:
+        """Context in which sweeps, restarts and the like are shown, if the estimator is verbose."""
+        verbose = getattr(self, "verbose", False)
+        require(self, "verbose", "True or False", isinstance(verbose, int | np.integer | np.bool_))
+        return showing(type(self).__name__, shown=bool(verbose))
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
         """Place of each item's cluster among `_cluster_names`; -1 for items of none."""
@@ -207,16 +242,30 @@ class CrowdEstimator(BaseEstimator):
     def _name_of_feature(self, column: Any) -> Any:
         return self.feature_names_in_[column] if hasattr(self, "feature_names_in_") else int(column)
 
-    def _groupings(self, X: Any, annotations: Any) -> Groupings:
-        """Annotations as groupings of the items of X, in their order."""
-        return matched(as_groupings(annotations, X, type(self).__name__), X)
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        """Bring what was learned in canonical order into that of the annotations as they were given."""
+        restore(self, arrangement)
 
-    def _judgements(self, X: Any, annotations: Any) -> Pairs | Groupings:
+    def _groupings(self, X: Any, annotations: Any, missing: Any = None) -> Groupings:
+        """Annotations as groupings of the items of X, in their order."""
+        return matched(as_groupings(annotations, X, type(self).__name__, missing), X)
+
+    def _judgements(self, X: Any, annotations: Any, missing: Any = None) -> Pairs | Groupings:
         """Annotations as what they say of pairs of the items of X, in their order."""
-        annotations = in_long_frame(annotations)
-        if isinstance(annotations, Pairs):
-            return matched(annotations, X)
-        return self._groupings(X, annotations)
+        if annotations is not None:
+            annotations = read_beside(annotations, X, "groupings", type(self).__name__, missing)
+        return matched(annotations, X) if isinstance(annotations, Pairs) else self._groupings(X, annotations)
+
+    def _labels_beside(self, X: Any, annotations: Any, missing: Any = None) -> Labels:
+        """Annotations as labels of the items of X, in their order."""
+        if annotations is not None:
+            annotations = read_beside(annotations, X, "labels", type(self).__name__, missing)
+        if not isinstance(annotations, Labels):
+            raise InputError(
+                f"The consensus model of {type(self).__name__} reads Labels, whose names mean the same to all "
+                f"annotators. Got {'None' if annotations is None else type(annotations).__name__}."
+            )
+        return matched(annotations, X)
 
 
 def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, float] | None:
@@ -245,7 +294,7 @@ def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, fl
     return (int(moving[small]), int(moving[large]), times) if times >= APART else None
 
 
-def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
+def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> Groupings:
     """Groupings of what a user gave for them.
 
     Parameters
@@ -253,6 +302,7 @@ def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
     annotations : Groupings, Labels, DataFrame or array of shape (n_items, n_annotators) or (n_items,)
     X : features, whose index names the items of an array; or None
     model : name of the estimator, for messages
+    missing : a value, or a list of them, that means that nothing was said
 
     Raises
     ------
@@ -264,14 +314,10 @@ def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
             f"{model} requires y to be passed, but the target y is None. Give the annotations: Groupings, Labels, or "
             "an array (n_items, n_annotators)."
         )
-    annotations = in_long_frame(annotations)
-    if isinstance(annotations, Groupings):
-        return annotations
-    if isinstance(annotations, Labels):
-        return annotations.to_groupings()
-    if isinstance(annotations, Pairs):
+    said = read_beside(annotations, X, "groupings", model, missing)
+    if isinstance(said, Pairs):
         raise InputError(f"{model} reads partition labels, and Pairs hold none. Give Groupings or Labels.")
-    return Groupings.from_matrix(annotations, items=rows_of_matrix(annotations, X))
+    return said.to_groupings() if isinstance(said, Labels) else cast(Groupings, said)
 
 
 def _is_name(names: Any) -> bool:

@@ -29,7 +29,7 @@ from sklearn.base import clone
 from consilience import registry
 from consilience.annotations import Annotations, Groupings
 from consilience.annotations.name_lists import listed
-from consilience.errors import InputError, MatchingError
+from consilience.errors import InputError, MatchingError, UnannotatedWarning
 from consilience.foreseeing import foresee
 from consilience.held_out import HeldOut
 from consilience.parameters import is_whole
@@ -182,6 +182,7 @@ class Entrant:
             said = as_read(kept, final(model))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
+                warnings.simplefilter("ignore", UnannotatedWarning)  # what is held out may be all of an item
                 seconds, megabytes = measured(lambda: fit(model, said, X), memory=memory)
             there = np.flatnonzero(held.fold == fold)
             self.probability[there] = foresee(final(model), held, kept, there, by)

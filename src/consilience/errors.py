@@ -9,6 +9,7 @@ __all__ = [
     "MissingDataError",
     "MissingDependencyError",
     "SavedModelError",
+    "UnannotatedWarning",
 ]
 
 
@@ -42,6 +43,10 @@ class MissingDependencyError(InputError, ImportError):
 
 class AnnotationWarning(UserWarning):
     """Annotations that are legal but carry no information, or are left out."""
+
+
+class UnannotatedWarning(AnnotationWarning):
+    """Items of which nothing was said, and which therefore have no label."""
 
 
 class FeatureScaleWarning(UserWarning):

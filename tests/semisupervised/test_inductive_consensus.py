@@ -47,6 +47,7 @@ def model(partial):
     return InductiveConsensus(KCC(3), random_state=0).fit(X, partial)
 
 
+@pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # KCC alone has no features
 def test_is_its_two_parts(partial):
     """The consensus of the annotated items, and the classifier trained on it by hand."""
     kcc, classifier = KCC(3, random_state=1), DecisionTreeClassifier(random_state=2)

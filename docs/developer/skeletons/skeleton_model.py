@@ -43,6 +43,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
+from consilience.annotations.canonical import arrange
 from consilience.base import CrowdEstimator, as_groupings
 from consilience.errors import InputError
 from consilience.inference import Trace, iterate, restarts
@@ -154,6 +155,8 @@ class LatentClassModel(CrowdEstimator):
         Sweeps of a restart.
     tol : float, default=1e-5
         A restart has converged when the bound gains less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -182,11 +185,12 @@ class LatentClassModel(CrowdEstimator):
     3
     """
 
-    def __init__(self, max_clusters=10, n_init=10, max_iter=500, tol=1e-5, random_state=None):
+    def __init__(self, max_clusters=10, n_init=10, max_iter=500, tol=1e-5, verbose=False, random_state=None):
         self.max_clusters = max_clusters
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, annotations: Any, y: Any = None) -> LatentClassModel:
@@ -211,19 +215,20 @@ class LatentClassModel(CrowdEstimator):
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         """
-        groupings = as_groupings(annotations, None, type(self).__name__)
-        if not groupings.n_rows:
+        arranged = arrange(as_groupings(annotations, None, type(self).__name__))
+        if not arranged.said.n_rows:
             raise InputError("None of the items is in a group, so there is nothing to learn from.")
-        evidence, prior = Evidence.of(groupings), Prior(1 / self.max_clusters, 1.0)
+        evidence, prior = Evidence.of(arranged.said), Prior(1 / self.max_clusters, 1.0)
         seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
-        traces = restarts(self._run, [(evidence, prior, seed) for seed in seeds])
+        with self._progress():
+            traces = restarts(self._run, [(evidence, prior, seed) for seed in seeds])
         best = max(traces, key=lambda trace: trace.lower_bound)
         if not best.converged:
             warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
-        self.items_ = groupings.items
         self.lower_bounds_ = np.array(best.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
         self._read_off(best.state)
+        self._restore(arranged)
         return self
 
     def fit_predict(self, annotations: Any, y: Any = None) -> Int[np.ndarray, " items"]:

@@ -19,10 +19,12 @@ from consilience.active.pair_counts import PairCounts
 from consilience.active.stability import Decision, Forecast, decide, forecast, require_items, split_half_reliability
 from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings, concat
+from consilience.annotations.canonical import arrange
 from consilience.annotations.names import is_default, plain
 from consilience.annotations.types import Names, RandomSource
 from consilience.consensus import SubsetFusion
 from consilience.consensus.subset_fusion import require_parameters
+from consilience.display import facts
 from consilience.errors import InputError, MatchingError
 from consilience.metrics import nmi
 from consilience.parameters import check_random_state, is_number, is_whole, require
@@ -85,12 +87,31 @@ class ActiveSession(BaseEstimator):
         max_per_item: Any = None,
         random_state: RandomSource = None,
     ) -> None:
-        self.items = items if isinstance(items, list | pd.Index) else list(items)  # so that it can be read twice
+        self.items = asked.listed(items)  # so that it can be read twice
         self.strategy = strategy
         self.fusion = fusion
         self.max_per_item = max_per_item
         self.random_state = random_state
         self._begin()
+
+    def __repr__(self) -> str:
+        state = ", ".join(f"{value} {name}" for name, value in self._state().items())
+        return f"ActiveSession({state})"
+
+    def _repr_html_(self) -> str:
+        return facts("ActiveSession", self._state() | {"strategy": self.strategy})
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _state(self) -> dict[str, Any]:
+        """How far the study has come: counts by what is counted."""
+        return {
+            "items": len(self.items_),
+            "groupings told": self._n_told,
+            "subsets pending": len(self._pending),
+            "rounds of consensus": len(self._history),
+        }
 
     def _begin(self) -> None:
         named = isinstance(self.strategy, str) and self.strategy in STRATEGIES
@@ -313,7 +334,8 @@ class ActiveSession(BaseEstimator):
         groupings = self._told()
         if groupings.n_groupings < 4:
             raise InputError(f"Halves can be compared from 4 groupings on. Got {groupings.n_groupings}.")
-        reliability = split_half_reliability(groupings, self._fused_half, n_splits=n_splits, rng=self._rng())
+        in_order = arrange(groupings).said  # so that which was told first makes no difference
+        reliability = split_half_reliability(in_order, self._fused_half, n_splits=n_splits, rng=self._rng())
         return forecast(groupings, reliability, target, n_items=len(self.items_))
 
     def _allowed(

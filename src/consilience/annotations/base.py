@@ -17,13 +17,14 @@ from consilience.annotations.files.table import Reading
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, Coded, Where, are_row_numbers, inverse, plain, unique_names
 from consilience.annotations.types import Names
+from consilience.display import MOST_ROWS, facts, head_of
 from consilience.errors import AnnotationError
 
 Kind = TypeVar("Kind", bound="Annotations")
 """A class of annotations."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """How much was said, by whom, about what.
 
@@ -60,19 +61,32 @@ class Summary:
     reading: Reading | None = None
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.kind}: {self.n_rows} rows on {self.n_items} items by {self.n_annotators} annotators",
-            f"  coverage             {self.coverage:.1%} of the item x annotator cells",
-            f"  items per annotator  {_spread(self.items_per_annotator)}",
-            f"  annotators per item  {_spread(self.annotators_per_item)}",
-            f"  items without any    {self.n_unannotated_items}",
-        ]
-        if self.groups_per_grouping is not None:
-            lines.append(f"  groups per grouping  {_spread(self.groups_per_grouping)}")
+        lines = [f"  {name:<19}  {value}" for name, value in self._facts().items()]
         if self.reading is not None:
-            lines.append(f"  read as              {self.reading.how}")
             lines += [f"                       {note}" for note in (*self.reading.warnings, *self.reading.notes)]
-        return "\n".join(lines)
+        return "\n".join([self._caption(), *lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        notes = () if self.reading is None else (*self.reading.warnings, *self.reading.notes)
+        return facts(self._caption(), self._facts(), below="; ".join(notes))
+
+    def _caption(self) -> str:
+        return f"{self.kind}: {self.n_rows} rows on {self.n_items} items by {self.n_annotators} annotators"
+
+    def _facts(self) -> dict[str, str]:
+        found = {
+            "coverage": f"{self.coverage:.1%} of the item x annotator cells",
+            "items per annotator": _spread(self.items_per_annotator),
+            "annotators per item": _spread(self.annotators_per_item),
+            "items without any": str(self.n_unannotated_items),
+        }
+        if self.groups_per_grouping is not None:
+            found["groups per grouping"] = _spread(self.groups_per_grouping)
+        if self.reading is not None:
+            found["read as"] = self.reading.how
+        return found
 
 
 def _spread(counts: pd.Series) -> str:
@@ -333,6 +347,11 @@ class Annotations(ABC):
         counts = ", ".join(f"{count} {what}" for what, count in self._counts().items())
         return f"{type(self).__name__}({counts})"
 
+    def _repr_html_(self) -> str:
+        counts = ", ".join(f"{count:,} {what}" for what, count in self._counts().items())
+        first = self._table(slice(MOST_ROWS))
+        return head_of(f"{type(self).__name__}: {counts}", {str(name): first[name] for name in first}, self.n_rows)
+
     def _counts(self) -> dict[str, int]:
         return {"items": self.n_items, "annotators": self.n_annotators, self._row: self.n_rows}
 
@@ -367,6 +386,10 @@ class Annotations(ABC):
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:
         """Return the long table."""
+
+    @abstractmethod
+    def _table(self, rows: slice) -> pd.DataFrame:
+        """Return these rows of the long table."""
 
     @abstractmethod
     def _renumber_items(self: Kind, place: Int[np.ndarray, " items"], names: pd.Index) -> Kind:

@@ -17,6 +17,7 @@ from consilience.annotations.memberships import (
     Vocabulary,
     checked_incidence,
     incidence_of,
+    nested_lists,
     vocabulary_of,
     vocabulary_of_lists,
 )
@@ -261,8 +262,8 @@ class Groupings(Annotations):
         Raises
         ------
         AnnotationError
-            A name is missing, an item is in two groups of one grouping or not in `items`, or `annotators` has another
-            length.
+            Lists of fewer levels, or dicts; a name is missing, an item is in two groups of one grouping or not in
+            `items`, or `annotators` has another length.
 
         Warns
         -----
@@ -278,7 +279,7 @@ class Groupings(Annotations):
         1  bee          0         0      0
         2  cow          0         0      1
         """
-        nested = [[list(group) for group in grouping] for grouping in groupings]
+        nested = nested_lists(groupings)
         vocabulary, group = vocabulary_of_lists(nested, annotators)
         names = code([name for grouping in nested for group in grouping for name in group])
 
@@ -326,10 +327,13 @@ class Groupings(Annotations):
         0     0       Ann      Ann     p
         1     2       Ann      Ann     q
         """
-        group = self.incidence.indices
+        return self._table(slice(None))
+
+    def _table(self, rows: slice) -> pd.DataFrame:
+        group = self.incidence.indices[rows]
         return pd.DataFrame(
             {
-                "item": self.items.take(self.item_of_row),
+                "item": self.items.take(self.item_of_row[rows]),
                 "annotator": self.annotators.take(self.annotator_of_group[group]),
                 "grouping": name_index(self.grouping_names).take(self.grouping_of_group[group]),
                 "group": name_index(self.group_names).take(group),

@@ -240,11 +240,14 @@ class Labels(Annotations):
         1     1       Ann     q
         2     1        Bo     p
         """
+        return self._table(slice(None))
+
+    def _table(self, rows: slice) -> pd.DataFrame:
         return pd.DataFrame(
             {
-                "item": self.items.take(self.item),
-                "annotator": self.annotators.take(self.annotator),
-                "label": self.classes.take(self.label),
+                "item": self.items.take(self.item[rows]),
+                "annotator": self.annotators.take(self.annotator[rows]),
+                "label": self.classes.take(self.label[rows]),
             }
         )
 

@@ -224,14 +224,19 @@ def duplicated(columns: Sequence[np.ndarray]) -> Bool[np.ndarray, " rows"]:
 def warn_of_duplicates(n: int, what: str, first: str) -> None:
     """Say, where the package was called, how many rows are left out because they repeat another, and the first."""
     count = f"{n} exact duplicates of {what}s are" if n > 1 else f"1 exact duplicate of a {what} is"
-    frame: FrameType | None = sys._getframe()
-    level, outside = 0, 1
+    warnings.warn(f"{count} left out: {first}", AnnotationWarning, stacklevel=outside())
+
+
+def outside() -> int:
+    """Return the stack level, for a warning of the caller's, of the code that called the package."""
+    frame: FrameType | None = sys._getframe(1)
+    level, found = 0, 1
     while frame is not None:  # past whatever of other packages stands between ours
         level += 1
         if frame.f_globals["__name__"].partition(".")[0] == __name__.partition(".")[0]:
-            outside = level + 1
+            found = level + 1
         frame = frame.f_back
-    warnings.warn(f"{count} left out: {first}", AnnotationWarning, stacklevel=outside)
+    return found
 
 
 def order_of_names(names: pd.Index) -> Int[np.ndarray, " names"]:

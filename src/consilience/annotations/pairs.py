@@ -180,12 +180,15 @@ class Pairs(Annotations):
         0    ant    bee       Ann         0   True
         1    ant    bee       Ann         1  False
         """
+        return self._table(slice(None))
+
+    def _table(self, rows: slice) -> pd.DataFrame:
         columns = {
-            "item_a": self.items.take(self.item_a),
-            "item_b": self.items.take(self.item_b),
-            "annotator": self.annotators.take(self.annotator),
-            "grouping": self.groupings.take(self.grouping),
-            "same": self.same,
+            "item_a": self.items.take(self.item_a[rows]),
+            "item_b": self.items.take(self.item_b[rows]),
+            "annotator": self.annotators.take(self.annotator[rows]),
+            "grouping": self.groupings.take(self.grouping[rows]),
+            "same": self.same[rows],
         }
         if (self.annotators.get_indexer(self.groupings)[self.grouping] == self.annotator).all():
             del columns["grouping"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,17 +13,18 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from consilience.annotations import Groupings, Pairs
-from consilience.annotations.files.reading import in_long_frame
-from consilience.annotations.names import order_of_names
+from consilience.annotations.canonical import arrange
 from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import item_embeddings, point_mixture
 from consilience.consensus.item_embeddings import Problem, State
 from consilience.consensus.point_mixture import Mixture, Prior
 from consilience.errors import AnnotationWarning, InputError
+from consilience.given_annotations import require_no_second, warn_of_unsaid
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.inference.threads import one_blas_thread
 from consilience.parameters import check_random_state, is_auto, is_number, is_whole, require, require_number_of_clusters
+from consilience.restoring import Axes
 
 MAX_PAIRS = 500_000  # judgements that `fit` takes: each is met in every sweep
 MOST_COMPONENTS = 10  # beyond it the tables of an annotator grow large
@@ -62,6 +63,8 @@ class Crowdclustering(GroupingConsensus):
         A stage has converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Restarts side by side, as in joblib.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
 
     Attributes
@@ -110,6 +113,13 @@ class Crowdclustering(GroupingConsensus):
     [True, True, False]
     """
 
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "embedding_": ("items",),
+        "_points": ("items",),
+        "_weights": ("annotators",),
+        "_weight_covariances": ("annotators",),
+    }
+
     def __init__(
         self,
         n_clusters: NumberOfClusters = "auto",
@@ -126,6 +136,7 @@ class Crowdclustering(GroupingConsensus):
         max_iter: Any = 500,
         tol: Any = 1e-5,
         n_jobs: Any = None,
+        verbose: Any = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -141,9 +152,10 @@ class Crowdclustering(GroupingConsensus):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, annotations: Any, y: Any = None) -> Any:
+    def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -151,7 +163,11 @@ class Crowdclustering(GroupingConsensus):
         annotations : Pairs, Groupings, Labels, DataFrame or array of shape (n_items, n_annotators)
             Judgements of pairs, or their long table; groupings, which judge every two of their items; a long table of
             groupings; or a matrix of group names, in which NaN and None mean that the annotator left the item out.
-        y : ignored
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells. By default -1 where it is
+            the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
 
         Returns
         -------
@@ -160,22 +176,27 @@ class Crowdclustering(GroupingConsensus):
         Raises
         ------
         InputError
-            Annotations that hold no judgements of pairs or too many, or a wrong parameter.
+            Annotations that hold no judgements of pairs or too many, features beside them, or a wrong parameter.
 
         Warns
         -----
+        AnnotationWarning
+            Something was left out, taken for missing, or not used.
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         AnnotationWarning
             Fewer clusters than were asked for own items.
         """
-        annotations = in_long_frame(annotations)
-        if not isinstance(annotations, Pairs):
-            return super().fit(annotations)
-        self._forget_columns()
-        self._check(annotations.n_rows, len(annotations))
-        with one_blas_thread():
-            return self._learn(annotations)
+        require_no_second(y, type(self).__name__)
+        said = self._said(annotations, reset=True, missing=missing)
+        if isinstance(said, Pairs):
+            self._check(said.n_rows, len(said))
+        arranged = arrange(said if isinstance(said, Pairs) else self._pairs_of(self._grouped(said)))
+        with one_blas_thread(), self._progress():
+            self._learn(arranged.said)
+        self._restore(arranged)
+        warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
+        return self
 
     def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
@@ -206,17 +227,17 @@ class Crowdclustering(GroupingConsensus):
             same = expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
         return float(same[0]) if one else same
 
-    def _fuse(self, groupings: Groupings) -> Crowdclustering:
+    def _fuse(self, groupings: Groupings) -> None:
+        self._learn(self._pairs_of(groupings))
+
+    def _pairs_of(self, groupings: Groupings) -> Pairs:
         sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(float)
         n_pairs = int((sizes * (sizes - 1) / 2).sum())
         self._check(n_pairs, len(groupings))
-        return self._learn(groupings.to_pairs(max_pairs=MAX_PAIRS))
+        return groupings.to_pairs(max_pairs=MAX_PAIRS)
 
-    def _learn(self, pairs: Pairs) -> Crowdclustering:
-        order = order_of_names(pairs.items)
-        judged = np.zeros(len(order), dtype=bool)
-        judged[pairs.item_a] = judged[pairs.item_b] = True
-        order = order[judged[order]]
+    def _learn(self, pairs: Pairs) -> None:
+        order = np.union1d(pairs.item_a, pairs.item_b)
         order = order[np.random.default_rng(SHUFFLE).permutation(len(order))]
         problem = Problem.of(pairs[order], n_components=int(self.n_components), prior=self._prior())
         run = partial(
@@ -229,7 +250,7 @@ class Crowdclustering(GroupingConsensus):
             tol=self.tol,
         )
         seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
-        found = restarts(run, [(seed,) for seed in seeds], n_jobs=self.n_jobs, progress="Restarts")
+        found = restarts(run, [(seed,) for seed in seeds], n_jobs=self.n_jobs)
         self.restart_bounds_ = np.array([trace.lower_bound for trace, _ in found])
         trace, mixture = found[int(self.restart_bounds_.argmax())]
         if not trace.converged:
@@ -244,7 +265,6 @@ class Crowdclustering(GroupingConsensus):
                 AnnotationWarning,
                 stacklevel=4,
             )
-        return self
 
     def _read_off(
         self, problem: Problem, state: State, mixture: Mixture, pairs: Pairs, order: Int[np.ndarray, " judged"]

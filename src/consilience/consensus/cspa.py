@@ -29,7 +29,7 @@ contradicts anybody) it is what they say.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -39,6 +39,7 @@ from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import co_occurrence as core
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.parameters import check_random_state, is_whole, require
+from consilience.restoring import Axes
 
 
 class CSPA(GroupingConsensus):
@@ -87,6 +88,8 @@ class CSPA(GroupingConsensus):
     array([1, 1, 0, 0, 0])
     """
 
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {"_habits": ("annotators",)}
+
     def __init__(
         self, n_clusters: NumberOfClusters = "auto", *, max_clusters: Any = 30, random_state: RandomSource = None
     ) -> None:
@@ -121,7 +124,7 @@ class CSPA(GroupingConsensus):
             same = same * within + (1 - same) * across
         return float(same[0]) if one else same
 
-    def _fuse(self, groupings: Groupings) -> CSPA:
+    def _fuse(self, groupings: Groupings) -> None:
         seen = core.Seen.of(groupings)
         auto = self._check(len(seen.places))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
@@ -135,7 +138,6 @@ class CSPA(GroupingConsensus):
         self.annotators_ = core.annotator_table(groupings, seen.memberships, found.cluster)
         self._habits = core.habits(seen.memberships, found.cluster)
         self.notes_ = core.notes(seen, found, asked)
-        return self
 
     def _check(self, n_seen: int) -> bool:
         auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"

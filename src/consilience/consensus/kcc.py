@@ -42,7 +42,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -63,6 +63,7 @@ from consilience.inference.iterate import iterate, restarts, spawn_seeds
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import degree_normalised_embedding, rows_of_length_one
 from consilience.parameters import check_random_state, is_number, is_whole, require
+from consilience.restoring import Axes
 
 Clusters = Int[np.ndarray, " items"]
 
@@ -219,6 +220,8 @@ class KCC(GroupingConsensus):
         Sweeps of a run.
     n_jobs : int, optional
         Runs side by side, in threads, as in joblib.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
 
     Attributes
@@ -270,6 +273,12 @@ class KCC(GroupingConsensus):
     array([0, 1])
     """
 
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "centroids_": ("groups",),
+        "_table": ("groups",),
+        "_expected_shares": ("groups",),
+    }
+
     def __init__(
         self,
         n_clusters: Count = 8,
@@ -281,6 +290,7 @@ class KCC(GroupingConsensus):
         n_init: Any = 10,
         max_iter: Any = 100,
         n_jobs: Any = None,
+        verbose: Any = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -291,15 +301,17 @@ class KCC(GroupingConsensus):
         self.n_init = n_init
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    def predict(self, annotations: AnnotationsLike) -> Clusters:
+    def predict(self, annotations: AnnotationsLike, *, missing: Any = None) -> Clusters:
         """Nearest cluster of items, old or new, by the groups of fitted groupings that they are in.
 
         Parameters
         ----------
         annotations : Groupings, Labels, DataFrame or array, as for `fit`
             Of annotators, groupings and groups that were fitted.
+        missing : as for `fit`
 
         Returns
         -------
@@ -312,11 +324,11 @@ class KCC(GroupingConsensus):
             A group was not fitted.
         """
         check_is_fitted(self)
-        groupings, place = self._known(annotations)
+        groupings, place = self._known(annotations, missing)
         distance = np.asarray(groupings.incidence @ self._table[place])
         return np.where(np.diff(groupings.incidence.indptr) > 0, distance.argmin(1), -1)
 
-    def score(self, annotations: AnnotationsLike, y: Any = None) -> float:
+    def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Any = None) -> float:
         """Mean log probability of the groups that items are in, each by the other groups of the item.
 
         Each group of an item is left out in turn: the others place the item into a cluster, and the share of this
@@ -328,6 +340,9 @@ class KCC(GroupingConsensus):
         annotations : Groupings, Labels, DataFrame or array, as for `fit`
             Of annotators, groupings and groups that were fitted.
         y : ignored
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -340,7 +355,7 @@ class KCC(GroupingConsensus):
             A group was not fitted.
         """
         check_is_fitted(self)
-        groupings, place = self._known(annotations)
+        groupings, place = self._known(annotations, missing)
         item, group = groupings.item_of_row, place[groupings.incidence.indices]
         distance = np.asarray(groupings.incidence @ self._table[place])
         cluster = (distance[item] - self._table[group]).argmin(1)
@@ -374,13 +389,14 @@ class KCC(GroupingConsensus):
             same = (a * b).sum(1)
         else:
             place = self._place_of_annotator(annotator)
-            shares = self.centroids_.to_numpy()[self._annotator_of_group == place]
+            whose = self.annotators_.index.get_indexer(self.centroids_.index.get_level_values("annotator"))
+            shares = self.centroids_.to_numpy()[whose == place]
             same = np.einsum("ik,kl,il->i", a, shares.T @ shares, b) / max(
                 self.annotators_["n_groupings"].to_numpy()[place], 1
             )
         return float(same[0]) if one else same
 
-    def _fuse(self, groupings: Groupings) -> KCC:
+    def _fuse(self, groupings: Groupings) -> None:
         seen = co_occurrence.Seen.of(groupings)
         self._check(len(seen.places))
         problem = Problem.of(
@@ -398,11 +414,10 @@ class KCC(GroupingConsensus):
             warnings.warn(f"KCC: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=4)
         self.n_iter_, self.converged_ = best.n_iter, best.converged
         self._set_result(groupings, seen, problem, best.state)
-        return self
 
-    def _known(self, annotations: Any) -> tuple[Groupings, Int[np.ndarray, " groups"]]:
+    def _known(self, annotations: Any, missing: Any) -> tuple[Groupings, Int[np.ndarray, " groups"]]:
         """Groupings of known groups, and the rows of their groups in `centroids_`."""
-        groupings = self._read_groupings(annotations, reset=False)
+        groupings = self._read_groupings(annotations, reset=False, missing=missing)
         place = groupings.vocabulary.place_in(self.centroids_.index.tolist())
         used = groupings.incidence.indices
         if (place[used] == MISSING).any():
@@ -444,7 +459,6 @@ class KCC(GroupingConsensus):
         self.centroids_ = pd.DataFrame(state.shares[:, kept], index=index)
         self._table = problem.table(state.shares)[:, kept]
         self._expected_shares, self._sizes = expected_shares(groupings, self.responsibilities_, self.labels_ >= 0)
-        self._annotator_of_group = groupings.annotator_of_group
         self.objective_ = objective(problem, state)
         by_grouping = utility_of_groupings(problem, state)
         self.utility_ = float(by_grouping.sum())

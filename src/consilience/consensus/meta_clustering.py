@@ -30,7 +30,7 @@ so that one who sorts by size today and by colour tomorrow blurs both: give each
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,7 @@ from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
-from consilience.annotations.names import MISSING, name_index, order_of_names
+from consilience.annotations.names import MISSING, name_index
 from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import co_occurrence as core
 from consilience.consensus import fusing
@@ -47,6 +47,7 @@ from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import rows_of_length_one
 from consilience.parameters import check_random_state, is_whole, require
+from consilience.restoring import Axes
 
 LARGEST_TABLE = 5000  # annotators, of whom all pairs are compared
 
@@ -149,6 +150,12 @@ class MetaClustering(GroupingConsensus):
            [0, 1, 2, 0, 1, 2, 0, 1]])
     """
 
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "view_labels_": ("items",),
+        "annotator_view_": ("annotators",),
+        "similarity_": ("annotators", "annotators"),
+    }
+
     def __init__(
         self,
         n_clusters: NumberOfClusters = "auto",
@@ -195,13 +202,12 @@ class MetaClustering(GroupingConsensus):
         same = (probabilities[a] * probabilities[b]).sum(1)
         return float(same[0]) if one else same
 
-    def _fuse(self, groupings: Groupings) -> MetaClustering:
+    def _fuse(self, groupings: Groupings) -> None:
         asked = self._check(groupings)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         memberships = Memberships.of(groupings)
         rows = np.bincount(memberships.annotator_of_grouping[memberships.grouping], minlength=groupings.n_annotators)
-        said = order_of_names(groupings.annotators)
-        said = said[rows[said] > 0]
+        said = np.flatnonzero(rows)
         similarity = similarities(memberships)
         view_of_said, self.eigenvalues_ = self._views(affinities(similarity[np.ix_(said, said)]), rng)
         view = np.full(groupings.n_annotators, -1)
@@ -214,7 +220,6 @@ class MetaClustering(GroupingConsensus):
             self._of_view(groupings.restrict(annotators=names[view == v]), asked, rng) for v in range(self.n_views_)
         ]
         self._set_result(groupings, memberships, rows, found, asked)
-        return self
 
     def _views(self, affinity: Similarity, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """View of each annotator, and the eigenvalues."""

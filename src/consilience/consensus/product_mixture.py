@@ -58,7 +58,7 @@ from consilience.inference.product_distributions import (
     expectation_of,
     posterior,
 )
-from consilience.parameters import check_random_state, is_auto, is_number, is_whole, require, require_number_of_clusters
+from consilience.parameters import check_random_state, is_number, is_whole, require, require_number_of_clusters
 
 SMOOTHING = 0.01
 RANDOM_CONCENTRATION = 1.0  # of the Dirichlet distribution that random responsibilities are drawn from
@@ -214,12 +214,17 @@ class ProductMixture(LabelAggregator):
         A restart has converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Threads for the restarts, as in joblib; for the items if there is one start.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
     labels_ : ndarray, shape (n_items,)
-        Most probable class of each item by name, or number of its component.
+        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
+        items without labels.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_components)
     classes_ : ndarray, shape (n_components,)
         Names of the classes, or 0, 1, …
@@ -263,6 +268,7 @@ class ProductMixture(LabelAggregator):
         max_iter=500,
         tol=1e-7,
         n_jobs=None,
+        verbose=False,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -272,12 +278,12 @@ class ProductMixture(LabelAggregator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    def _aggregate(self, labels: Labels) -> ProductMixture:
-        self._check_parameters()
-        n_components = labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
-        starts = self._starts(labels, n_components)
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> ProductMixture:
+        n_components = self._n_components(labels)
+        starts = self._starts(labels, n_components, known)
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(starts) == 1 else None
@@ -293,10 +299,18 @@ class ProductMixture(LabelAggregator):
         read_off(self, labels, best.state, posterior(answers, best.state.log_weights, best.state.log_table))
         return self
 
-    def _starts(self, labels: Labels, n_components: int) -> list[np.ndarray]:
+    def _known_of_items(self, labels: Labels) -> np.ndarray | None:
+        """First responsibilities, where they are given."""
+        self._check_parameters()
+        return None if isinstance(self.init, str) else _given_start(self.init, labels, self._n_components(labels))
+
+    def _n_components(self, labels: Labels) -> int:
+        return labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
+
+    def _starts(self, labels: Labels, n_components: int, given: np.ndarray | None) -> list[np.ndarray]:
         """First responsibilities, one array a restart."""
-        if not isinstance(self.init, str):
-            return [_given_start(self.init, labels, n_components)]
+        if given is not None:
+            return [given]
         votes = self.init == "votes" or (self.init == "auto" and n_components == labels.n_classes)
         if votes and n_components != labels.n_classes:
             require(self, "init", f"'random' or an array: {n_components} components are no votes", False)

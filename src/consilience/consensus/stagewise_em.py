@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
-from consilience.annotations.names import plain
+from consilience.annotations.names import name_index, plain
 from consilience.consensus import dawid_skene, product_mixture, stagewise
 from consilience.consensus.informative_set import Selection, answers_of, criterion, informs, refine
 from consilience.consensus.product_mixture import SMOOTHING, Mixture, m_step, matched, read_off
@@ -54,11 +54,16 @@ class StagewiseEM(LabelAggregator):
         In refining, the probability that any annotator enters the informative set by chance.
     max_iter : int, default=20
         Rounds of the stagewise algorithm at most.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
 
     Attributes
     ----------
     labels_ : ndarray, shape (n_items,)
-        Most probable class of each item by name, or number of its component.
+        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
+        items without labels.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_components_)
     classes_ : ndarray, shape (n_components_,)
     weights_ : ndarray, shape (n_components_,)
@@ -111,7 +116,14 @@ class StagewiseEM(LabelAggregator):
     """
 
     def __init__(
-        self, n_clusters="auto", refine="informative", weighted=True, entry_level=0.001, level=0.01, max_iter=20
+        self,
+        n_clusters="auto",
+        refine="informative",
+        weighted=True,
+        entry_level=0.001,
+        level=0.01,
+        max_iter=20,
+        verbose=False,
     ):
         self.n_clusters = n_clusters
         self.refine = refine
@@ -119,8 +131,9 @@ class StagewiseEM(LabelAggregator):
         self.entry_level = entry_level
         self.level = level
         self.max_iter = max_iter
+        self.verbose = verbose
 
-    def _aggregate(self, labels: Labels) -> StagewiseEM:
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> StagewiseEM:
         self._check_parameters()
         n_components = labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
         study = Study.of(labels, n_components, float(self.entry_level))
@@ -139,8 +152,8 @@ class StagewiseEM(LabelAggregator):
         information, total = stagewise.conditional_information(self.responsibilities_, study)
         self._pair_information = pd.DataFrame(
             {
-                "first": study.tables.first,
-                "second": study.tables.second,
+                "first": labels.annotators.take(study.tables.first),
+                "second": labels.annotators.take(study.tables.second),
                 "information": stagewise.conditional(information, total),
             }
         )
@@ -160,7 +173,8 @@ class StagewiseEM(LabelAggregator):
         check_is_fitted(self)
         names, pairs = self.annotators_.index, self._pair_information
         table = np.full((len(names), len(names)), np.nan)
-        table[pairs["first"], pairs["second"]] = table[pairs["second"], pairs["first"]] = pairs["information"]
+        first, second = (names.get_indexer(name_index(pairs[one])) for one in ("first", "second"))
+        table[first, second] = table[second, first] = pairs["information"]
         return pd.DataFrame(table, index=names, columns=names)
 
     def _starts(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> list[Start]:

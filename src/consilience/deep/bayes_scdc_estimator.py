@@ -101,7 +101,8 @@ class BayesSCDC(DeepClustering):
         A file that is written after every epoch. A fit that finds it there goes on where it ended, to the same last bit
         as if it had not been interrupted.
     verbose : bool, default=False
-        Show epochs, the loss and the number of clusters on standard error.
+        Show a progress bar with the loss and the number of clusters of each restart: in a notebook, or in a terminal on
+        standard error.
     random_state : int, RandomState, Generator or None, default=None
 
     Attributes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import cast
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from consilience.deep import deep_mcvc
+from consilience.deep.judgements import Judgements
 from consilience.deep.training import Data
 from consilience.inference.threads import one_blas_thread
 
@@ -39,7 +41,7 @@ def of_judgements(data: Data, n_clusters: int, key: Array) -> Int[np.ndarray, " 
         sizes, n_views=1, n_sweeps=N_SWEEPS, learning_rate=0.01, deviation=1.0, stick=1.0, reliability=(10.0, 1.0)
     )
     states, bounds = deep_mcvc.run(
-        settings, data.observed[data.annotated], data.judgements, jax.random.split(key, NETWORKS)
+        settings, data.observed[data.annotated], cast(Judgements, data.judgements), jax.random.split(key, NETWORKS)
     )
     last = np.asarray(bounds[:, -1])
     if not np.isfinite(last).any():

@@ -113,7 +113,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         "n_arrays": len(encoder.arrays),
         "model": tree,
     }
-    archive.write(Path(path), document, encoder.arrays)
+    archive.write(path, document, encoder.arrays)
 
 
 def load(path: str | PathLike[str]) -> Any:

@@ -12,7 +12,8 @@ from jaxtyping import Float
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from consilience.annotations.names import order_of_names
+from consilience.annotations.base import Annotations
+from consilience.annotations.canonical import arrange
 from consilience.annotations.types import Count, RandomSource
 from consilience.errors import InputError
 from consilience.inference.pair_evidence import PairEvidence
@@ -29,7 +30,7 @@ N_DRAWS = 100  # of the weights, over which predictions are averaged
 class _UncertainExperts(ViewEstimator):
     """What MCVC and MECC share: all but the number of views."""
 
-    def fit(self, X: Any, annotations: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -37,8 +38,11 @@ class _UncertainExperts(ViewEstimator):
         X : DataFrame or array, shape (n_items, n_features), or None
             Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
             its index, an array by position. Without features (None) the judgements alone tell the clusters apart.
-        annotations : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
             Judgements of pairs. A grouping judges every two of its items; they are never listed.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -58,19 +62,18 @@ class _UncertainExperts(ViewEstimator):
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
             delattr(self, name)
         features = None if X is None else self._features(X, reset=True)
-        said = self._judgements(X, annotations)
+        said = self._judgements(X, y, missing)
         features = np.empty((len(said), 0)) if features is None else features
-        order, by = order_of_names(said.items), order_of_names(said.annotators)
-        said_in_order = said[order].restrict(annotators=said.annotators[by])
-        evidence = PairEvidence.of(said_in_order, implied=self.implied_pairs)
+        arranged = arrange(said, features)
+        evidence = PairEvidence.of(arranged.said, implied=self.implied_pairs)
         if not evidence.n_pairs.sum():
             raise InputError(
                 f"{type(self).__name__} needs judgements of pairs; the annotations hold none (n_samples={len(said)})."
             )
         prior = Prior(self._stick_concentration(), *map(float, self.reliability_prior))
-        problem = Problem.of(features[order], evidence, prior, min(self.n_clusters, len(said)))
+        problem = Problem.of(features[arranged.items], evidence, prior, min(self.n_clusters, len(said)))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             trace, self.restart_bounds_ = multiple_views.run(
                 problem,
                 self._n_views(evidence.n_annotators),
@@ -83,8 +86,8 @@ class _UncertainExperts(ViewEstimator):
             warnings.warn(f"{type(self).__name__}: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
-        self.items_ = said.items
-        self._read_off(trace.state, evidence, order, said.annotators, by)
+        self._read_off(trace.state, evidence, arranged.said)
+        self._restore(arranged)
         return self
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
@@ -115,21 +118,15 @@ class _UncertainExperts(ViewEstimator):
         require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
         require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
 
-    def _read_off(
-        self, state: State, evidence: PairEvidence, order: np.ndarray, annotators: pd.Index, by: np.ndarray
-    ) -> None:
-        """Views and annotators.
-
-        order, by : places of the items and annotators of the state among `items_` and `annotators`.
-        """
+    def _read_off(self, state: State, evidence: PairEvidence, said: Annotations) -> None:
+        """Views and annotators."""
         phi, judged = state.phi[:, 0], evidence.n_pairs > 0
         share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
-        kept = self._read_views(state.eta.transpose(2, 0, 1), order, phi, judged, share, annotators[by])
+        kept = self._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, said)
         mean, deviation = state.weights.mean, np.exp(state.weights.log_variance / 2)
         self._weights = [(mean[:, :, view], deviation[:, :, view]) for view in kept]
-        own, index = self.view_probabilities_, annotators.rename("annotator")
-        self.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index).reindex(index)
-        self.view_probabilities_ = own.reindex(index)
+        own = self.view_probabilities_
+        self.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index)
 
 
 class MCVC(_UncertainExperts):
@@ -157,6 +154,8 @@ class MCVC(_UncertainExperts):
         Sweeps of a restart.
     tol : float, default=1e-6
         A restart has converged when the bound gains less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
 
     Attributes
@@ -210,6 +209,7 @@ class MCVC(_UncertainExperts):
         n_init: Any = 50,
         max_iter: Any = 500,
         tol: Any = 1e-6,
+        verbose: Any = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -220,6 +220,7 @@ class MCVC(_UncertainExperts):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def _check(self) -> None:
@@ -253,6 +254,8 @@ class MECC(_UncertainExperts):
         Sweeps of a restart.
     tol : float, default=1e-6
         A restart has converged when the bound gains less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
 
     Attributes
@@ -294,6 +297,7 @@ class MECC(_UncertainExperts):
         n_init: Any = 50,
         max_iter: Any = 500,
         tol: Any = 1e-6,
+        verbose: Any = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -302,6 +306,7 @@ class MECC(_UncertainExperts):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
-from consilience.annotations.types import FeaturesLike, Names
+from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
 from consilience.base import CrowdEstimator
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import Trace
@@ -23,6 +24,7 @@ from consilience.inference.confusion import confusion_prior
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.parameters import check_random_state, is_auto, is_number, is_whole, require, require_number_of_clusters
+from consilience.restoring import Axes
 from consilience.semisupervised import mapping, prior_variance
 from consilience.semisupervised.partition_labels import (
     Evidence,
@@ -81,7 +83,7 @@ class PartitionLabelModel(CrowdEstimator):
     n_jobs : int, optional
         Restarts side by side, in threads, as in joblib.
     verbose : bool, default=False
-        Show progress on standard error if that is a terminal.
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
 
     Attributes
@@ -141,6 +143,13 @@ class PartitionLabelModel(CrowdEstimator):
     3
     """
 
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
+        "groupings_": ("groupings",),
+        "annotator_mapping_": ("groups",),
+        "mapping_probabilities_": ("groups",),
+        "label_probabilities_": ("groups",),
+    }
+
     def __init__(
         self,
         n_clusters="auto",
@@ -173,7 +182,7 @@ class PartitionLabelModel(CrowdEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> PartitionLabelModel:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> PartitionLabelModel:
         """Fit the model.
 
         Parameters
@@ -181,8 +190,11 @@ class PartitionLabelModel(CrowdEstimator):
         X : DataFrame or array, shape (n_items, n_features), or None
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position. Without features (None) the labels alone tell the clusters apart.
-        annotations : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
+        y : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
             Partition labels. Items of X without annotations are clustered by their features.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -202,34 +214,37 @@ class PartitionLabelModel(CrowdEstimator):
         """
         self._check_parameters()
         features = None if X is None else self._features(X, reset=True)
-        groupings = self._groupings(X, annotations)
+        groupings = self._groupings(X, y, missing)
         features = np.empty((len(groupings), 0)) if features is None else features
         n_clusters = self._n_clusters(len(features))
         _require_information(features, groupings)
+        arranged = arrange(groupings, features)
+        features, groupings = features[arranged.items], arranged.said
         rng = check_random_state(self.random_state)
 
-        self.prior_variance_search_ = None
-        if isinstance(self.prior_variance, str):
-            search = self._search_variance(features, groupings, n_clusters, rng)
-            self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
-        else:
-            self.prior_variance_ = float(self.prior_variance)
-        problem = Problem.of(features, groupings)
-        prior = self._prior(problem, self.prior_variance_)
-        evidence = problem.evidence(problem.labels, n_clusters)
-        seeds = spawn_seeds(rng, self.n_init)
-        start = self._start(problem)
-        jobs = [(start, evidence, prior, n_clusters, seed) for seed in seeds]
-        traces = restarts(self._run, jobs, n_jobs=self.n_jobs, progress="restarts" if self.verbose else None)
-        best = self._joined(traces, evidence, prior)
+        with self._progress():
+            self.prior_variance_search_ = None
+            if isinstance(self.prior_variance, str):
+                search = self._search_variance(features, groupings, n_clusters, rng)
+                self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
+            else:
+                self.prior_variance_ = float(self.prior_variance)
+            problem = Problem.of(features, groupings)
+            prior = self._prior(problem, self.prior_variance_)
+            evidence = problem.evidence(problem.labels, n_clusters)
+            seeds = spawn_seeds(rng, self.n_init)
+            start = self._start(problem)
+            jobs = [(start, evidence, prior, n_clusters, seed) for seed in seeds]
+            traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
+            best = self._joined(traces, evidence, prior)
         if not best.converged:
             warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
 
-        self.items_ = groupings.items
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         self.lower_bounds_ = np.array(best.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
         self._read_off(best.state, problem, evidence, prior, groupings)
+        self._restore(arranged)
         self._warn_unless_as_many()
         return self
 
@@ -304,14 +319,17 @@ class PartitionLabelModel(CrowdEstimator):
             same = self._same_label(a, b, annotator)
         return float(same[0]) if one else same
 
-    def score(self, X: FeaturesLike, annotations: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by the items' features.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
-        annotations : Groupings, Labels or array, as for `fit`
+        y : Groupings, Labels or array, as for `fit`
             Of annotators, groupings and groups that were fitted.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -324,7 +342,7 @@ class PartitionLabelModel(CrowdEstimator):
             A group that was not fitted, or no labels at all.
         """
         posterior = self.predict_proba(X)
-        groupings = self._groupings(X, annotations)
+        groupings = self._groupings(X, y, missing)
         item, group = groupings.incidence.tocoo().coords
         if not len(item):
             raise InputError("None of these items has a label, so there is nothing to score.")
@@ -418,7 +436,6 @@ class PartitionLabelModel(CrowdEstimator):
             evaluate,
             rng,
             n_jobs=self.n_jobs,
-            progress="prior variance" if self.verbose else None,
         )
 
     def _read_off(self, state: State, problem: Problem, evidence: Evidence, prior: Prior, groupings: Groupings) -> None:
@@ -427,9 +444,7 @@ class PartitionLabelModel(CrowdEstimator):
         sizes = np.bincount(everything.argmax(1), minlength=everything.shape[1])
         kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         self.n_clusters_ = len(kept)
-        self.responsibilities_ = np.empty((len(everything), len(kept)))
-        self.responsibilities_[problem.item_order] = everything[:, kept]
-        self.responsibilities_ /= self.responsibilities_.sum(1, keepdims=True)
+        self.responsibilities_ = everything[:, kept] / everything[:, kept].sum(1, keepdims=True)
         self.labels_ = self.responsibilities_.argmax(1)
 
         coefficients = state.weights if problem.basis is None else problem.basis @ state.weights
@@ -437,9 +452,8 @@ class PartitionLabelModel(CrowdEstimator):
         self.intercept_ = coefficients[-1, kept] + prior.richness * (coefficients[:, kept] ** 2).sum(0)
 
         index = mapping.group_index(groupings)
-        place = np.argsort(problem.group_order)
-        assignment = state.assignment[place][:, kept]
-        probability = label_probability(state, problem.cells)[place][:, kept]
+        assignment = state.assignment[:, kept]
+        probability = label_probability(state, problem.cells)[:, kept]
         self.mapping_probabilities_ = pd.DataFrame(assignment, index=index)
         self.label_probabilities_ = pd.DataFrame(probability, index=index)
         self.annotator_mapping_ = mapping.mapping_table(groupings, assignment)
@@ -447,6 +461,10 @@ class PartitionLabelModel(CrowdEstimator):
         due = expected_accuracy(state, problem.cells)
         self.groupings_ = mapping.grouping_quality(groupings, correct, due)
         self.annotators_ = mapping.annotator_quality(groupings, self.groupings_)
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        self.annotator_mapping_ = self.annotator_mapping_.reset_index(drop=True)
 
     def _log_odds(self, X: Any) -> Float[np.ndarray, "items clusters"]:
         check_is_fitted(self)

@@ -37,8 +37,7 @@ Decided here
 A sweep is (18), (20), (4), (16), so that the posteriors belong to the parameters beside them. (4) takes a few steps
 of L-BFGS a sweep, which raise the bound as surely as the maximum does and cost less.
 With more features than items, W lives in the row space of Φ: outside it the data say nothing, and the prior and
-λ ‖w_k‖² see the norm alone. J_m = 1 has α = 40, not 0. Items and groups are first put in an order that depends on what
-they contain, so that the order in which they were given and the names of labels change nothing.
+λ ‖w_k‖² see the norm alone. J_m = 1 has α = 40, not 0.
 
 A run begins from small random W and ζ, as in the paper, or from posteriors that lean on a k-means clustering of the
 features, under which annotations left out are more probable where labels are few. Afterwards clusters that no annotator
@@ -218,34 +217,24 @@ def run(state: State, evidence: Evidence, prior: Prior, *, max_iter: int, tol: f
 
 @dataclass(frozen=True)
 class Problem:
-    """Features and labels made ready, in an order of items and groups that depends on what they contain alone.
+    """Features and labels made ready.
 
     design : (items, columns) coordinates of Φ = [features, 1], and a last column of 1.
     basis : (D + 1, columns - 1) from coordinates to the features' weights, or None where they are the same.
     labels : (items, groups) sparse 0/1.
-    item_order, group_order : the user's number of each row and column.
     """
 
     design: Float[np.ndarray, "items columns"]
     basis: Float[np.ndarray, "weights rank"] | None
     labels: csr_array
     cells: Cells
-    item_order: Int[np.ndarray, " items"]
-    group_order: Int[np.ndarray, " groups"]
 
     @classmethod
     def of(cls, features: Float[np.ndarray, "items D"], groupings: Groupings) -> Problem:
         phi = np.hstack([features, np.ones((len(features), 1))])
-        place = phi @ np.random.RandomState(0).normal(size=phi.shape[1])
-        n_labels = groupings.incidence.sum(1)
-        item_order = np.lexsort((n_labels, place))
-        labels = groupings.incidence[item_order]
-        content = labels.T @ (place * n_labels)[item_order]
-        group_order = np.lexsort((content, groupings.grouping_of_group))
-        coordinates, basis = row_space(phi[item_order])
+        coordinates, basis = row_space(phi)
         design = np.hstack([coordinates, np.ones((len(phi), 1))])
-        cells = Cells.of(groupings.grouping_of_group)
-        return cls(design, basis, labels[:, group_order], cells, item_order, group_order)
+        return cls(design, basis, groupings.incidence, Cells.of(groupings.grouping_of_group))
 
     @property
     def n_weights(self) -> int:

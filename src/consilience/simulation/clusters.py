@@ -19,6 +19,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import Bunch
 
 from consilience.annotations.types import RandomSource
+from consilience.datasets._bunch import DataBunch
 from consilience.errors import InputError
 from consilience.parameters import is_number
 from consilience.simulation._checks import generator, require_count
@@ -91,4 +92,4 @@ def gaussian_clusters(
     target = rng.permutation(np.arange(n_items) % n_clusters)
     values = centres[target] + deviations[target, None] * rng.standard_normal((n_items, n_features))
     data = pd.DataFrame(values, columns=[f"feature {j}" for j in range(1, n_features + 1)])
-    return Bunch(data=data, target=target, centres=centres, deviations=deviations)
+    return DataBunch(data=data, target=target, centres=centres, deviations=deviations)

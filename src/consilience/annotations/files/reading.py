@@ -8,17 +8,14 @@ from os import PathLike
 from pathlib import PurePath
 from typing import Any, Literal, TypedDict, Unpack, overload
 
-from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import asked_of
 from consilience.annotations.files.json_exports import known_records
 from consilience.annotations.files.layout import Asked
-from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.sources import Records, Source, read_source
-from consilience.annotations.files.statements import VALUE, Statements, statements, table_of_frame
+from consilience.annotations.files.statements import Statements, statements
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.vocabulary import named
 from consilience.annotations.files.workbooks import Workbook
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.labels import Labels
@@ -223,40 +220,3 @@ def _holds_annotations(table: Table, asked: Asked, name: str) -> bool:
         return known_export(table, asked, name) is not None or recognise(table, asked) is not None
     except AnnotationError:
         return False
-
-
-def in_long_frame(given: Any) -> Any:
-    """Return the annotations that a long table of a frame holds; what is no long table is returned as it is.
-
-    Raises
-    ------
-    AnnotationError
-        The names of columns speak of a long table, and a part of it is missing, or it reads two ways.
-
-    Warns
-    -----
-    AnnotationWarning
-        Something was left out, or taken for missing.
-    """
-    if isinstance(given, Annotations) or not hasattr(given, "columns"):
-        return given
-    table, asked = table_of_frame(given, "fit"), Asked()
-    if long_table(table, asked) is None:
-        _refuse_answers_among_annotators(given)
-        return given
-    found = statements(table, asked)
-    for text in found.reading.warnings:
-        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=2)
-    return KINDS[found.kind]._from_statements(found, None)
-
-
-def _refuse_answers_among_annotators(frame: Any) -> None:
-    """Raise an AnnotationError if a frame taken for a matrix has a column that is called like answers."""
-    told = [name for name in frame.columns if (found := named(name)) and found.role in VALUE.values()]
-    if told and len(frame.columns) > 1:
-        raise AnnotationError(
-            f"The frame has a column {str(told[0])!r}, as long tables have, and none that is known to hold items and "
-            "annotators. Call the columns item, annotator and label (or group); or say which they are: "
-            "Labels.from_frame(frame, item=…, annotator=…, label=…). If every column is an annotator: "
-            "Labels.from_matrix(frame)."
-        )
