@@ -60,7 +60,14 @@ NAMED = {
     "completed_": "of SemiCrowd: of the annotated items",
 }
 """Tables that are compared by the names in their index, with the reason."""
-BY_CHANCE = {"eigenvalues_": "of MetaClustering: as many as there are annotators, if these are few"}
+BY_CHANCE = {
+    "eigenvalues_": "of MetaClustering: as many as there are annotators, if these are few",
+    "lower_bounds_": "one for each sweep",
+    "objectives_": "one for each sweep",
+    "losses_": "one for each epoch",
+    "clusters_left_": "one for each epoch",
+}
+"""Attributes with an axis that may be as long as one of those, but is of other things."""
 
 
 def reads_features(name):

@@ -146,7 +146,7 @@ class MetaClustering(GroupingConsensus):
     >>> model.views_["n_annotators"].tolist()
     [3, 2]
     >>> model.view_labels_.to_numpy().T
-    array([[0, 0, 0, 0, 1, 1, 1, 1],
+    array([[1, 1, 1, 1, 0, 0, 0, 0],
            [0, 1, 2, 0, 1, 2, 0, 1]])
     """
 
