@@ -33,6 +33,12 @@ class Study:
 
     folder: Path
     seconds: float = 0.0
+    source: Path | None = None
+
+    def restore(self):
+        """Put the old fit back, whatever is there."""
+        shutil.rmtree(self.folder / "out")
+        shutil.copytree(self.source / "out", self.folder / "out")
 
     def start(self, **options):
         """Start the other fit; it has begun when this returns."""
@@ -69,7 +75,7 @@ def made(tmp_path_factory):
 @pytest.fixture
 def study(made, tmp_path):
     shutil.copytree(made.folder, tmp_path / "study")
-    return Study(tmp_path / "study", made.seconds)
+    return Study(tmp_path / "study", made.seconds, made.folder)
 
 
 NOTES = (
@@ -80,6 +86,7 @@ NOTES = (
 
 def ended(study, how, wait):
     """End the other fit when `wait` has waited, and hold what it leaves to its word; give which fit is there."""
+    study.restore()
     process = study.start()
     wait(process)
     process.send_signal(SIGNALS[how])
@@ -223,9 +230,12 @@ def study_on_disk(small_disk, made):
     shutil.copytree(made.folder, folder, dirs_exist_ok=True)
 
     def leave(n_bytes):
+        small_disk(1 << 22)
+        study = Study(folder, source=made.folder)
+        study.restore()
         held = os.statvfs(folder)
         small_disk((held.f_blocks - held.f_bfree) * held.f_frsize + n_bytes)
-        return Study(folder)
+        return study
 
     return leave
 
