@@ -45,6 +45,7 @@ from sklearn.utils import check_random_state
 from consilience.annotations import Groupings
 from consilience.base import CrowdEstimator, as_groupings
 from consilience.errors import InputError
+from consilience.given_annotations import require_no_second
 from consilience.inference import Trace, iterate, restarts
 from consilience.inference.exponential_family import (
     entropy_categorical,
@@ -195,7 +196,8 @@ class LatentClassModel(CrowdEstimator):
         Parameters
         ----------
         annotations : Groupings, Labels, or array of shape (n_items, n_annotators)
-        y : ignored
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
 
         Returns
         -------
@@ -204,13 +206,14 @@ class LatentClassModel(CrowdEstimator):
         Raises
         ------
         InputError
-            Pairs, or no annotations at all.
+            Pairs, no annotations at all, or a second argument.
 
         Warns
         -----
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         """
+        require_no_second(y, type(self).__name__)
         groupings = as_groupings(annotations, None, type(self).__name__)
         if not groupings.n_rows:
             raise InputError("None of the items is in a group, so there is nothing to learn from.")
@@ -232,13 +235,13 @@ class LatentClassModel(CrowdEstimator):
         Parameters
         ----------
         annotations : as for `fit`
-        y : ignored
+        y : as for `fit`
 
         Returns
         -------
         ndarray of int, shape (n_items,)
         """
-        return self.fit(annotations).labels_
+        return self.fit(annotations, y).labels_
 
     def predict_same(self, item_a: Any, item_b: Any) -> float:
         """Probability that two items are in one cluster.
