@@ -46,6 +46,7 @@ from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
 from consilience.base import CrowdEstimator, as_groupings
 from consilience.errors import InputError
+from consilience.given_annotations import require_no_second
 from consilience.inference import Trace, iterate, restarts
 from consilience.inference.exponential_family import (
     entropy_categorical,
@@ -199,7 +200,8 @@ class LatentClassModel(CrowdEstimator):
         Parameters
         ----------
         annotations : Groupings, Labels, or array of shape (n_items, n_annotators)
-        y : ignored
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
 
         Returns
         -------
@@ -208,13 +210,14 @@ class LatentClassModel(CrowdEstimator):
         Raises
         ------
         InputError
-            Pairs, or no annotations at all.
+            Pairs, no annotations at all, or a second argument.
 
         Warns
         -----
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         """
+        require_no_second(y, type(self).__name__)
         arranged = arrange(as_groupings(annotations, None, type(self).__name__))
         if not arranged.said.n_rows:
             raise InputError("None of the items is in a group, so there is nothing to learn from.")
@@ -237,13 +240,13 @@ class LatentClassModel(CrowdEstimator):
         Parameters
         ----------
         annotations : as for `fit`
-        y : ignored
+        y : as for `fit`
 
         Returns
         -------
         ndarray of int, shape (n_items,)
         """
-        return self.fit(annotations).labels_
+        return self.fit(annotations, y).labels_
 
     def predict_same(self, item_a: Any, item_b: Any) -> float:
         """Probability that two items are in one cluster.
