@@ -58,7 +58,14 @@ from consilience.inference.product_distributions import (
     expectation_of,
     posterior,
 )
-from consilience.parameters import check_random_state, is_number, is_whole, require, require_number_of_clusters
+from consilience.parameters import (
+    check_random_state,
+    is_auto,
+    is_number,
+    is_whole,
+    require,
+    require_number_of_clusters,
+)
 
 SMOOTHING = 0.01
 RANDOM_CONCENTRATION = 1.0  # of the Dirichlet distribution that random responsibilities are drawn from
