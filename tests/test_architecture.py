@@ -12,17 +12,20 @@ ROOT = Path(consilience.__file__).parent
 LAYERS = [
     {"cli", "__main__"},
     {
-        *("registry", "persistence", "inspection", "active"),
-        *("comparison", "entrants", "foreseeing", "held_out"),
+        *("persistence", "inspection", "active"),
+        *("comparison", "entrants", "foreseeing"),
     },
     {"semisupervised", "consensus", "deep"},
     {
-        *("base", "consensus_estimator", "aggregator", "grouping_consensus", "view_estimator"),
-        *("parameters", "profiles", "simulation", "datasets", "metrics"),
+        *("base", "matching", "restoring", "consensus_estimator", "aggregator"),
+        *("grouping_consensus", "view_estimator"),
+        *("registry", "given_annotations", "parameters", "profiles", "simulation", "datasets", "metrics"),
+        *("alignment", "held_out", "judging"),
     },
     {"inference"},
     {"annotations"},
-    {"errors", "progress", "_version"},
+    {"writing"},
+    {"errors", "progress", "display", "_version"},
 ]
 MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
 HEAVY = {"jax", "equinox", "optax", "fastapi", "sqlalchemy", "dask"}

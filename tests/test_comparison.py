@@ -15,14 +15,14 @@ from sklearn.utils import check_random_state
 from consilience import Groupings, Labels, Pairs
 from consilience.annotations import concat
 from consilience.comparison import compare, share_same, standard_error
-from consilience.consensus import DawidSkene, MajorityVote, SubsetFusion
+from consilience.consensus import KCC, DawidSkene, MajorityVote, SubsetFusion
 from consilience.entrants import as_read, candidates, measured, named, seeded
 from consilience.errors import InputError
 from consilience.foreseeing import by_clusters, shares, shares_of_labels
 from consilience.held_out import Rows, draw, hold_out, level_of, without_rows
 from consilience.inference.iterate import spawn_seeds
 from consilience.metrics import same_log_loss
-from consilience.semisupervised import PartitionLabelModel
+from consilience.semisupervised import MPCKMeans, PartitionLabelModel
 from consilience.simulation import simulate_crowd, simulate_labels
 
 CLASSES = np.repeat([0, 1, 2], 8)
@@ -503,7 +503,11 @@ def test_labels_and_features_are_compared_together():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(np.eye(3)[CLASSES] * 5 + rng.normal(size=(24, 3)), index=NAMES)
     plm = PartitionLabelModel(max_clusters=3, n_init=1, prior_variance=1.0, merge=False, max_iter=5)
-    models = {"vote": MajorityVote(), "ds": DawidSkene(), "plm": make_pipeline(StandardScaler(), plm)}
+    models = {
+        "vote": MajorityVote(),
+        "ds": DawidSkene(),
+        "plm": make_pipeline(StandardScaler(), plm).set_output(transform="pandas"),
+    }
     found = compare(models, labels, X[::-1], n_folds=2, memory=False, random_state=0)
     assert found.table["log_loss"].notna().all(), found.table["note"].tolist()
     assert found.table.index[-1] == "chance"
@@ -593,3 +597,34 @@ def test_labels_said_again_are_compared():
     for by in ("clusters", "model"):
         found = compare(models, labels, by=by, n_folds=2, random_state=0)
         assert found.table["log_loss"].notna().all()
+
+
+def test_pipelines_without_features_say_so_and_the_others_are_compared():
+    groupings = Groupings.from_matrix(np.column_stack([np.arange(12) % 2] * 4))
+    models = {"pipe": make_pipeline(StandardScaler(), MPCKMeans(2)), "bare": MPCKMeans(2), "kcc": KCC(2)}
+    found = compare(models, groupings, n_folds=2, random_state=0)
+    assert found.table.loc["pipe", "note"] == "A pipeline begins with the features: give them to compare, as X."
+    assert found.table.loc["bare", "note"] == "MPCKMeans needs features, and X is None."
+    assert found.chosen == "kcc"
+
+
+@pytest.mark.parametrize(
+    ("models", "sentence"),
+    [
+        ("KCC", r"^Models are estimators, such as KCC\(\). Got the text 'KCC'"),
+        (["none"], r"^Models are estimators, such as DawidSkene\(\). Got the text 'none'"),
+        ({"k": KCC}, r"^Models are estimators, such as KCC\(\). Got the class KCC itself"),
+    ],
+)
+def test_names_and_classes_of_models_are_no_models(models, sentence):
+    with pytest.raises(InputError, match=sentence):
+        compare(models, Groupings.from_matrix([["p"], ["q"]]))
+
+
+def test_one_model_and_one_number_to_try():
+    groupings = Groupings.from_matrix(np.column_stack([np.arange(12) % 2] * 4))
+    assert list(candidates(groupings, models="KCC", n_clusters=2)) == ["KCC(n_clusters=2)"]
+    assert isinstance(compare(KCC(2), groupings, n_folds=2, random_state=0).table, pd.DataFrame)
+    for numbers in (0, [0], [2, 0]):
+        with pytest.raises(InputError, match=r"^'n_clusters' must be a positive int, or several"):
+            candidates(groupings, models="KCC", n_clusters=numbers)

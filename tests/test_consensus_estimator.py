@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
 
 from consilience.aggregator import LabelAggregator
-from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
+from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 
@@ -66,8 +65,3 @@ def test_columns_are_compared_until_the_next_fit():
 def test_what_is_no_matrix_of_labels(matrix, sentence):
     with pytest.raises(InputError, match=sentence):
         Rows().fit(matrix)
-
-
-def test_linear_algebra_is_given_one_thread():
-    with one_blas_thread():
-        assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}

@@ -232,6 +232,26 @@ def test_the_python_of_the_readme_runs(folder):
     assert (folder / "report.html").stat().st_size > 10_000
 
 
+SHUFFLED = [ROOT / "README.md", *WITH_EXAMPLES, *sorted(DOCS.glob("examples/*.py"))]
+QUICKLY_SHUFFLED = [page for page in SHUFFLED if page.stem in {"README", "tutorial", "how-to-choose", "annotations"}]
+
+
+def run_shuffled(pages, folder):
+    done = python("-W", "ignore", str(ROOT / "tests" / "shuffled.py"), *map(str, pages), folder=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return sum(int(count) for count in re.findall(r"(\d+) the same", done.stdout))
+
+
+def test_the_main_pages_say_the_same_of_rows_in_another_order(folder):
+    assert run_shuffled(QUICKLY_SHUFFLED, folder) >= 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in SHUFFLED if page not in QUICKLY_SHUFFLED], ids=name_of)
+def test_every_page_says_the_same_of_rows_in_another_order(page, folder):
+    run_shuffled([page], folder)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_are_spelled_as_the_program_has_them(page):
     for arguments, _ in console(page):

@@ -10,6 +10,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience import Groupings, Labels, Pairs, registry
 from consilience.annotations import concat
+from consilience.cli.result_folder import possible_files
+from consilience.cli.results import files_of
 from consilience.consensus import KCC
 from consilience.errors import InputError
 from consilience.persistence import load, save
@@ -69,8 +71,6 @@ def answers_in_classes(name):
 REQUIRES_ANNOTATIONS = {
     "check_clustering": "fits without y; annotations are required",
     "check_clusterer_compute_labels_predict": "fits without y; annotations are required",
-    "check_fit_score_takes_y": "the second argument is called annotations, and checked for being called y",
-    "check_n_features_in_after_fitting": "hands score its second argument by the name y",
 }
 
 
@@ -106,12 +106,7 @@ def not_applicable(estimator):
         return FEW_ANNOTATORS
     if not reads_features(name):
         return {}
-    scores = hasattr(estimator, "score")
-    return {
-        check: reason
-        for check, reason in REQUIRES_ANNOTATIONS.items()
-        if scores or check != "check_n_features_in_after_fitting"
-    }
+    return REQUIRES_ANNOTATIONS
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -181,6 +176,19 @@ class TestContract:
         names = getattr(model, "classes_", range(model.n_clusters_))
         assert set(np.unique(model.labels_)) == set(names)
         np.testing.assert_array_equal(model.labels_, np.array(names)[model.responsibilities_.argmax(1)])
+        assert set(files_of(model)) <= set(possible_files(name))
+
+    def test_labels_as_a_series_by_item(self, name):
+        X, annotations, _ = small_study()
+        unfitted = registry.estimator(name)(**QUICK.get(name, {}))
+        assert not hasattr(unfitted, "labels_series_")
+        model = fit(name, X, annotations)
+        column = "label" if answers_in_classes(name) else "cluster"
+        expected = pd.Series(model.labels_, index=pd.Index(list(X.index), name="item"), name=column)
+        for fitted in (model, pickle.loads(pickle.dumps(model))):
+            pd.testing.assert_series_equal(fitted.labels_series_, expected)
+        assert model.labels_series_["item 3"] == model.labels_[3]
+        assert not hasattr(clone(model), "labels_series_")
 
     def test_is_deterministic_and_leaves_its_parameters_alone(self, name):
         X, annotations, _ = small_study()

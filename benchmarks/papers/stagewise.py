@@ -158,7 +158,7 @@ def figure_3(seed: int) -> tuple[list[str], Figure]:
 def states(labels: Labels) -> Iterator[tuple[int, StagewiseEM]]:
     """Yield the model after each of `ROUNDS`; before the first one all items are in one component."""
     for stop in ROUNDS:
-        model = StagewiseEM(refine=None, max_iter=stop) if stop else StagewiseEM(n_components=1, refine=None)
+        model = StagewiseEM(refine=None, max_iter=stop) if stop else StagewiseEM(n_clusters=1, refine=None)
         yield stop, fit(model, labels)
 
 

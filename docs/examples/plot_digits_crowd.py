@@ -24,17 +24,18 @@ from consilience.simulation import simulate_crowd
 
 digits = load_digits()
 X, truth = digits.data[:600], digits.target[:600]
-crowd = simulate_crowd(truth, n_annotators=12, items_each=150, merge=0.3, random_state=0)
+crowd = simulate_crowd(truth, n_annotators=12, items_each=150, merge=0.3, items=X.index, random_state=0)
 print(crowd.summary())
 
 # %%
-# Twenty principal components of the pixels are features enough.
+# Twenty principal components of the pixels are features enough. With ``set_output`` they keep the pictures' index, by
+# which they are matched with what the crowd said.
 
 pipeline = make_pipeline(
     StandardScaler(),
     PCA(n_components=20, random_state=0),
     PartitionLabelModel(max_clusters=20, prior_variance=0.3, n_init=6, random_state=0),
-)
+).set_output(transform="pandas")
 model = pipeline.fit(X, crowd)[-1]
 
 # %%

@@ -21,14 +21,15 @@ from consilience.simulation import simulate_experts
 
 iris = load_iris()
 X = iris.data[["petal length (cm)", "petal width (cm)"]]
-experts = simulate_experts(iris.target, n_annotators=6, random_state=1)
+experts = simulate_experts(iris.target, n_annotators=6, items=iris.item_names, random_state=1)
 print(experts.summary())
 
 # %%
-# Features are standardised inside a pipeline, so that new irises are treated alike.
+# Features are standardised inside a pipeline, so that new irises are treated alike. With ``set_output`` they keep their
+# index, by which they are matched with what the experts said.
 
 pipeline = make_pipeline(StandardScaler(), PartitionLabelModel(prior_variance=1.0, random_state=0))
-model = pipeline.fit(X, experts)[-1]
+model = pipeline.set_output(transform="pandas").fit(X, experts)[-1]
 print(f"{model.n_clusters_} clusters; NMI with the species {nmi(iris.target, model.labels_):.2f}")
 
 # %%

@@ -22,13 +22,14 @@ from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_crowd
 
 wine = load_wine()
-crowd = simulate_crowd(wine.target, n_annotators=8, items_each=40, accuracy=0.85, random_state=0)
+crowd = simulate_crowd(wine.target, n_annotators=8, items_each=40, accuracy=0.85, items=wine.item_names, random_state=0)
 
 
 def fitted(prior_variance):
     """The model under one prior variance."""
     model = PartitionLabelModel(max_clusters=8, prior_variance=prior_variance, n_init=4, random_state=0)
-    return make_pipeline(StandardScaler(), model).fit(wine.data, crowd)[-1]
+    pipeline = make_pipeline(StandardScaler(), model).set_output(transform="pandas")  # keeps the items' names
+    return pipeline.fit(wine.data, crowd)[-1]
 
 
 # %%

@@ -4,6 +4,51 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from consilience import (
+        active as active,
+    )
+    from consilience import (
+        annotations as annotations,
+    )
+    from consilience import (
+        comparison as comparison,
+    )
+    from consilience import (
+        consensus as consensus,
+    )
+    from consilience import (
+        datasets as datasets,
+    )
+    from consilience import (
+        deep as deep,
+    )
+    from consilience import (
+        entrants as entrants,
+    )
+    from consilience import (
+        errors as errors,
+    )
+    from consilience import (
+        inspection as inspection,
+    )
+    from consilience import (
+        metrics as metrics,
+    )
+    from consilience import (
+        persistence as persistence,
+    )
+    from consilience import (
+        profiles as profiles,
+    )
+    from consilience import (
+        registry as registry,
+    )
+    from consilience import (
+        semisupervised as semisupervised,
+    )
+    from consilience import (
+        simulation as simulation,
+    )
     from consilience.annotations import Groupings, Labels, Pairs, concat, read_annotations, write_annotations
     from consilience.persistence import load, save
 
@@ -17,10 +62,18 @@ _HOME = {
     ),
     **dict.fromkeys(("load", "save"), "consilience.persistence"),
 }
+_MODULES = frozenset(
+    (
+        *("active", "annotations", "comparison", "consensus", "datasets", "deep", "entrants", "errors", "inspection"),
+        *("metrics", "persistence", "profiles", "registry", "semisupervised", "simulation"),
+    )
+)
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for, so that ``import consilience`` and ``consilience --help`` stay quick."""
+    if name in _MODULES:
+        return import_module(f"consilience.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'consilience' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOME[name]), name)
@@ -28,4 +81,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_MODULES, "__version__"})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, TypeVar
+from collections.abc import Hashable, Mapping, Set
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -11,14 +13,21 @@ from jaxtyping import Float, Int
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.files.reading import in_long_frame
+from consilience.alignment import rows_of_items
+from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations.canonical import Arrangement
+from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.types import FeaturesLike
 from consilience.errors import FeatureScaleWarning, InputError
+from consilience.given_annotations import read_beside
+from consilience.matching import matched
 from consilience.parameters import require_common
 from consilience.profiles import association, cluster_profile
+from consilience.progress import showing
+from consilience.restoring import Axes, restore
 
-Said = TypeVar("Said", Pairs, Groupings)
+TWO_NAMES = "item_a and item_b must be two names of items, or two lists of names of one length."
 LARGEST = 1e150  # a feature, so that sums of squares are finite
 CONSTANT = 1e-12  # of its size: the range of a feature that rounding alone spreads
 APART = 1000.0  # times: scales of two features of which a model sees one alone
@@ -30,7 +39,18 @@ class CrowdEstimator(BaseEstimator):
     A subclass sets ``items_`` (Index), ``labels_`` and ``n_clusters_`` in `fit`, and the features are read by
     `_features`. Where ``labels_`` are no numbers from 0, it overrides `_cluster_codes` and `_cluster_names`; where the
     scale of the features does not matter, `_depends_on_scale`.
+
+    It learns from annotations in canonical order (`consilience.annotations.canonical`), so that their order and names
+    change nothing, and brings what it learned back into the user's order by `_restore`; ``_axes`` says which of its
+    attributes have an axis of items, annotators, groupings or groups.
     """
+
+    _name_of_labels = "cluster"
+    _axes: ClassVar[Axes] = {
+        "labels_": ("items",),
+        "responsibilities_": ("items",),
+        "annotators_": ("annotators",),
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -38,53 +58,76 @@ class CrowdEstimator(BaseEstimator):
         tags.target_tags.required = True
         return tags
 
-    def fit_predict(self, X: Any, annotations: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit, and give the clusters of the items.
 
         Parameters
         ----------
-        X, annotations : as for `fit`.
+        X, y : as for `fit`
+        **fit_params : as for `fit`
 
         Returns
         -------
         ndarray of int, shape (n_items,)
         """
-        return self.fit(X, annotations).labels_
+        return self.fit(X, y, **fit_params).labels_
 
-    def cluster_profile(self, X: Any) -> pd.DataFrame:
+    @property
+    def labels_series_(self) -> pd.Series:
+        """``labels_`` indexed by item: a Series named "label" of models that read labels alone, else "cluster".
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            The model was not fitted.
+        """
+        check_is_fitted(self)
+        return pd.Series(self.labels_, index=self.items_.rename("item"), name=self._name_of_labels)
+
+    def cluster_profile(self, X: FeaturesLike) -> pd.DataFrame:
         """Size of every cluster, and mean and standard deviation of every feature in it.
 
         See `consilience.profiles.cluster_profile`.
 
         Parameters
         ----------
-        X : array or DataFrame, shape (n_items, n_features)
-            The items that were fitted, in that order or indexed by name. Raw features read best.
+        X : DataFrame, Series or array, shape (n_items, n_features) or (n_items,)
+            The items that were fitted, indexed by name; or an array in their order. Raw features read best.
 
         Returns
         -------
         DataFrame
             Indexed by cluster, or by the name of the class; those that own no item have no row. Items of no cluster
             are left out.
+
+        Raises
+        ------
+        InputError
+            A row for each item is not there, or a feature is no number.
         """
         codes = self._cluster_codes()
         profile = cluster_profile(self._of_items(X)[codes >= 0], codes[codes >= 0])
         return profile.set_axis(self._cluster_names()[profile.index].rename(profile.index.name))
 
-    def association(self, scores: Any) -> pd.DataFrame:
+    def association(self, scores: FeaturesLike) -> pd.DataFrame:
         """Whether outside scores differ between the clusters: Kruskal-Wallis, corrected for their number.
 
         See `consilience.profiles.association`.
 
         Parameters
         ----------
-        scores : array or DataFrame, shape (n_items, n_scores)
-            The items that were fitted, in that order or indexed by name. NaN where a score is missing.
+        scores : DataFrame, Series or array, shape (n_items, n_scores) or (n_items,)
+            The items that were fitted, indexed by name; or an array in their order. NaN where a score is missing.
 
         Returns
         -------
         DataFrame
             Items of no cluster are left out.
+
+        Raises
+        ------
+        InputError
+            A row for each item is not there, or a score is no number.
         """
         codes = self._cluster_codes()
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
@@ -92,6 +135,10 @@ class CrowdEstimator(BaseEstimator):
     def _check_parameters(self) -> None:
         """Raise an InputError if a parameter is wrong, whatever the data are; a subclass adds its own."""
         require_common(self)
+
+    def _progress(self) -> AbstractContextManager[None]:
+        """Context in which sweeps, restarts and the like are shown, if the estimator is verbose."""
+        return showing(type(self).__name__, shown=bool(getattr(self, "verbose", False)))
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
         """Place of each item's cluster among `_cluster_names`; -1 for items of none."""
@@ -105,15 +152,7 @@ class CrowdEstimator(BaseEstimator):
     def _of_items(self, table: Any) -> pd.DataFrame:
         """Rows of the table for the fitted items, in their order."""
         check_is_fitted(self)
-        if isinstance(table, pd.DataFrame) and not table.index.equals(self.items_):
-            absent = self.items_.difference(table.index, sort=False)
-            if len(absent):
-                raise InputError(f"The table has no row for item {absent[0]!r}, one of {len(absent)} that it lacks.")
-            return table.loc[self.items_]
-        frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(np.asarray(table))
-        if len(frame) != len(self.items_):
-            raise InputError(f"The table has {len(frame)} rows. Expected one for each of {len(self.items_)} items.")
-        return frame
+        return rows_of_items(table, self.items_)
 
     def _pairs_of_items(
         self, item_a: Any, item_b: Any
@@ -121,19 +160,24 @@ class CrowdEstimator(BaseEstimator):
         """Places of the two items of each pair among ``items_``, and whether two names were given and not two lists."""
         check_is_fitted(self)
         one = _is_name(item_a)
-        if one != _is_name(item_b) or (not one and len(item_a) != len(item_b)):
-            raise InputError("item_a and item_b must be two names of items, or two lists of names of one length.")
-        return self._places([item_a] if one else item_a), self._places([item_b] if one else item_b), one
+        if one != _is_name(item_b):
+            raise InputError(TWO_NAMES)
+        names_a, names_b = ([item_a], [item_b]) if one else (listed(item_a, "item_a"), listed(item_b, "item_b"))
+        if len(names_a) != len(names_b):
+            raise InputError(TWO_NAMES)
+        return self._places(names_a), self._places(names_b), one
 
     def _place_of_annotator(self, annotator: Any) -> int:
         """Row of a fitted annotator in `annotators_`."""
+        if not isinstance(annotator, Hashable):
+            raise InputError(f"'annotator' must be one name. Got a {type(annotator).__name__} instead: {annotator!r}.")
         place = int(self.annotators_.index.get_indexer(name_index([annotator]))[0])
         if place == MISSING:
             raise InputError(f"Annotator {annotator!r} was not fitted.")
         return place
 
     def _places(self, names: Any) -> Int[np.ndarray, " names"]:
-        wanted = name_index(names)
+        wanted = name_index(listed(names, "items"))
         place: np.ndarray = self.items_.get_indexer(wanted)
         if (place == MISSING).any():
             raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} was not fitted.")
@@ -141,6 +185,7 @@ class CrowdEstimator(BaseEstimator):
 
     def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
         """Features as a float array, every one finite; when they are fitted, scales far apart are warned of."""
+        self._require_features(X)
         _require_numeric(X)
         values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         finite = np.isfinite(values)
@@ -178,6 +223,16 @@ class CrowdEstimator(BaseEstimator):
                 f"its square is zero. Expected differences of at least {1 / LARGEST:g}: scale the feature."
             )
 
+    def _require_features(self, X: Any) -> None:
+        model = type(self).__name__
+        if isinstance(X, Annotations):
+            raise InputError(
+                f"{model} takes features first and annotations second, as in fit(X, annotations). Got "
+                f"{type(X).__name__} first."
+            )
+        if X is None:
+            raise InputError(f"{model} needs features, and X is None.")
+
     def _depends_on_scale(self) -> bool:
         """Whether the answer changes if a feature is given in another unit."""
         return True
@@ -203,16 +258,30 @@ class CrowdEstimator(BaseEstimator):
     def _name_of_feature(self, column: Any) -> Any:
         return self.feature_names_in_[column] if hasattr(self, "feature_names_in_") else int(column)
 
-    def _groupings(self, X: Any, annotations: Any) -> Groupings:
-        """Annotations as groupings of the items of X, in their order."""
-        return _matched(as_groupings(annotations, X, type(self).__name__), X)
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        """Bring what was learned in canonical order into that of the annotations as they were given."""
+        restore(self, arrangement)
 
-    def _judgements(self, X: Any, annotations: Any) -> Pairs | Groupings:
+    def _groupings(self, X: Any, annotations: Any, missing: Any = None) -> Groupings:
+        """Annotations as groupings of the items of X, in their order."""
+        return matched(as_groupings(annotations, X, type(self).__name__, missing), X)
+
+    def _judgements(self, X: Any, annotations: Any, missing: Any = None) -> Pairs | Groupings:
         """Annotations as what they say of pairs of the items of X, in their order."""
-        annotations = in_long_frame(annotations)
-        if isinstance(annotations, Pairs):
-            return _matched(annotations, X)
-        return self._groupings(X, annotations)
+        if annotations is not None:
+            annotations = read_beside(annotations, X, "groupings", type(self).__name__, missing)
+        return matched(annotations, X) if isinstance(annotations, Pairs) else self._groupings(X, annotations)
+
+    def _labels_beside(self, X: Any, annotations: Any, missing: Any = None) -> Labels:
+        """Annotations as labels of the items of X, in their order."""
+        if annotations is not None:
+            annotations = read_beside(annotations, X, "labels", type(self).__name__, missing)
+        if not isinstance(annotations, Labels):
+            raise InputError(
+                f"The consensus model of {type(self).__name__} reads Labels, whose names mean the same to all "
+                f"annotators. Got {'None' if annotations is None else type(annotations).__name__}."
+            )
+        return matched(annotations, X)
 
 
 def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, float] | None:
@@ -241,7 +310,7 @@ def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, fl
     return (int(moving[small]), int(moving[large]), times) if times >= APART else None
 
 
-def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
+def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> Groupings:
     """Groupings of what a user gave for them.
 
     Parameters
@@ -249,6 +318,7 @@ def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
     annotations : Groupings, Labels, DataFrame or array of shape (n_items, n_annotators) or (n_items,)
     X : features, whose index names the items of an array; or None
     model : name of the estimator, for messages
+    missing : a value, or a list of them, that means that nothing was said
 
     Raises
     ------
@@ -260,54 +330,17 @@ def as_groupings(annotations: Any, X: Any, model: str) -> Groupings:
             f"{model} requires y to be passed, but the target y is None. Give the annotations: Groupings, Labels, or "
             "an array (n_items, n_annotators)."
         )
-    annotations = in_long_frame(annotations)
-    if isinstance(annotations, Groupings):
-        return annotations
-    if isinstance(annotations, Labels):
-        return annotations.to_groupings()
-    if isinstance(annotations, Pairs):
+    said = read_beside(annotations, X, "groupings", model, missing)
+    if isinstance(said, Pairs):
         raise InputError(f"{model} reads partition labels, and Pairs hold none. Give Groupings or Labels.")
-    named = isinstance(annotations, pd.DataFrame | pd.Series)
-    items = X.index if isinstance(X, pd.DataFrame) and not named and len(X) == len(annotations) else None
-    return Groupings.from_matrix(annotations, items=items)
+    return said.to_groupings() if isinstance(said, Labels) else cast(Groupings, said)
 
 
 def _is_name(names: Any) -> bool:
     """Whether it is one name and not a list of names; a tuple is a name."""
-    return isinstance(names, tuple) or (not isinstance(names, list) and np.ndim(names) == 0)
-
-
-def _matched(annotations: Said, X: Any) -> Said:
-    """Annotations of the items of X, in their order: by name if X is a DataFrame, else by position."""
-    if X is None:
-        return annotations
-    if isinstance(X, pd.DataFrame):
-        if X.index.has_duplicates:
-            twice = X.index[X.index.duplicated()][0]
-            raise InputError(f"Item {twice!r} has more than one row in X. Expected unique names in its index.")
-        return annotations if annotations.items.equals(X.index) else _by_name(annotations, X.index)
-    if not annotations.positional:
-        raise InputError(
-            "X has no names of items, and the items of the annotations stand in the order of a table's rows. "
-            "Give X as a DataFrame indexed by item, or annotations.reindex(items)."
-        )
-    n_items = len(X) if hasattr(X, "__len__") else len(np.asarray(X))
-    if len(annotations) != n_items:
-        raise InputError(
-            f"X has {n_items} rows and the annotations {len(annotations)} items, so they cannot be matched by "
-            "position. Give X as a DataFrame indexed by item, or annotations.reindex(items)."
-        )
-    return annotations
-
-
-def _by_name(annotations: Said, names: pd.Index) -> Said:
-    absent = annotations.items.difference(names, sort=False)
-    if len(absent) == len(annotations.items):
-        raise InputError(
-            f"No item of the annotations (such as {absent[0]!r}) is in the index of X (such as {names[0]!r}). "
-            "Set the items' names as index of X."
-        )
-    return annotations.reindex(names)
+    if isinstance(names, list | Mapping | Set):
+        return False
+    return isinstance(names, tuple) or np.ndim(names) == 0
 
 
 def _require_numeric(X: Any) -> None:

@@ -41,32 +41,39 @@ NumPy allocate in it, by tracemalloc, which slows Python down; what C libraries 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
-from sklearn.utils import check_random_state
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations.types import FeaturesLike, RandomSource, Said
+from consilience.display import table as as_html
 from consilience.entrants import CHANCE, Entrant, named
 from consilience.errors import InputError
 from consilience.foreseeing import WAYS
 from consilience.held_out import LEVELS, HeldOut, hold_out
 from consilience.inference.iterate import spawn_seeds
 from consilience.metrics import same_log_loss
-from consilience.parameters import is_number, is_whole
-from consilience.progress import progress_bar
+from consilience.parameters import check_random_state, is_number, is_whole
+from consilience.progress import counting, showing
 
 __all__ = ["Comparison", "compare"]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 CLEAR = 2.0  # standard errors of a lead
 WIDEST = 90  # characters of a note in the printed table
+HEAD = ["model", "log loss", "behind the first", "accuracy", "seconds", "MB", ""]
 COLUMNS = ["log_loss", "log_loss_se", "difference", "difference_se", "accuracy", "accuracy_se"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """How well models foresaw judgements that they were not told.
 
@@ -99,8 +106,8 @@ class Comparison:
     table: pd.DataFrame
     best: str | None
     chosen: str | None
-    judgements: pd.DataFrame = field(repr=False)
-    probabilities: pd.DataFrame = field(repr=False)
+    judgements: pd.DataFrame
+    probabilities: pd.DataFrame
     level: str
     n_folds: int
     n_possible: int
@@ -108,14 +115,23 @@ class Comparison:
     n_blocks: int
 
     def __str__(self) -> str:
+        rows = [HEAD, *self._rows()]
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+        return "\n".join([self._caption(), *lines, self.verdict])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self._caption(), HEAD, self._rows(), below=self.verdict)
+
+    def _caption(self) -> str:
         out = f"{len(self.judgements):,} of {self.n_possible:,} judgements held out in {self.n_folds} folds"
         how = "whole groupings" if self.level == "groupings" else "parts of what each annotator said"
-        lines = [f"{out} of {how}; standard errors over {self.n_blocks} {self.blocks}"]
-        head = ["model", "log loss", "behind the first", "accuracy", "seconds", "MB", ""]
-        rows = [head, *(_cells(str(name), row) for name, row in self.table.iterrows())]
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
-        return "\n".join([*lines, self.verdict])
+        return f"{out} of {how}; standard errors over {self.n_blocks} {self.blocks}"
+
+    def _rows(self) -> list[list[str]]:
+        return [_cells(str(name), row) for name, row in self.table.iterrows()]
 
     @property
     def verdict(self) -> str:
@@ -132,8 +148,8 @@ class Comparison:
 
 def compare(
     models: Any,
-    annotations: Any,
-    X: Any = None,
+    annotations: Said,
+    X: FeaturesLike | None = None,
     *,
     by: Any = "clusters",
     n_folds: Any = 5,
@@ -141,7 +157,7 @@ def compare(
     max_pairs: Any = 20_000,
     clip: Any = 0.01,
     memory: Any = True,
-    random_state: Any = None,
+    random_state: RandomSource = None,
     verbose: Any = False,
 ) -> Comparison:
     """Compare models, numbers of clusters or parameters by judgements that are held out.
@@ -172,9 +188,9 @@ def compare(
         Probabilities are moved into [clip, 1 - clip].
     memory : bool, default=True
         Measure memory in the first fold, in which Python is then slower.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
     verbose : bool, default=False
-        Show progress on standard error if that is a terminal.
+        Show a progress bar: in a notebook, or in a terminal on standard error.
 
     Returns
     -------
@@ -204,16 +220,15 @@ def compare(
     chance = np.empty(len(held.fold))
     for entrant in entrants:
         entrant.probability = np.full(len(held.fold), np.nan)
-    with progress_bar(
-        shown=bool(verbose), total=n_folds * len(entrants), desc="fits", disable=None, leave=False
-    ) as bar:
+    with showing("compare", shown=bool(verbose)), counting("fits", n_folds * len(entrants)) as fits:
         for fold in range(n_folds):
             kept = held.kept(fold)
             chance[held.fold == fold] = share_same(kept)
             for entrant in entrants:
+                fits.say(entrant.name)
                 if not entrant.failure:
                     entrant.run(held, kept, X, fold, seeds[fold], by=by, memory=memory and fold == 0)
-                bar.update()
+                fits.update()
     return _comparison(held, entrants, chance, clip)
 
 

@@ -28,10 +28,18 @@ from sklearn.base import clone
 
 from consilience import registry
 from consilience.annotations import Annotations, Groupings
-from consilience.errors import InputError
+from consilience.annotations.name_lists import listed
+from consilience.errors import InputError, MatchingError, UnannotatedWarning
 from consilience.foreseeing import foresee
 from consilience.held_out import HeldOut
 from consilience.parameters import is_whole
+
+__all__ = ["candidates"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 CHANCE = "chance"
 USUAL = (2, 3, 4, 6, 8)  # numbers of clusters that are tried
@@ -41,8 +49,8 @@ def candidates(
     annotations: Annotations,
     X: Any = None,
     *,
-    n_clusters: Iterable[int] | None = None,
-    models: Iterable[str] | None = None,
+    n_clusters: int | Iterable[int] | None = None,
+    models: str | Iterable[str] | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Return models of the package that can be fitted to such annotations, for `compare`.
@@ -51,10 +59,10 @@ def candidates(
     ----------
     annotations : Groupings, Pairs or Labels
     X : features, or None
-    n_clusters : iterable of int, optional
+    n_clusters : int or iterable of int, optional
         Numbers of clusters for all models that have the parameter. By default 2, 3, 4, 6 and 8 for those that do not
         find the number themselves.
-    models : iterable of names, optional
+    models : name or iterable of names, optional
         These, whether or not they can be fitted. Default: all that can, without the deep ones, which train for minutes.
     settings : dict of model name to dict of parameters, optional
         A number of clusters given here is the only one.
@@ -66,7 +74,7 @@ def candidates(
     Raises
     ------
     InputError
-        A model that there is not.
+        A model that there is not, or a number of clusters that is no positive int.
 
     Examples
     --------
@@ -78,6 +86,8 @@ def candidates(
     >>> list(candidates(labels, models=["SubsetFusion"], n_clusters=[2, 3]))
     ['SubsetFusion(n_clusters=2)', 'SubsetFusion(n_clusters=3)']
     """
+    models = None if models is None else listed(models, "models")
+    numbers = None if n_clusters is None else _numbers_of_clusters(n_clusters)
     quick = [name for name, known in registry.ESTIMATORS.items() if known.module != "consilience.deep"]
     entries = [registry.entry(name) for name in (quick if models is None else models)]
     found: dict[str, Any] = {}
@@ -87,13 +97,21 @@ def candidates(
             continue
         given = dict((settings or {}).get(known.name, {}))
         parameter = signature(made).parameters.get("n_clusters")
-        asked = n_clusters is not None or (parameter is not None and is_whole(parameter.default, 1))
+        asked = numbers is not None or (parameter is not None and is_whole(parameter.default, 1))
         if parameter is None or "n_clusters" in given or not asked:
             found[known.name] = made(**given)
         else:
-            numbers = [int(k) for k in (USUAL if n_clusters is None else n_clusters) if k <= len(annotations)]
-            found |= {f"{known.name}(n_clusters={k})": made(n_clusters=k, **given) for k in numbers}
+            tried = [k for k in (USUAL if numbers is None else numbers) if k <= len(annotations)]
+            found |= {f"{known.name}(n_clusters={k})": made(n_clusters=k, **given) for k in tried}
     return found
+
+
+def _numbers_of_clusters(n_clusters: Any) -> list[int]:
+    found = list(n_clusters) if isinstance(n_clusters, Iterable) and not isinstance(n_clusters, str) else [n_clusters]
+    for number in found:
+        if not is_whole(number, 1):
+            raise InputError(f"'n_clusters' must be a positive int, or several. Got {number!r}.")
+    return [int(number) for number in found]
 
 
 def named(models: Any) -> dict[str, Any]:
@@ -104,23 +122,40 @@ def named(models: Any) -> dict[str, Any]:
     InputError
         No models, names that repeat, or something that is no model.
     """
+    if isinstance(models, str):
+        models = [models]
     if isinstance(models, Mapping):
         found = {str(name): model for name, model in models.items()}
     else:
-        listed = list(models) if isinstance(models, Iterable) else [models]
-        plain = [type(final(model)).__name__ for model in listed]
-        full = [" ".join(repr(final(model)).split()) for model in listed]
-        found = {long if plain.count(short) > 1 else short: model for short, long, model in zip(plain, full, listed)}
-        if len(found) < len(listed):
+        several = list(models) if isinstance(models, Iterable) and not hasattr(models, "fit") else [models]
+        for model in several:
+            _require_estimator(type(model).__name__ if not isinstance(model, str) else model, model)
+        plain = [type(final(model)).__name__ for model in several]
+        full = [" ".join(repr(final(model)).split()) for model in several]
+        found = {long if plain.count(short) > 1 else short: model for short, long, model in zip(plain, full, several)}
+        if len(found) < len(several):
             raise InputError("Two of the models are the same; give a dict of name to estimator.")
     if not found:
         raise InputError("There are no models to compare.")
     for name, model in found.items():
+        _require_estimator(name, model)
         if not (hasattr(model, "fit") and hasattr(final(model), "predict_same")):
             raise InputError(f"The model {name!r} cannot be compared: it has no 'fit' or no 'predict_same'.")
         if name == CHANCE:
             raise InputError(f"The name {CHANCE!r} is that of the baseline; give the model another.")
     return found
+
+
+def _require_estimator(name: str, model: Any) -> None:
+    """Raise an InputError for the name of a model, or its class, in place of an estimator."""
+    if isinstance(model, str):
+        known = registry.ESTIMATORS.get(model)
+        made = f"{known.name}()" if known else "DawidSkene()"
+        raise InputError(
+            f"Models are estimators, such as {made}. Got the text {model!r}; see also entrants.candidates."
+        )
+    if isinstance(model, type):
+        raise InputError(f"Models are estimators, such as {model.__name__}(). Got the class {model.__name__} itself.")
 
 
 def final(model: Any) -> Any:
@@ -147,9 +182,12 @@ class Entrant:
             said = as_read(kept, final(model))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
+                warnings.simplefilter("ignore", UnannotatedWarning)  # what is held out may be all of an item
                 seconds, megabytes = measured(lambda: fit(model, said, X), memory=memory)
             there = np.flatnonzero(held.fold == fold)
             self.probability[there] = foresee(final(model), held, kept, there, by)
+        except MatchingError:  # it is the same for all models that take features
+            raise
         except ValueError as error:
             self.failure = " ".join(str(error).split())
             return
@@ -172,6 +210,8 @@ def fit(model: Any, annotations: Annotations, X: Any) -> None:
     last = final(model)
     known = registry.ESTIMATORS.get(type(last).__name__)
     takes_features = known.kind == "semisupervised" if known else next(iter(signature(last.fit).parameters)) == "X"
+    if takes_features and X is None and hasattr(model, "steps"):
+        raise InputError("A pipeline begins with the features: give them to compare, as X.")
     if takes_features:
         model.fit(X, annotations)
     else:

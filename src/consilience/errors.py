@@ -5,11 +5,17 @@ __all__ = [
     "AnnotationWarning",
     "FeatureScaleWarning",
     "InputError",
+    "MatchingError",
     "MissingDataError",
     "MissingDependencyError",
     "SavedModelError",
     "SavedModelWarning",
+    "UnannotatedWarning",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 class InputError(ValueError):
@@ -18,6 +24,10 @@ class InputError(ValueError):
 
 class AnnotationError(InputError):
     """A table, array or file that does not hold annotations, or contradicts itself."""
+
+
+class MatchingError(InputError):
+    """Items of features and of annotations that cannot be matched: names on one side alone, or other names."""
 
 
 class SavedModelError(InputError):
@@ -34,6 +44,10 @@ class MissingDependencyError(InputError, ImportError):
 
 class AnnotationWarning(UserWarning):
     """Annotations that are legal but carry no information, or are left out."""
+
+
+class UnannotatedWarning(AnnotationWarning):
+    """Items of which nothing was said, and which therefore have no label."""
 
 
 class FeatureScaleWarning(UserWarning):

@@ -35,12 +35,11 @@ from jaxtyping import Float, Int
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING
 from consilience.errors import InputError
-from consilience.held_out import HeldOut, Rows, draw
+from consilience.held_out import HeldOut
+from consilience.judging import rates
 
 WAYS = ("clusters", "model")
 OWN_HABIT = 2.0  # items
-CROWD_HABIT = 10.0  # judgements
-MOST_COUNTED = 20_000
 
 
 def foresee(
@@ -120,22 +119,6 @@ def shares(groupings: Groupings, of_item: Float[np.ndarray, "items clusters"]) -
     np.add.at(whole, grouping, counts)
     habit = size / whole.sum(1)[grouping]
     return np.asarray((counts + OWN_HABIT * habit[:, None]) / (whole[grouping] + OWN_HABIT))
-
-
-def rates(
-    kept: Annotations, of_item: Float[np.ndarray, "items clusters"]
-) -> Float[np.ndarray, "annotators_and_crowd 2"]:
-    """w and v of each annotator, and in the last row of the crowd."""
-    rows = Rows.of(kept)
-    said, _ = draw(kept, rows, MOST_COUNTED, np.random.default_rng(0))
-    together = (of_item[said.item_a] * of_item[said.item_b]).sum(1)
-    annotator, n = rows.annotator[said.row_a], kept.n_annotators
-    columns = []
-    for weight in (together, 1 - together):
-        crowd = (weight @ said.same + 1) / (weight.sum() + 2)
-        counts = np.bincount(annotator, weight * said.same, n) + CROWD_HABIT * crowd
-        columns.append(np.append(counts / (np.bincount(annotator, weight, n) + CROWD_HABIT), crowd))
-    return np.column_stack(columns)
 
 
 def _by_annotator(annotator: Int[np.ndarray, " some"]) -> list[Int[np.ndarray, " of_one"]]:

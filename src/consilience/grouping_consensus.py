@@ -5,22 +5,25 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
 
-from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.files.reading import in_long_frame
+from consilience.annotations import Groupings
+from consilience.annotations.canonical import arrange
 from consilience.base import as_groupings
-from consilience.consensus_estimator import ConsensusEstimator, one_blas_thread
+from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
+from consilience.given_annotations import require_no_second, warn_of_unsaid
+from consilience.inference.threads import one_blas_thread
 
 
 class GroupingConsensus(ConsensusEstimator):
     """What the estimators of clusters from groupings share: ``fit(groupings)``.
 
-    A subclass implements `_fuse`, which reads `Groupings` and returns the fitted estimator.
+    A subclass implements `_fuse`, which reads `Groupings` in canonical order and learns from them.
     """
 
-    def fit(self, annotations: Any, y: Any = None) -> Any:
+    def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -28,7 +31,11 @@ class GroupingConsensus(ConsensusEstimator):
         annotations : Groupings, Labels, DataFrame or array of shape (n_items, n_annotators)
             Groupings; a long table of item, annotator and / or grouping, group; or a matrix of group names, in which
             NaN and None mean that the annotator left the item out.
-        y : ignored
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+        missing : optional
+            A value, or a list of them, that means that the annotator left the item out, besides blank cells. By default
+            -1 where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
 
         Returns
         -------
@@ -37,27 +44,52 @@ class GroupingConsensus(ConsensusEstimator):
         Raises
         ------
         InputError
-            Annotations that hold no groupings, or a wrong parameter.
+            Annotations that hold no groupings, features beside them, or a wrong parameter.
+
+        Warns
+        -----
+        AnnotationWarning
+            Something was left out, taken for missing, or not used.
         """
+        require_no_second(y, type(self).__name__)
         self._check_parameters()
-        groupings = self._read_groupings(annotations, reset=True)
-        with one_blas_thread():
-            return self._fuse(groupings)
+        arranged = arrange(self._read_groupings(annotations, reset=True, missing=missing))
+        with one_blas_thread(), self._progress():
+            self._fuse(arranged.said)
+        self._restore(arranged)
+        if not hasattr(self, "notes_"):  # else it says so there
+            grouped = np.diff(arranged.given.incidence.indptr) > 0
+            warn_of_unsaid(arranged.given, grouped, "no annotations and no cluster (label -1)")
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        """Say where to look for a score, which models that place no new items cannot have."""
+        if name == "score":
+            raise AttributeError(
+                f"{type(self).__name__} places no new items, and so has no score. To choose a number of clusters use "
+                "consilience.comparison.compare, which foresees judgements that are held out."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @abstractmethod
     def _fuse(self, groupings: Groupings) -> Any:
         """Fit to groupings that hold at least one item."""
 
-    def _read_groupings(self, annotations: Any, *, reset: bool) -> Groupings:
-        model = type(self).__name__
-        if reset:
-            self._forget_columns()
-        annotations = in_long_frame(annotations)
+    def _read_groupings(self, annotations: Any, *, reset: bool, missing: Any = None) -> Groupings:
+        return self._grouped(self._said(annotations, reset=reset, missing=missing))
+
+    def _said(self, annotations: Any, *, reset: bool, missing: Any) -> Any:
+        """Annotations of any kind, or None if there are none."""
         if issparse(annotations):
-            raise InputError(f"{model} reads matrices of group names that are not sparse. Got a sparse one.")
-        elif annotations is not None and not isinstance(annotations, Groupings | Labels | Pairs):
-            self._require_matrix(annotations, reset=reset)
-        groupings = as_groupings(annotations, None, model)
+            raise InputError(
+                f"{type(self).__name__} reads matrices of group names that are not sparse. Got a sparse one."
+            )
+        return None if annotations is None else self._read(annotations, "groupings", reset=reset, missing=missing)
+
+    def _grouped(self, said: Any) -> Groupings:
+        """Groupings of at least one item, of annotations that were read."""
+        model = type(self).__name__
+        groupings = as_groupings(said, None, model)
         if not groupings.n_rows:
             raise InputError(f"{model} needs groupings, and none of the {len(groupings)} items is in any.")
         return groupings

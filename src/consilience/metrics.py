@@ -1,8 +1,10 @@
 """How well one clustering agrees with another, and how well same/different judgements are foreseen.
 
 Clusterings are two one-dimensional arrays of cluster names, one entry an item; only which items share a name matters,
-never the names themselves, and the two clusterings may have different numbers of clusters. What scikit-learn has is
-scikit-learn's; the rest works on the contingency table of the two clusterings, never on all pairs of items.
+never the names themselves, and the two clusterings may have different numbers of clusters. Two pandas Series are
+matched by their indexes, or refused where these differ in more than their order; everything else is matched by
+position. What scikit-learn has is scikit-learn's; the rest works on the contingency table of the two clusterings, never
+on all pairs of items.
 
 References
 ----------
@@ -29,9 +31,15 @@ from sklearn.metrics import (
 )
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
+from consilience.alignment import in_order_of
+from consilience.annotations.types import ArrayLike
 from consilience.errors import InputError
 
 __all__ = ["PairScores", "ami", "ari", "clustering_accuracy", "nmi", "pairwise_f", "same_log_loss", "v_measure"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 class PairScores(NamedTuple):
@@ -42,7 +50,7 @@ class PairScores(NamedTuple):
     f: float
 
 
-def nmi(labels_true: Any, labels_pred: Any) -> float:
+def nmi(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Mutual information of two clusterings over the arithmetic mean of their entropies.
 
     Parameters
@@ -80,7 +88,7 @@ def nmi(labels_true: Any, labels_pred: Any) -> float:
     return float(normalized_mutual_info_score(*_codes(labels_true, labels_pred), average_method="arithmetic"))
 
 
-def ami(labels_true: Any, labels_pred: Any) -> float:
+def ami(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Mutual information of two clusterings, adjusted for chance, arithmetic mean of entropies.
 
     Parameters
@@ -109,7 +117,7 @@ def ami(labels_true: Any, labels_pred: Any) -> float:
     return float(adjusted_mutual_info_score(*_codes(labels_true, labels_pred), average_method="arithmetic"))
 
 
-def ari(labels_true: Any, labels_pred: Any) -> float:
+def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Share of pairs treated alike by two clusterings, adjusted for chance (adjusted Rand index).
 
     Parameters
@@ -138,7 +146,7 @@ def ari(labels_true: Any, labels_pred: Any) -> float:
     return float(adjusted_rand_score(*_codes(labels_true, labels_pred)))
 
 
-def v_measure(labels_true: Any, labels_pred: Any, *, beta: float = 1.0) -> float:
+def v_measure(labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1.0) -> float:
     """Weighted harmonic mean of homogeneity and completeness.
 
     Homogeneity: each cluster holds one class only. Completeness: each class lies in one cluster only.
@@ -172,7 +180,7 @@ def v_measure(labels_true: Any, labels_pred: Any, *, beta: float = 1.0) -> float
     return float(v_measure_score(*_codes(labels_true, labels_pred), beta=beta))
 
 
-def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
+def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Share of items in the right cluster under the best one-to-one naming of clusters after classes.
 
     Parameters
@@ -207,7 +215,7 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     return float(counts[linear_sum_assignment(counts, maximize=True)].sum() / counts.sum())
 
 
-def pairwise_f(labels_true: Any, labels_pred: Any) -> PairScores:
+def pairwise_f(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairScores:
     """Precision, recall and F of the pairs of items that `labels_pred` puts together.
 
     Parameters
@@ -245,7 +253,7 @@ def pairwise_f(labels_true: Any, labels_pred: Any) -> PairScores:
     )
 
 
-def same_log_loss(same: Any, probability: Any, *, clip: float = float(np.finfo(float).eps)) -> float:
+def same_log_loss(same: ArrayLike, probability: ArrayLike, *, clip: float = float(np.finfo(float).eps)) -> float:
     """Mean negative log probability of same/different judgements, in nats.
 
     Parameters
@@ -279,6 +287,7 @@ def same_log_loss(same: Any, probability: Any, *, clip: float = float(np.finfo(f
     """
     if not 0 < clip < 0.5:
         raise InputError(f"The 'clip' parameter of same_log_loss must lie between 0 and 0.5. Got {clip!r} instead.")
+    same, probability = in_order_of(same, probability, "same", "probability")
     judged, p = _one_dimensional(same, "same"), _one_dimensional(probability, "probability")
     _require_same_length(judged, p, "same", "probability")
     _require(np.isin(judged, [0, 1]), judged, "Every entry of 'same' must be True or False.")
@@ -294,6 +303,7 @@ def _share(part: int, whole: int) -> float:
 
 def _codes(labels_true: Any, labels_pred: Any) -> tuple[np.ndarray, np.ndarray]:
     """Integer codes (n_items,) of both clusterings."""
+    labels_true, labels_pred = in_order_of(labels_true, labels_pred, "labels_true", "labels_pred")
     true, pred = _one_dimensional(labels_true, "labels_true"), _one_dimensional(labels_pred, "labels_pred")
     _require_same_length(true, pred, "labels_true", "labels_pred")
     return _factorize(true, "labels_true"), _factorize(pred, "labels_pred")

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import sklearn.utils
 
 from consilience.errors import InputError
 
@@ -33,7 +34,7 @@ def require_common(estimator: Any) -> None:
     """Raise an InputError if a parameter that many estimators have is wrong."""
     held = vars(estimator)
     if "random_state" in held:
-        seeds = f"an int from 0 to {LARGEST_SEED}, a RandomState or None"
+        seeds = f"an int from 0 to {LARGEST_SEED}, a RandomState, a Generator or None"
         require(estimator, "random_state", seeds, is_seed(estimator.random_state))
     if "n_init" in held and is_whole(estimator.n_init, MOST_RESTARTS + 1):
         require(estimator, "n_init", f"an int from 1 to {MOST_RESTARTS:,}", False)
@@ -65,9 +66,10 @@ def is_number(value: Any, *, zero: bool = False) -> bool:
 
 
 def is_seed(value: Any) -> bool:
-    """Whether scikit-learn takes a value for `random_state`."""
+    """Whether a value is a source of randomness; see `check_random_state`."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
-    return value is None or isinstance(value, np.random.RandomState) or (whole and 0 <= int(value) <= LARGEST_SEED)
+    known = value is None or value is np.random or isinstance(value, np.random.RandomState | np.random.Generator)
+    return known or (whole and 0 <= int(value) <= LARGEST_SEED)
 
 
 def shown(value: Any) -> str:
@@ -83,7 +85,7 @@ def shown(value: Any) -> str:
     if isinstance(value, Integral) and abs(int(value)) >= 10**LONGEST:
         digits = int(int(abs(value)).bit_length() * math.log10(2)) + 1
         return f"an int of {digits} digits"
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
@@ -98,3 +100,46 @@ def _limit(value: Any, expected: str) -> str:
     if 0 < float(value) < SMALLEST_NUMBER:
         return f", at least {SMALLEST_NUMBER:g}"
     return f", at most {LARGEST_NUMBER:g}" if LARGEST_NUMBER < float(value) < math.inf else ""
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a value says that the model is to find it."""
+    return isinstance(value, str) and value == "auto"
+
+
+def require_number_of_clusters(estimator: Any) -> None:
+    """Raise an InputError unless the parameter `n_clusters` of an estimator is "auto" or a positive int."""
+    value = estimator.n_clusters
+    require(estimator, "n_clusters", "'auto' or a positive int", is_auto(value) or is_whole(value, 1))
+
+
+def check_random_state(random_state: Any) -> np.random.RandomState:
+    """Return the source of randomness that a user named.
+
+    Parameters
+    ----------
+    random_state : int, RandomState, Generator or None
+        A Generator is asked for a seed, and so goes on: two fits with one Generator differ, as with one RandomState.
+
+    Raises
+    ------
+    InputError
+        It is none of these, or an int that is no seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> check_random_state(rng).randint(100), check_random_state(rng).randint(100)
+    (86, 11)
+    """
+    if isinstance(random_state, np.random.Generator):
+        return np.random.RandomState(random_state.integers(2**32, size=4, dtype=np.uint32))
+    try:
+        found: np.random.RandomState = sklearn.utils.check_random_state(random_state)
+    except ValueError as error:
+        raise InputError(
+            "'random_state' must be None, an int from 0 to 2**32 - 1, or a RandomState or Generator of NumPy. Got "
+            f"{shown(random_state)} instead."
+        ) from error
+    return found

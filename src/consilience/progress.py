@@ -1,28 +1,216 @@
-"""Progress bars on standard error, for those who ask for them."""
+"""Progress bars, for those who ask for them: in a notebook, else on standard error if that is a terminal.
+
+`showing` opens a bar for a piece of work, such as a fit. What takes steps within it says so by `counting`, and needs
+not know whether anybody looks. A bar shows one count at a time: the outermost one. Counts inside that one, such as the
+sweeps of a restart, are told beside the bar, also where they go on in other threads (`joining`). A piece of work inside
+another has no bar of its own.
+"""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from multiprocessing import parent_process
+from threading import RLock
 from typing import Any
 
+BAR = "{desc}: {percentage:3.0f}%|{bar}| "
+FORM = BAR + "{n_fmt}/{total_fmt} {unit} [{elapsed}{postfix}]"  # no forecast: steps differ
+RARELY = 0.5  # seconds: a notebook without widgets keeps all that was ever printed
 
-class Silent(AbstractContextManager["Silent"]):
-    """A bar that shows nothing."""
 
-    def __exit__(self, *_: object) -> None:
-        pass
+class Count:
+    """Steps that are counted and not shown."""
 
     def update(self, n: int = 1) -> None:
-        """Go on by n."""
+        """Go on by n steps."""
 
-    def set_postfix(self, **_: object) -> None:
+    def say(self, text: str) -> None:
         """Say how things stand."""
 
 
-def progress_bar(*, shown: bool, **options: Any) -> Any:
-    """Bar of tqdm with these options; what is not shown does without tqdm."""
-    if not shown:
-        return Silent()
-    from tqdm import tqdm
+class Bar:
+    """A bar for a piece of work. Sent to another process it is None, since it cannot be shown from there."""
 
-    return tqdm(**options)
+    def __init__(self, name: str, kind: type[Any], **options: Any) -> None:
+        self._name, self._kind, self._options = name, kind, options
+        self._lock = RLock()
+        self._bar: Any = None
+        self._since = self._last = time.time()
+        self._counts = False
+        self._text = ""
+        self._inner: Counter[str] = Counter()  # steps of the counts inside, by unit
+        self._taken: Counter[str] = Counter()  # steps of all that was shown
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(None), ()
+
+    def begin(self, unit: str, total: int) -> bool:
+        """Show a count from now on; false if another one is shown."""
+        with self._lock:
+            if self._counts:
+                return False
+            self._counts, self._text = True, ""
+            self._inner.clear()
+            if self._bar is None:
+                self._bar = self._kind(total=total, desc=self._name, unit=unit, bar_format=FORM, **self._options)
+            else:
+                self._bar.unit = unit
+                self._restart(total)
+            return True
+
+    def update(self, n: int) -> None:
+        """Go on by n steps of the count that is shown."""
+        with self._lock:
+            self._bar.update(n)
+
+    def say(self, text: str) -> None:
+        """Say something of the count that is shown; the counts inside begin anew."""
+        with self._lock:
+            self._text = text
+            self._inner.clear()
+            self._tell()
+
+    def step_inside(self, unit: str, n: int) -> None:
+        """Go on by n steps of a count inside the one that is shown."""
+        with self._lock:
+            self._inner[unit] += n
+            if time.time() - self._last >= self._bar.mininterval:
+                self._tell()
+
+    def end(self, *, done: bool) -> None:
+        """End the count; where it is done, the steps taken were all there were."""
+        with self._lock:
+            self._counts = False
+            steps = self._bar.n
+            self._taken[self._bar.unit] += steps
+            if done and 0 < steps < self._bar.total:
+                self._restart(steps)
+                self._bar.update(steps)
+            self._bar.set_postfix_str("", refresh=True)
+
+    def close(self, *, done: bool) -> None:
+        """Show no more; where all is done and the bar stays, it says what was."""
+        if self._bar is None:
+            return
+        if done and self._bar.leave:
+            taken = ", ".join(f"{n:,} {unit}" for unit, n in self._taken.items())
+            self._bar.bar_format = f"{BAR}{taken} [{{elapsed}}]"
+            self._bar.refresh()
+        self._bar.close()
+
+    def _restart(self, total: int) -> None:
+        self._bar.reset(total=total)
+        self._bar.start_t = self._since  # the time is that of the whole piece of work
+
+    def _tell(self) -> None:
+        finest = [f"{unit}: {number:,}" for unit, number in self._inner.most_common(1)]
+        parts = [self._text] * bool(self._text) + finest
+        self._last = time.time()
+        self._bar.set_postfix_str(", ".join(parts), refresh=True)
+
+
+class _Shown(Count):
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+
+    def update(self, n: int = 1) -> None:
+        self._bar.update(n)
+
+    def say(self, text: str) -> None:
+        self._bar.say(text)
+
+
+class _Inside(Count):
+    def __init__(self, bar: Bar, unit: str) -> None:
+        self._bar, self._unit = bar, unit
+
+    def update(self, n: int = 1) -> None:
+        self._bar.step_inside(self._unit, n)
+
+
+_CURRENT: ContextVar[Bar | None] = ContextVar("progress bar", default=None)
+
+
+@contextmanager
+def showing(name: str, *, shown: bool) -> Iterator[None]:
+    """Show what is counted within on a bar of this name, if it is to be shown and no other bar is."""
+    look = _look() if shown and _CURRENT.get() is None else None
+    if look is None:
+        yield
+        return
+    kind, options = look
+    bar = Bar(name, kind, **options)
+    done = False
+    with joining(bar):
+        try:
+            yield
+            done = True
+        finally:
+            bar.close(done=done)
+
+
+@contextmanager
+def counting(unit: str, total: int) -> Iterator[Count]:
+    """Count steps, of which there are at most `total`; a single step is not worth a count."""
+    bar = _CURRENT.get()
+    if bar is None or total <= 1:
+        yield Count()
+    elif not bar.begin(unit, total):
+        yield _Inside(bar, unit)
+    else:
+        done = False
+        try:
+            yield _Shown(bar)
+            done = True
+        finally:
+            bar.end(done=done)
+
+
+def current() -> Bar | None:
+    """Return the bar of the work that is going on, for `joining`."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def joining(bar: Bar | None) -> Iterator[None]:
+    """Take part in a bar, in a thread that does a share of its work."""
+    before = _CURRENT.set(bar)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(before)
+
+
+def _look() -> tuple[type[Any], dict[str, Any]] | None:
+    """Kind of bar that can be shown here, with its options; None if none can."""
+    if _in_notebook():
+        return _notebook_bar()
+    if parent_process() is None and sys.stderr is not None and sys.stderr.isatty():
+        from tqdm import tqdm
+
+        return tqdm, {"file": sys.stderr, "leave": False}
+    return None
+
+
+def _in_notebook() -> bool:
+    """Whether what is shown goes to a kernel of Jupyter, and not to a terminal."""
+    interactive = sys.modules.get("IPython")
+    shell = None if interactive is None else interactive.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
+
+def _notebook_bar() -> tuple[type[Any], dict[str, Any]]:
+    """Widget where there are any, else text."""
+    try:
+        import ipywidgets  # noqa: F401
+        from tqdm.notebook import tqdm as widget
+    except ImportError:
+        from tqdm import tqdm
+
+        return tqdm, {"file": sys.stderr, "mininterval": RARELY}
+    return widget, {}

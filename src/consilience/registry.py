@@ -14,6 +14,11 @@ from consilience.errors import InputError
 
 __all__ = ["ESTIMATORS", "Entry", "entry", "estimator"]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 AnnotationKind = Literal["groupings", "pairs", "labels"]
 
 
@@ -67,6 +72,7 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("groupings", "labels"),
             description="Clusters that explain partition labels and can be told apart by the features; finds their "
             "number, and which clusters each annotator's labels stand for.",
+            clusters="n_clusters",
             max_clusters="max_clusters",
             finds_clusters=True,
         ),
@@ -92,7 +98,7 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("labels",),
             description="Mixture whose components need not be as many as the classes that annotators name; within one, "
             "annotators label independently of each other.",
-            clusters="n_components",
+            clusters="n_clusters",
         ),
         Entry(
             name="SpectralEM",
@@ -109,7 +115,7 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("labels",),
             description="Finds the annotators who inform among many who label at random, and the classes that these "
             "tell.",
-            clusters="n_components",
+            clusters="n_clusters",
         ),
         Entry(
             name="SubsetFusion",
@@ -208,6 +214,7 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("pairs", "groupings", "labels"),
             description="Clusters from judgements of pairs alone, by annotators who each see the items in a way of "
             "their own; finds the number of clusters.",
+            clusters="n_clusters",
             max_clusters="max_clusters",
             finds_clusters=True,
         ),

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 from sklearn.utils.validation import check_is_fitted
 
+from consilience.annotations.base import Annotations
+from consilience.annotations.canonical import Arrangement
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
+from consilience.judging import rates_of_table, score
 from consilience.parameters import is_whole
+from consilience.restoring import Axes
 
 
 class ViewEstimator(CrowdEstimator):
     """A model of clustering views, each held by some annotators."""
 
-    def predict(self, X: Any, view: Any = 0) -> Int[np.ndarray, " items"]:
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
+        "view_labels_": ("items",),
+        "view_responsibilities_": ("items",),
+        "view_probabilities_": ("annotators",),
+    }
+
+    def predict(self, X: FeaturesLike, view: Any = 0) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
 
         Parameters
@@ -38,7 +49,7 @@ class ViewEstimator(CrowdEstimator):
         """
         return self.predict_proba(X, view).argmax(1)
 
-    def predict_proba(self, X: Any, view: Any = 0) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike, view: Any = 0) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster for new items by their features.
 
         Parameters
@@ -64,7 +75,7 @@ class ViewEstimator(CrowdEstimator):
         owned = self._predicted(self._features(X, reset=False), int(view))[:, self._owned[view]]
         return owned / owned.sum(1, keepdims=True)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -93,6 +104,45 @@ class ViewEstimator(CrowdEstimator):
             same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
         return float(same[0]) if one else same
 
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        said = self._judgements(X, y, missing)
+        views = [self.predict_proba(X, view) for view in range(len(self.views_))]
+        holds = np.vstack([self.view_probabilities_.to_numpy(), self.views_["weight"].to_numpy()])  # the crowd last
+
+        def together(a: np.ndarray, b: np.ndarray, place: np.ndarray) -> np.ndarray:
+            return (np.stack([(eta[a] * eta[b]).sum(1) for eta in views], axis=1) * holds[place]).sum(1)
+
+        return score(said, together, rates_of_table(self.annotators_), self.annotators_.index)
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        self.responsibilities_ = self.view_responsibilities_[0]
+
     @abstractmethod
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         """Probabilities of all clusters of a kept view, up to a factor for each item."""
@@ -100,26 +150,24 @@ class ViewEstimator(CrowdEstimator):
     def _read_views(
         self,
         eta: Float[np.ndarray, "views items clusters"],
-        order: Int[np.ndarray, " items"],
         phi: Float[np.ndarray, "annotators views"],
         judged: Bool[np.ndarray, " annotators"],
         share: Float[np.ndarray, " views"],
-        annotators: pd.Index,
+        said: Annotations,
     ) -> Int[np.ndarray, " kept"]:
         """Views with annotators, the most followed first, and in them the clusters that own items; the views kept.
 
-        order : places of the items of `eta` among `items_`. judged : who judged any pair. share : of each view.
+        judged : who judged any pair. share : of each view. said : names of items and annotators.
         """
         kept, followers = _by_falling_size(phi[judged].argmax(1))
         self._owned = [_by_falling_size(eta[view].argmax(1))[0] for view in kept]
-        self.view_responsibilities_ = []
-        for view, owned in zip(kept, self._owned, strict=True):
-            responsibilities = np.empty((len(order), len(owned)))
-            responsibilities[order] = eta[view][:, owned] / eta[view][:, owned].sum(1, keepdims=True)
-            self.view_responsibilities_.append(responsibilities)
+        self.view_responsibilities_ = [
+            eta[view][:, owned] / eta[view][:, owned].sum(1, keepdims=True)
+            for view, owned in zip(kept, self._owned, strict=True)
+        ]
         names = pd.RangeIndex(len(kept), name="view")
         labels = np.column_stack([own.argmax(1) for own in self.view_responsibilities_])
-        self.view_labels_ = pd.DataFrame(labels, index=self.items_, columns=names)
+        self.view_labels_ = pd.DataFrame(labels, index=said.items, columns=names)
         self.labels_, self.responsibilities_ = labels[:, 0], self.view_responsibilities_[0]
         self.n_clusters_ = self.responsibilities_.shape[1]
         table = {
@@ -129,7 +177,7 @@ class ViewEstimator(CrowdEstimator):
         }
         self.views_ = pd.DataFrame(table, index=names)
         own = phi[:, kept] / phi[:, kept].sum(1, keepdims=True)
-        self.view_probabilities_ = pd.DataFrame(own, index=annotators.rename("annotator"), columns=names)
+        self.view_probabilities_ = pd.DataFrame(own, index=said.annotators.rename("annotator"), columns=names)
         return kept
 
 

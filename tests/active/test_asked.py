@@ -44,7 +44,7 @@ def test_what_was_asked_of_whom(told, more, data):
 def test_what_an_answer_leaves_out(asked_items, data):
     there = [data.draw(st.booleans()) for _ in asked_items]
     said = [item for item, is_there in zip(asked_items, there) if is_there]
-    answer = answers.as_groupings([said[:1], said[1:]], ITEMS, ("Ann", 1))
+    answer = answers.as_groupings({1: said[:1], 2: said[1:]}, ITEMS, ("Ann", 1))
     places = asked.places_of(ITEMS, asked_items)
     items, silent = answers.left_out(answer, Subset(1, asked_items), places)
     assert items == [item for item in asked_items if item not in said]

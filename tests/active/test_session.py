@@ -145,7 +145,7 @@ def test_no_item_is_asked_about_more_often_than_the_quota(strategy, answering):
     left = sum(count < 2 for count in times.values())
     refused(
         lambda: session.ask(1, 4),
-        f"{left} items are left to ask and a subset holds 4: raise 'max_per_item', ask another annotator, or stop.",
+        f"{left} items are left to ask and a subset holds 4: raise 'max_per_item', or stop.",
     )
 
 
@@ -154,7 +154,7 @@ def test_what_cannot_be_asked_whole_is_not_asked():
     session = begun(max_per_item=1, strategy="random")
     refused(
         lambda: session.ask(3, 4),
-        "2 items are left to ask and a subset holds 4: raise 'max_per_item', ask another annotator, or stop.",
+        "2 items are left to ask and a subset holds 4: raise 'max_per_item', or stop.",
     )
     assert session.pending_ == []
     assert [subset.number for subset in session.ask(2, 4)] == [1, 2]
@@ -171,8 +171,8 @@ def test_nobody_is_asked_about_an_item_twice():
     assert sorted(third.items) == left
     refused(
         lambda: session.ask(1, 2, annotators=["Ann"]),
-        "0 items are left to ask of annotator 'Ann', who is asked about no item twice, and a subset holds 2: raise "
-        "'max_per_item', ask another annotator, or stop.",
+        "0 items are left to ask of annotator 'Ann', who is asked about no item twice, and a subset holds 2: ask "
+        "another annotator, or stop.",
     )
     assert len(session.ask(1, 10, annotators=["Bo"])[0].items) == 10
     assert len(session.ask(1, 10)[0].items) == 10
@@ -197,7 +197,7 @@ def test_items_left_out_of_an_answer_were_asked():
     assert allowed_to(session) == sorted(set(ITEMS) - set(subset.items))
     refused(
         lambda: session.ask(1, 3),
-        "2 items are left to ask and a subset holds 3: raise 'max_per_item', ask another annotator, or stop.",
+        "2 items are left to ask and a subset holds 3: raise 'max_per_item', or stop.",
     )
     assert [whose for _, whose in session._left_out] == ["Ann", "Cy"]
 
@@ -305,7 +305,10 @@ def test_a_subset_may_hold_all_items_or_the_only_two():
         ({"n_subsets": True}, "'n_subsets' must be a positive int. Got True instead."),
         ({"size": 1}, "'size' must be an int from 2 to the number of items, 10. Got 1."),
         ({"size": 11}, "'size' must be an int from 2 to the number of items, 10. Got 11."),
-        ({"n_subsets": 2, "annotators": ["Ann"]}, "There must be one annotator for each of 2 subsets. Got 1."),
+        (
+            {"n_subsets": 2, "annotators": ["Ann"]},
+            "There must be one annotator for each of 2 subsets, in a list. Got 1: ['Ann'].",
+        ),
         ({"candidates": [["a", "b"], ["a", "z"]]}, "Item 'z' is not one of the session's."),
         ({"candidates": [["a", "b", "a"]]}, "Item 'a' is twice in candidate 1."),
         (

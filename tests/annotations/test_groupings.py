@@ -83,7 +83,7 @@ def test_matrix_leaves_out_what_is_missing():
     matrix = [[0, 1], [0, -1], [-1, -1], [1, 0]]
     groupings = Groupings.from_matrix(matrix, items=list("abcd"), annotators=["x", "y"], missing=-1)
     assert groupings.to_matrix().to_dict("list") == {"x": [0, 0, None, 1], "y": [1, None, None, 0]}
-    assert groupings.positional
+    assert groupings.named
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, "", "  "])
@@ -150,9 +150,9 @@ def test_list_in_a_cell_is_a_row_for_each_element():
 
 
 def test_items_given_set_the_order_and_add_items(groupings):
-    assert not groupings.positional
+    assert groupings.named
     given = Groupings.from_frame(FRAME, items=["dog", "cow", "bee", "ant"])
-    assert given.positional
+    assert given.named
     assert list(given.items) == ["dog", "cow", "bee", "ant"]
     np.testing.assert_array_equal(given.incidence.toarray()[::-1][:3], groupings.incidence.toarray())
 
@@ -207,7 +207,7 @@ def test_restrict_by_name(groupings):
     kept = groupings.restrict(items=["bee", "ant"], annotators=["Bo"])
     assert kept.to_matrix().to_dict() == {"Bo": {"bee": "winged", "ant": "small"}}
     assert kept.group_names.tolist() == ["small", "winged"]
-    assert kept.positional
+    assert kept.named
     for wrong in ({"items": ["dog"]}, {"annotators": ["Cy"]}):
         with pytest.raises(AnnotationError, match="is not among the"):
             groupings.restrict(**wrong)
@@ -215,7 +215,7 @@ def test_restrict_by_name(groupings):
 
 def test_reindex(groupings):
     moved = groupings.reindex(["dog", "cow", "ant", "bee"])
-    assert moved.positional
+    assert moved.named
     assert moved[[2, 3, 1]] == groupings
     with pytest.raises(AnnotationError, match=r"'cow' has annotations but is not in the list of 2 items \(1 such"):
         groupings.reindex(["ant", "bee"])
@@ -295,7 +295,7 @@ def test_concat_of_folds_is_the_whole():
     joined = concat([whole[:7], whole[7:9], whole[9:]])
     assert joined == whole
     assert joined.n_groups == whole.n_groups
-    assert joined.positional
+    assert not joined.named
     assert concat([whole.restrict(annotators=[3, 1]), whole.restrict(annotators=[0, 2, 4, 5])]) == whole
 
 
@@ -412,7 +412,7 @@ def test_nothing_said_is_annotations_too():
 
 
 def test_annotations_do_not_turn_into_arrays(groupings):
-    with pytest.raises(TypeError, match="Groupings are not an array; use to_frame"):
+    with pytest.raises(TypeError, match=r"^Groupings are not an array.*use to_frame"):
         np.asarray(groupings)
 
 

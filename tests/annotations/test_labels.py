@@ -66,7 +66,7 @@ def test_matrix_and_back():
     wide = labels.to_matrix()
     assert wide.to_numpy().tolist() == [[0, 1, None], [2, None, None], [None, None, None]]
     assert Labels.from_matrix(wide) == labels
-    assert labels.positional
+    assert not labels.named
     assert labels.n_annotators == 3
 
 
@@ -204,7 +204,7 @@ class TestRepeats:
         n = 2**21
         item, annotator = np.repeat(np.arange(n - 4, n), 2), np.repeat([2**20 + 1, 2**20], 4)
         many = {"items": pd.RangeIndex(n), "annotators": pd.RangeIndex(n), "classes": pd.RangeIndex(n)}
-        labels = Labels(**many, positional=True, item=item, annotator=annotator, label=item % 3)
+        labels = Labels(**many, named=True, item=item, annotator=annotator, label=item % 3)
         assert n**3 >= 2**63
         with pytest.warns(AnnotationWarning, match="4 exact duplicates of labels .*row 0 and again in row 1"):
             np.testing.assert_array_equal(labels.in_order().item, np.arange(n - 4, n))

@@ -47,7 +47,7 @@ def test_predict_takes_columns_by_name(fitted, run, features):
 
 def test_predict_takes_columns_by_place_if_the_model_knows_no_names(study, run, features, quick):
     model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0)
-    model = make_pipeline(StandardScaler(), model).fit(features.to_numpy(), read_annotations("sorts.csv"))
+    model = make_pipeline(StandardScaler(), model).fit(features.to_numpy(), read_annotations("sorts.csv").by_position())
     save(model, study / "plain.zip")
     table = pd.read_csv(io.StringIO(run("predict", "plain.zip", "features.csv").stdout))
     assert table["cluster"].tolist() == model.predict(features.to_numpy()).tolist()

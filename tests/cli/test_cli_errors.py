@@ -149,9 +149,12 @@ def test_scores_that_cannot_be_used(fails, study, features):
         ),
         (
             ("--set", "max_cluster=3"),
-            "PartitionLabelModel has no parameter 'max_cluster'; it has max_clusters, prior_v",
+            "PartitionLabelModel has no parameter 'max_cluster'; it has n_clusters, max_clusters, prior_v",
         ),
-        (("--set", "zzz=3"), "PartitionLabelModel has no parameter 'zzz'; it has max_clusters, prior_variance"),
+        (
+            ("--set", "zzz=3"),
+            "PartitionLabelModel has no parameter 'zzz'; it has n_clusters, max_clusters, prior",
+        ),
         (("--set", "tol"), "Invalid value for '--set': 'tol' is not of the form key=value."),
         (("--set", "=3"), "Invalid value for '--set': '=3' is not of the form key=value."),
         (("--set", "tol=1", "--set", "tol=2"), "--set tol is given twice."),

@@ -453,7 +453,8 @@ def test_predict_and_report_apply_a_pipeline_made_in_python(patients, study, run
         ]
     )
     model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0)
-    pipeline = make_pipeline(columns, model).fit(whole, read_annotations(study / "sorts.csv"))
+    pipeline = make_pipeline(columns, model).set_output(transform="pandas")
+    pipeline.fit(whole, read_annotations(study / "sorts.csv"))
     save(pipeline, study / "own.zip")
     whole[["site", "colour", "width", "length"]].to_csv(study / "own.csv")
     told = pd.read_csv(io.StringIO(run("predict", "own.zip", "own.csv", "--proba").stdout), index_col="item")

@@ -14,6 +14,7 @@ from tests.cli.conftest import further
 FIT = ("fit", "labels.csv", "--model", "DawidSkene", "--out", "out")
 FILES = ["report.html", "labels.csv", "annotators.csv", "confusion.csv", "counts.csv", "model.zip", "summary.json"]
 MODEL = "out/model.zip"
+pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # in Python; of the last item
 
 
 @pytest.fixture
@@ -62,8 +63,8 @@ def test_writes_what_the_model_of_python_finds(crowd, run, quick_report):
     found = table(out / "labels.csv")
     assert found.columns.tolist() == ["item", "label", "probability"]
     assert found["item"].tolist() == labels.items.tolist()
-    assert found["label"].tolist() == model.labels_.tolist()
-    np.testing.assert_allclose(found["probability"], model.responsibilities_.max(1), rtol=1e-12)
+    assert found["label"].fillna("blank").tolist() == [*model.labels_[:-1], "blank"]
+    np.testing.assert_allclose(found["probability"], [*model.responsibilities_.max(1)[:-1], np.nan], rtol=1e-12)
     pd.testing.assert_frame_equal(
         table(out / "annotators.csv", index_col="annotator"), model.annotators_, check_index_type=False
     )
@@ -218,7 +219,8 @@ def test_predict_reads_labels_of_new_items(judged, run):
     labels = read_annotations(judged / "new.csv")
     model = load(judged / MODEL)
     assert found.index.tolist() == ["u", "v", "w"]
-    assert found["label"].tolist() == model.predict(labels).tolist()
+    assert found["label"].fillna("blank").tolist() == [*model.predict(labels)[:-1], "blank"]
+    assert found["probability"].isna().tolist() == [False, False, True]
     np.testing.assert_allclose(found.iloc[:, 2:], model.predict_proba(labels), rtol=1e-12)
     (judged / "new-wide.csv").write_text("item,Ann,Di,Bo\nu,cat,dog,\nv,,,dog\nw,,,\n")
     assert run("predict", MODEL, "new-wide.csv", "--kind", "labels", "--proba").stdout == result.stdout
@@ -330,3 +332,15 @@ def test_the_same_files_again(crowd, run, quick_report):
         run("fit", "labels.csv", "--model", "DawidSkene", "-o", name)
     for name in set(FILES) - {"summary.json"}:
         assert (crowd / "one" / name).read_bytes() == (crowd / "two" / name).read_bytes()
+
+
+def test_an_item_that_nobody_labelled_has_a_blank_cell_and_is_counted(judged, run):
+    found = table(judged / "out" / "labels.csv", index_col="item")
+    assert found.loc["item 11"].isna().all()
+    assert found.drop("item 11").notna().all(axis=None)
+    assert json.loads((judged / "out" / "summary.json").read_text())["n_items_without_class"] == 1
+    again = run(*FIT)
+    assert "in none" in again.stdout
+    assert "1 item has no annotations and no class" in again.stderr
+    new = table(io.StringIO(run("predict", MODEL, "labels.csv").stdout), index_col="item")
+    pd.testing.assert_frame_equal(new, found)

@@ -84,7 +84,7 @@ def test_defects_are_called_so_and_exit_1(study, fails, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("one\n two")
 
-    monkeypatch.setattr("consilience.cli.fitting.make_folder", fail)
+    monkeypatch.setattr("consilience.cli.fitting.require_folder_for", fail)
     assert fails("fit", "sorts.csv", code=1) == (
         "This is a defect of consilience, please report it: RuntimeError: one two (--traceback shows where)"
     )
@@ -103,7 +103,7 @@ def test_a_full_disk_is_a_failure(study, fails, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device", "out/model.zip")
 
-    monkeypatch.setattr("consilience.cli.fitting.make_folder", full)
+    monkeypatch.setattr("consilience.cli.fitting.require_folder_for", full)
     assert fails("fit", "sorts.csv", code=1) == "There is no space left to write out/model.zip."
 
 
@@ -170,7 +170,7 @@ def test_an_interruption_exits_130_without_a_traceback(study, run, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("consilience.cli.fitting.make_folder", interrupt)
+    monkeypatch.setattr("consilience.cli.fitting.require_folder_for", interrupt)
     result = run("fit", "sorts.csv", "--model", "SubsetFusion", code=130)
     assert further(result.stderr) == ["Interrupted."]
 

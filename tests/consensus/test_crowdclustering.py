@@ -148,7 +148,7 @@ def test_items_and_annotators_of_whom_nothing_is_known():
     frame = simulate_pairs(CLASSES[:30], 2, 200, 0.95, random_state=0).to_frame()
     given = Pairs.from_frame(frame, items=range(32))
     silent = Pairs(
-        **{name: getattr(given, name) for name in ("items", "positional", "item_a", "item_b", "annotator", "same")},
+        **{name: getattr(given, name) for name in ("items", "named", "item_a", "item_b", "annotator", "same")},
         annotators=given.annotators.append(pd.Index(["silent"])),
         grouping=given.grouping,
         groupings=given.groupings,

@@ -20,7 +20,7 @@ from consilience.consensus import DawidSkene, ProductMixture
 from consilience.consensus.annotator_models import Hierarchical
 from consilience.consensus.dawid_skene import SMOOTHING, Evidence, init, labels_of, lower_bound, step
 from consilience.datasets import load_crowd_labels
-from consilience.errors import InputError, MissingDataError
+from consilience.errors import InputError, MissingDataError, UnannotatedWarning
 from consilience.inference.product_distributions import Answers, posterior
 from consilience.simulation import simulate_labels
 from tests.consensus.test_annotator_models import crowds_log_prior, explicit_log_prior
@@ -402,9 +402,12 @@ def test_annotators_of_the_history_alone_are_kept_and_inform_the_crowd():
 
 
 def test_an_item_without_labels_has_the_proportions():
-    model = DawidSkene(prior=None).fit([*SAID, [None] * 3, ["b", "b", "b"]])
+    said = [*SAID, [None] * 3, ["b", "b", "b"]]
+    with pytest.warns(UnannotatedWarning, match="^1 item has no annotations and no class .*: 4\\.$"):
+        model = DawidSkene(prior=None).fit(said)
     np.testing.assert_allclose(model.responsibilities_[4], model.class_proportions_, atol=1e-4)
-    assert DawidSkene(tol=QUICK).fit([*SAID, [None] * 3, ["b", "b", "b"]]).labels_[4] == "b"
+    assert model.labels_[4] is None
+    assert DawidSkene(tol=QUICK).fit(said, gold={4: "a"}).labels_[4] == "a"  # what is known is no guess
 
 
 def test_an_annotator_without_labels_is_one_of_the_crowd():

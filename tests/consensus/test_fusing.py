@@ -233,7 +233,9 @@ def test_a_single_grouping_is_beyond_doubt(lists, expected):
 
 
 def test_where_nobody_tells_items_apart_each_part_is_a_cluster_though_not_all_pairs_were_seen():
-    memberships = Memberships.of(Groupings.from_lists([[["a", "b"]], [["x", "y", "z"]], [["z", "w"]]], items="abwxyz"))
+    memberships = Memberships.of(
+        Groupings.from_lists([[["a", "b"]], [["x", "y", "z"]], [["z", "w"]]], items=list("abwxyz"))
+    )
     assert fusing.beyond_doubt(memberships, parts(memberships)).tolist() == [1, 1, 0, 0, 0, 0]
 
 

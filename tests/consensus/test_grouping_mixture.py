@@ -251,7 +251,7 @@ def test_recovers_clusters_of_its_own_model_by_mergers(seed):
 
 
 TINY = Groupings.from_lists(
-    [[[0, 1], [2, 3]], [[0, 1, 2], [3]], [[0], [1, 3]], [[1, 2, 0], [3]]], annotators="aabb", items=range(4)
+    [[[0, 1], [2, 3]], [[0, 1, 2], [3]], [[0], [1, 3]], [[1, 2, 0], [3]]], annotators=list("aabb"), items=range(4)
 )
 
 

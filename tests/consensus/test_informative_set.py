@@ -175,7 +175,7 @@ def test_members_are_judged_without_any_of_their_labels_of_the_item():
     rng = np.random.default_rng(6)
     once = Labels.from_matrix(rng.integers(3, size=(60, 3)))
     again = Labels.from_frame(
-        pd.DataFrame({"item": np.arange(20), "annotator": 1, "label": (once.label[1:60:3] + 1) % 3}), items=once.items
+        pd.DataFrame({"item": np.arange(20), "annotator": 1, "label": (once.label[1:60:3] + 1) % 3}), items=range(60)
     )
     labels = concat([once, again])
     assert labels.n_rows == 200

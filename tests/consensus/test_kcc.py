@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score, mutual_info_score
 from consilience import Groupings
 from consilience.consensus import kcc, kcc_utilities
 from consilience.consensus.kcc import KCC
-from consilience.errors import InputError
+from consilience.errors import InputError, UnannotatedWarning
 from consilience.metrics import nmi
 from consilience.simulation import simulate_crowd
 from tests.subset_groupings import arguments, lists_of, made, seen
@@ -281,7 +281,8 @@ def test_predict_same(model):
 
 
 def test_items_that_nobody_grouped():
-    model = KCC(2, random_state=0).fit([["a", "p"], ["a", "p"], [None, None], ["b", "q"]])
+    with pytest.warns(UnannotatedWarning, match="^1 item has no annotations and no cluster .label -1.: 2\\.$"):
+        model = KCC(2, random_state=0).fit([["a", "p"], ["a", "p"], [None, None], ["b", "q"]])
     assert model.labels_.tolist() == [0, 0, -1, 1]
     np.testing.assert_allclose(model.responsibilities_[2], [2 / 3, 1 / 3])
 

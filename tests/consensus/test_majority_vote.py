@@ -7,7 +7,9 @@ import pytest
 from consilience import Labels
 from consilience.consensus import MajorityVote
 from consilience.consensus.majority_vote import SMOOTHING
-from consilience.errors import InputError
+from consilience.errors import InputError, UnannotatedWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # of item 3
 
 #         Ann    Bo     Cy
 SAID = [
@@ -31,10 +33,10 @@ def test_shares_of_the_votes(vote):
 
 
 def test_of_several_with_the_most_votes_the_first_class_is_taken(vote):
-    assert vote.labels_.tolist() == ["cat", "dog", "cat", "ant", "ant"]
-    assert vote.n_ties_ == 2  # the item without labels is one
+    assert vote.labels_.tolist() == ["cat", "dog", "cat", None, "ant"]
+    assert vote.n_ties_ == 1  # the item without labels is none
     given = MajorityVote().fit(Labels.from_matrix(SAID, classes=["dog", "cat", "ant"]))
-    assert given.labels_.tolist() == ["cat", "dog", "dog", "dog", "ant"]
+    assert given.labels_.tolist() == ["cat", "dog", "dog", None, "ant"]
 
 
 def test_ties_are_counted_exactly_whatever_the_number_of_votes():
@@ -46,7 +48,7 @@ def test_ties_are_counted_exactly_whatever_the_number_of_votes():
 
 def test_a_single_class_is_never_a_tie():
     vote = MajorityVote().fit([["a", "a"], [None, None]])
-    assert (vote.labels_.tolist(), vote.n_ties_) == (["a", "a"], 0)
+    assert (vote.labels_.tolist(), vote.n_ties_) == (["a", None], 0)
 
 
 def test_confusion_matrices_are_shares_by_vote(vote):
@@ -73,6 +75,8 @@ def test_new_items_by_labels_that_were_fitted(vote):
     assert vote.predict(new).tolist() == ["dog", "ant"]
     silent = Labels.from_frame(new, items=["p", "q", "r"])
     np.testing.assert_allclose(vote.predict_proba(silent)[2], 1 / 3)
+    with pytest.warns(UnannotatedWarning, match="^1 item has no annotations and no class .*: 'r'\\.$"):
+        assert vote.predict(silent).tolist() == ["dog", "ant", None]
     with pytest.raises(InputError, match="The annotator 'Di' of item 'p' was not fitted"):
         vote.predict(new.replace("Cy", "Di"))
 

@@ -16,7 +16,7 @@ from consilience import Labels
 from consilience.consensus import ProductMixture
 from consilience.consensus.product_mixture import lower_bound, m_step, matched, mixture_of, step
 from consilience.datasets import load_crowd_labels
-from consilience.errors import InputError, MissingDataError
+from consilience.errors import InputError, MissingDataError, UnannotatedWarning
 from consilience.inference.product_distributions import Answers, expectation_of
 from consilience.simulation import simulate_labels
 
@@ -157,7 +157,7 @@ def test_components_without_names_are_numbered_by_falling_size():
     rng = np.random.default_rng(3)
     kind = rng.permutation(np.repeat([0, 1], [120, 280]))
     said = 2 * kind[:, None] + rng.integers(2, size=(400, 8))
-    model = ProductMixture(n_components=2, n_init=3, random_state=0).fit(said)
+    model = ProductMixture(n_clusters=2, n_init=3, random_state=0).fit(said)
     assert model.classes_.tolist() == [0, 1]
     np.testing.assert_allclose(model.weights_, [0.7, 0.3], atol=1e-3)  # by the pseudo-counts not quite
     np.testing.assert_array_equal(model.labels_, 1 - kind)
@@ -173,7 +173,7 @@ def test_more_components_than_labels():
     """Three kinds that a label tells apart by two annotators together, not by one."""
     kind = np.repeat([0, 1, 2], [30, 20, 10])
     said = np.array([["x", "x"], ["x", "y"], ["y", "y"]], dtype=object)[kind].repeat(4, axis=1)
-    model = ProductMixture(n_components=3, n_init=3, random_state=0).fit(said)
+    model = ProductMixture(n_clusters=3, n_init=3, random_state=0).fit(said)
     np.testing.assert_array_equal(model.labels_, kind)
 
 
@@ -198,9 +198,10 @@ def test_an_annotator_without_labels_decides_no_name():
     np.testing.assert_array_equal(matched(counts), [1, 0])
 
 
+@pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # by chance nobody labelled one
 def test_restarts_and_the_best_of_them():
     labels = random_labels(np.random.default_rng(4), 30, 4, 3)
-    settings = {"n_components": 4, "n_init": 4, "max_iter": 10, "random_state": 0}
+    settings = {"n_clusters": 4, "n_init": 4, "max_iter": 10, "random_state": 0}
     model = fit(ProductMixture(**settings), labels)
     assert model.restart_bounds_.shape == (4,)
     assert len(set(model.restart_bounds_)) == 4
@@ -214,12 +215,12 @@ def test_restarts_and_the_best_of_them():
 def test_votes_are_the_start_where_components_are_classes():
     model = ProductMixture().fit(SAID)
     votes = np.array([[2 / 3, 1 / 3], [1, 0], [0, 1], [0.5, 0.5]])
-    for other in (ProductMixture(init="votes"), ProductMixture(init=votes), ProductMixture(n_components=2)):
+    for other in (ProductMixture(init="votes"), ProductMixture(init=votes), ProductMixture(n_clusters=2)):
         np.testing.assert_allclose(other.fit(SAID).responsibilities_, model.responsibilities_, atol=1e-12)
         assert len(other.restart_bounds_) == 1
     settings = {"max_iter": 2, "random_state": 0}
     assert len(fit(ProductMixture(init="random", n_init=3, **settings), SAID).restart_bounds_) == 3
-    assert len(fit(ProductMixture(n_components=3, n_init=4, **settings), SAID).restart_bounds_) == 4
+    assert len(fit(ProductMixture(n_clusters=3, n_init=4, **settings), SAID).restart_bounds_) == 4
 
 
 def test_rows_of_a_given_start_are_shares():
@@ -230,9 +231,10 @@ def test_rows_of_a_given_start_are_shares():
 
 
 def test_an_item_without_labels_has_the_weights():
-    model = ProductMixture().fit([*SAID, [None, None, None], ["b", "b", "b"]])
+    with pytest.warns(UnannotatedWarning, match="^1 item has no annotations and no class .*: 4\\.$"):
+        model = ProductMixture().fit([*SAID, [None, None, None], ["b", "b", "b"]])
     np.testing.assert_allclose(model.responsibilities_[4], model.weights_)
-    assert model.labels_[4] == model.classes_[model.weights_.argmax()]
+    assert model.labels_[4] is None
 
 
 def test_an_annotator_without_labels_tells_nothing():
@@ -287,7 +289,8 @@ def test_new_items_by_hand():
     w, m = model.weights_, matrices(model)
     expected = np.array([w * m[0, :, 0] * m[2, :, 1], w * m[2, :, 1], w])
     np.testing.assert_allclose(model.predict_proba(new), expected / expected.sum(1, keepdims=True))
-    assert model.predict(new).tolist() == model.classes_[expected.argmax(1)].tolist()
+    with pytest.warns(UnannotatedWarning, match="1 item has no annotations"):
+        assert model.predict(new).tolist() == [*model.classes_[expected[:2].argmax(1)], None]
 
 
 @pytest.mark.parametrize(
@@ -313,10 +316,10 @@ def test_warns_where_sweeps_did_not_suffice():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_components": 0}, "The 'n_components' parameter of ProductMixture must be None or an int of at least 1"),
-        ({"n_components": 2.0}, "'n_components' .* Got 2.0 instead"),
+        ({"n_clusters": 0}, "The 'n_clusters' parameter of ProductMixture must be 'auto' or a positive int"),
+        ({"n_clusters": 2.0}, "'n_clusters' .* Got 2.0 instead"),
         ({"init": "best"}, "'init' .* must be 'auto', 'votes', 'random' or an array. Got 'best' instead"),
-        ({"init": "votes", "n_components": 3}, "must be 'random' or an array: 3 components are no votes. Got 'votes'"),
+        ({"init": "votes", "n_clusters": 3}, "must be 'random' or an array: 3 components are no votes. Got 'votes'"),
         ({"init": np.ones((4, 3))}, r"an array of numbers of shape \(4, 2\). Got float64 of shape \(4, 3\) instead"),
         ({"init": None}, r"an array of numbers of shape \(4, 2\). Got None instead"),
         ({"init": [["a", "b"]] * 4}, r"an array of numbers of shape \(4, 2\). Got <U1 of shape \(4, 2\) instead"),

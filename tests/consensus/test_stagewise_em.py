@@ -91,7 +91,7 @@ def test_conditional_information_falls_to_the_noise():
     values = information.to_numpy()
     np.testing.assert_array_equal(values, values.T)
     assert np.isnan(np.diag(values)).all()
-    one = StagewiseEM(n_components=1, refine=None).fit(labels).conditional_information().to_numpy()
+    one = StagewiseEM(n_clusters=1, refine=None).fit(labels).conditional_information().to_numpy()
     assert np.nanmax(values) < 0.2 * np.nanmax(one)
 
 
@@ -144,7 +144,7 @@ def test_more_components_than_labels_are_numbered_by_size():
     group = rng.choice(4, 2000, p=[0.4, 0.3, 0.2, 0.1])
     answer = np.column_stack([group // 2] * 4 + [group % 2] * 4)
     said = np.where(rng.random(answer.shape) < 0.1, 1 - answer, answer)
-    model = StagewiseEM(n_components=4).fit(said)
+    model = StagewiseEM(n_clusters=4).fit(said)
     assert model.classes_.tolist() == [0, 1, 2, 3]
     assert (np.diff(np.bincount(model.labels_)) < 0).all()
     assert (model.labels_ == group).mean() > 0.9
@@ -165,7 +165,7 @@ def test_fewer_components_than_numbered_ones_asked_are_said():
     answer = np.column_stack([rng.integers(2, size=500)] * 4)
     said = np.where(rng.random(answer.shape) < 0.1, 1 - answer, answer)
     with pytest.warns(AnnotationWarning, match="of 5 components apart; there are fewer"):
-        model = StagewiseEM(n_components=5).fit(said)
+        model = StagewiseEM(n_clusters=5).fit(said)
     assert 2 <= model.n_components_ < 5
     assert model.responsibilities_.shape == (500, model.n_components_)
     assert model.classes_.tolist() == list(range(model.n_components_))
@@ -194,7 +194,7 @@ def test_real_crowds(name, most):
 @pytest.mark.parametrize(
     ("parameter", "value", "expected"),
     [
-        ("n_components", 0, "None or an int of at least 1"),
+        ("n_clusters", 0, "'auto' or a positive int"),
         ("refine", "some", "'informative', 'all' or None"),
         ("weighted", 1, "True or False"),
         ("level", 1.5, "a float between 0 and 1"),

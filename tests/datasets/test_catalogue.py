@@ -80,7 +80,7 @@ def test_what_is_loaded_is_what_the_list_says(load, name):
         assert isinstance(bunch.annotations, Groupings | Labels)
         assert bunch.annotations.n_annotators == said["n_annotators"]
         assert bunch.annotations.items.equals(bunch.item_names)
-        assert bunch.annotations.positional
+        assert bunch.annotations.named
     if bunch.get("images") is not None:
         np.testing.assert_array_equal(bunch.images.reshape(n_items, -1), bunch.data)
     if "annotator_info" in bunch:

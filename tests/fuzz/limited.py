@@ -83,5 +83,7 @@ def timed(run: Any, *arguments: Any) -> Any:
 
 if __name__ == "__main__":
     kind, n, seed, folder, *more = sys.argv[1:]
-    for outcome in {"saved_models": saved_models, "command_lines": command_lines}[kind](int(n), int(seed), Path(folder), *more):
+    for outcome in {"saved_models": saved_models, "command_lines": command_lines}[kind](
+        int(n), int(seed), Path(folder), *more
+    ):
         print(json.dumps(outcome), flush=True)  # noqa: T201

@@ -11,7 +11,9 @@ from consilience.inference import memberships as module
 from consilience.inference.memberships import Memberships, parts, presented, shares_together, together
 from tests.subset_groupings import arguments, dense, lists_of, made
 
-THREE = Groupings.from_lists([[["a", "b"], ["c"]], [], [["b", "d"], []]], annotators=["x", "y", "x"], items="dcbaz")
+THREE = Groupings.from_lists(
+    [[["a", "b"], ["c"]], [], [["b", "d"], []]], annotators=["x", "y", "x"], items=list("dcbaz")
+)
 
 
 def off_diagonal(table):
@@ -100,7 +102,7 @@ def test_parts_are_what_paths_link(drawn):
 
 def test_parts_of_one_size_are_in_the_order_of_their_items():
     lists = [[["p", "q"]], [["a"], ["b"]], [["x", "y", "z"]]]
-    found = parts(Memberships.of(Groupings.from_lists(lists, items="abpqxyz0")))
+    found = parts(Memberships.of(Groupings.from_lists(lists, items=list("abpqxyz0"))))
     assert found.tolist() == [1, 1, 2, 2, 0, 0, 0, -1]
 
 

@@ -116,9 +116,8 @@ def iris():
     X = data.data.iloc[:, 2:].set_axis([f"iris {i}" for i in range(150)], axis=0)
     experts = simulate_experts(data.target, n_annotators=6, observed=0.6, items=X.index, random_state=1)
     experts = experts.restrict(items=X.index[20:]).reindex(X.index)
-    model = make_pipeline(
-        StandardScaler(), PartitionLabelModel(max_clusters=8, prior_variance=10.0, n_init=2, random_state=0)
-    )
+    model = PartitionLabelModel(max_clusters=8, prior_variance=10.0, n_init=2, random_state=0)
+    model = make_pipeline(StandardScaler(), model).set_output(transform="pandas")
     return model.fit(X, experts), X, experts
 
 
@@ -222,7 +221,7 @@ class Known(CrowdEstimator):
     def __init__(self, answer=()):
         self.answer = answer
 
-    def fit(self, X, annotations=None):
+    def fit(self, X, y=None):
         names, self.labels_ = np.unique(self.answer, return_inverse=True)
         self.n_clusters_ = len(names)
         self.items_ = pd.RangeIndex(len(self.answer))

@@ -35,7 +35,7 @@ class StandIn(CrowdEstimator):
         self.n_latent = n_latent
         self.n_features = n_features
 
-    def fit(self, X=None, annotations=None):
+    def fit(self, X=None, y=None):
         rng = np.random.default_rng(0)
         self.labels_, self.n_clusters_ = np.repeat(np.arange(len(SIZES)), SIZES), len(SIZES)
         self.items_ = pd.Index([f"item {i}" for i in range(sum(SIZES))])

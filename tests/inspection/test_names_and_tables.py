@@ -1,5 +1,8 @@
 """Names as one line of text, numbers as people write them, drawings as markup."""
 
+import base64
+import csv
+import io
 import math
 import re
 from xml.etree import ElementTree as ET
@@ -103,6 +106,42 @@ def test_tables_too_large_for_the_page_are_left_to_the_model():
     small, large = (tables.download("x.csv", pd.DataFrame({"a": range(n)})) for n in (3, 100_000))
     assert small.address.startswith("data:text/csv")
     assert (large.address, large.n_rows) == ("", 100_000)
+
+
+def content(table):
+    return base64.b64decode(table.address.partition("base64,")[2]).decode()
+
+
+FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1", "-lake"]
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_downloads_hold_no_formulas(name):
+    frame = pd.DataFrame({name: ["x", name], "plain": [name, 1.0]}, index=[name, "y"])
+    rows = list(csv.reader(io.StringIO(content(tables.download("x.csv", frame, "item")), newline="")))
+    safe = "'" + name
+    assert rows == [["item", safe, "plain"], [safe, "x", safe], ["y", safe, "1.0"]]
+
+
+def test_numbers_in_downloads_stay_numbers():
+    frame = pd.DataFrame({"figure": [-1.5, 2.0], "name": ["-1.5", "+3e-5"], "mixed": [-2, None]}, index=[-1, -2])
+    assert content(tables.download("x.csv", frame, "item")) == (
+        '"item","figure","name","mixed"\n-1,-1.5,"-1.5",-2.0\n-2,2.0,"+3e-5",""\n'
+    )
+
+
+def test_other_separators_do_not_split_names_of_downloads():
+    frame = pd.DataFrame({"name": ["x;=1+1"], "n": [1]})
+    lines = content(tables.download("x.csv", frame)).splitlines()
+    assert next(csv.reader(lines[1:], delimiter=";"))[0] == "x;=1+1,1"
+
+
+def test_a_column_of_the_name_of_the_index_stays():
+    frame = pd.DataFrame({"annotator": [1.0], "b": [2.0]}, index=["annotator"])
+    assert content(tables.download("x.csv", frame, "annotator")).splitlines() == [
+        '"annotator","annotator","b"',
+        '"annotator",1.0,2.0',
+    ]
 
 
 def test_variance_explained_by_hand():

@@ -90,7 +90,7 @@ def test_many_features_by_principal_components_of_what_the_model_sees(iris, know
     X = iris[1]
     rng = np.random.default_rng(0)
     wide = np.hstack([X, rng.normal(scale=50, size=(150, 3))])
-    pipeline = make_pipeline(StandardScaler(), known(iris[0][-1].labels_)).fit(wide, iris[2])
+    pipeline = make_pipeline(StandardScaler(), known(iris[0][-1].labels_)).fit(wide, iris[2].by_position())
     view = project(pipeline, wide, None)
     expected = PCA(2).fit_transform(StandardScaler().fit_transform(wide))
     np.testing.assert_allclose(np.abs(view.points), np.abs(expected), atol=1e-8)  # signs are free

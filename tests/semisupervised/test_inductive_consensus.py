@@ -47,6 +47,7 @@ def model(partial):
     return InductiveConsensus(KCC(3), random_state=0).fit(X, partial)
 
 
+@pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # KCC alone has no features
 def test_is_its_two_parts(partial):
     """The consensus of the annotated items, and the classifier trained on it by hand."""
     kcc, classifier = KCC(3, random_state=1), DecisionTreeClassifier(random_state=2)
@@ -228,7 +229,9 @@ def test_what_it_cannot_read(partial):
         InductiveConsensus(CSPA(2)).fit(X)
     with pytest.raises(InputError, match=r"Feature .* is missing \(NaN\), one of 150 such values"):
         InductiveConsensus(CSPA(2)).fit(np.full((150, 1), np.nan), partial)
-    pairs = Pairs.from_frame(pd.DataFrame({"item_a": [0], "item_b": [1], "annotator": "u", "same": True}), items=[0, 1])
+    pairs = Pairs.from_frame(
+        pd.DataFrame({"item_a": [0], "item_b": [1], "annotator": "u", "same": True}), items=range(2)
+    )
     for consensus in (CSPA(2), MajorityVote()):
         with pytest.raises(InputError, match="Pairs"):
             InductiveConsensus(consensus).fit([[0.0], [1.0]], pairs)

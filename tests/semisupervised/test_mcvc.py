@@ -364,6 +364,6 @@ def test_wrong_input(iris):
     with pytest.raises(InputError, match="missing"):
         quick().fit(X.mask(X > 2), judged)
     with pytest.raises(InputError, match="150 rows and the annotations 149 items"):
-        quick().fit(X.to_numpy(), Pairs.from_frame(judged[:149].to_frame(), items=X.index[:149]))
+        quick().fit(X.to_numpy(), judged[:149].by_position())
     with pytest.raises(InputError, match="the target y is None"):
         quick().fit(X, None)

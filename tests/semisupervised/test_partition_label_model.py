@@ -147,7 +147,7 @@ def test_results_do_not_depend_on_n_jobs(iris, fitted):
 def test_pipeline_with_cross_validate_on_a_data_frame(iris):
     X, _, experts = iris
     folds = KFold(3, shuffle=True, random_state=0)  # the flowers stand species by species
-    pipeline = Pipeline([("scale", StandardScaler()), ("model", quick(n_init=2))])
+    pipeline = Pipeline([("scale", StandardScaler()), ("model", quick(n_init=2))]).set_output(transform="pandas")
     result = cross_validate(pipeline, X, experts, cv=folds, return_estimator=True, error_score="raise")
     assert (result["test_score"] > np.log(0.5)).all()  # better than guessing one of two labels
     assert result["estimator"][0][-1].n_features_in_ == 4
@@ -287,8 +287,8 @@ BAD = {
     "no overlap": (lambda X, e: (X.set_axis(range(150)), e), "No item of the annotations"),
     "half overlap": (lambda X, e: (X.iloc[:75], e), "flower 75"),
     "item twice": (lambda X, e: (X.set_axis(["a", "a", *X.index[2:]]), e), "Item 'a' has more than one row"),
-    "too few rows": (lambda X, e: (X.to_numpy()[:10], e), "10 rows and the annotations 150 items"),
-    "unordered": (lambda X, e: (X.to_numpy(), Groupings.from_frame(e.to_frame())), "no names of items"),
+    "too few rows": (lambda X, e: (X.to_numpy()[:10], e.by_position()), "10 rows and the annotations 150 items"),
+    "unnamed": (lambda X, e: (X.to_numpy(), e), r"have names \(such as 'flower 0'\) and the rows of X have none"),
     "constant": (lambda X, e: (X * 0, e), "All 4 features are constant"),
     "one item": (lambda X, e: (X.iloc[:1], e[:1]), "at least 2 items"),
     "no labels": (lambda X, e: (X, e[:0].reindex(X.index)), "None of the items has a label"),

@@ -102,7 +102,7 @@ def test_experts_names_items_and_shape():
     assert experts.items.tolist() == list(range(100))
     assert experts.n_groupings == 3
     assert set(experts.group_names) == {"positive", "negative"}
-    assert experts.positional
+    assert not experts.named
 
 
 def test_items_are_named_by_the_index_of_a_series_or_as_given():

@@ -26,7 +26,7 @@ def test_by_default_every_annotator_labels_every_item():
     np.testing.assert_array_equal(labels.annotator, np.tile(np.arange(7), 100))
     assert labels.annotators.tolist() == [f"annotator {m}" for m in range(1, 8)]
     assert labels.items.tolist() == list(range(100))
-    assert labels.positional
+    assert not labels.named
 
 
 def test_labels_are_class_names_in_sorted_order():

@@ -25,7 +25,7 @@ def test_every_annotator_judges_as_many_pairs_half_of_them_of_one_class():
     np.testing.assert_array_equal(np.bincount(pairs.annotator, truly_same(pairs, CLASSES)), np.full(4, 26))
     assert pairs.annotators.tolist() == [f"annotator {m}" for m in (1, 2, 3, 4)]
     assert pairs.items.tolist() == list(range(60))
-    assert pairs.positional
+    assert not pairs.named
 
 
 def test_accuracy_is_the_probability_of_a_right_judgement_of_both_kinds():

@@ -27,7 +27,7 @@ def rows(groupings):
 def test_each_answer_of_a_single_agent_is_an_annotator_of_its_own():
     groupings = present(by_first_letter, [["bat", "ant"], ["auk", "ant"]], items=ITEMS)
     assert groupings.items.tolist() == ITEMS
-    assert groupings.positional
+    assert groupings.named
     assert groupings.annotators.tolist() == ["answer 1", "answer 2"]
     expected = [["ant", "answer 1", 0], ["ant", "answer 2", 0], ["auk", "answer 2", 0], ["bat", "answer 1", 1]]
     assert rows(groupings) == expected

@@ -43,8 +43,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
+from consilience.annotations.canonical import arrange
 from consilience.base import CrowdEstimator, as_groupings
 from consilience.errors import InputError
+from consilience.given_annotations import require_no_second
 from consilience.inference import Trace, iterate, restarts
 from consilience.inference.exponential_family import (
     entropy_categorical,
@@ -154,6 +156,8 @@ class LatentClassModel(CrowdEstimator):
         Sweeps of a restart.
     tol : float, default=1e-5
         A restart has converged when the bound gains less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -182,11 +186,12 @@ class LatentClassModel(CrowdEstimator):
     3
     """
 
-    def __init__(self, max_clusters=10, n_init=10, max_iter=500, tol=1e-5, random_state=None):
+    def __init__(self, max_clusters=10, n_init=10, max_iter=500, tol=1e-5, verbose=False, random_state=None):
         self.max_clusters = max_clusters
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, annotations: Any, y: Any = None) -> LatentClassModel:
@@ -195,7 +200,8 @@ class LatentClassModel(CrowdEstimator):
         Parameters
         ----------
         annotations : Groupings, Labels, or array of shape (n_items, n_annotators)
-        y : ignored
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
 
         Returns
         -------
@@ -204,26 +210,28 @@ class LatentClassModel(CrowdEstimator):
         Raises
         ------
         InputError
-            Pairs, or no annotations at all.
+            Pairs, no annotations at all, or a second argument.
 
         Warns
         -----
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         """
-        groupings = as_groupings(annotations, None, type(self).__name__)
-        if not groupings.n_rows:
+        require_no_second(y, type(self).__name__)
+        arranged = arrange(as_groupings(annotations, None, type(self).__name__))
+        if not arranged.said.n_rows:
             raise InputError("None of the items is in a group, so there is nothing to learn from.")
-        evidence, prior = Evidence.of(groupings), Prior(1 / self.max_clusters, 1.0)
+        evidence, prior = Evidence.of(arranged.said), Prior(1 / self.max_clusters, 1.0)
         seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
-        traces = restarts(self._run, [(evidence, prior, seed) for seed in seeds])
+        with self._progress():
+            traces = restarts(self._run, [(evidence, prior, seed) for seed in seeds])
         best = max(traces, key=lambda trace: trace.lower_bound)
         if not best.converged:
             warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
-        self.items_ = groupings.items
         self.lower_bounds_ = np.array(best.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
         self._read_off(best.state)
+        self._restore(arranged)
         return self
 
     def fit_predict(self, annotations: Any, y: Any = None) -> Int[np.ndarray, " items"]:
@@ -232,13 +240,13 @@ class LatentClassModel(CrowdEstimator):
         Parameters
         ----------
         annotations : as for `fit`
-        y : ignored
+        y : as for `fit`
 
         Returns
         -------
         ndarray of int, shape (n_items,)
         """
-        return self.fit(annotations).labels_
+        return self.fit(annotations, y).labels_
 
     def predict_same(self, item_a: Any, item_b: Any) -> float:
         """Probability that two items are in one cluster.

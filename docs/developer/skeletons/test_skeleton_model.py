@@ -106,6 +106,8 @@ def test_what_it_cannot_use_is_refused_and_no_end_is_told():
     groupings, _ = simulate(np.random.default_rng(4), 20, [3, 3], n_clusters=3)
     with pytest.raises(InputError, match=r"^LatentClassModel reads partition labels, and Pairs hold none"):
         LatentClassModel().fit(groupings.to_pairs())
+    with pytest.raises(InputError, match="got two arguments"):
+        LatentClassModel().fit(groupings, groupings)
     with pytest.raises(InputError, match=r"^None of the items is in a group"):
         LatentClassModel().fit(Groupings.from_matrix([[None], [None]]))
     with pytest.warns(ConvergenceWarning, match="still rose after max_iter=1 sweeps"):

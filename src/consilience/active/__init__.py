@@ -28,3 +28,7 @@ __all__ = [
     "Strategy",
     "Subset",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

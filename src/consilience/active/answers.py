@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import combinations, compress
 from typing import Any
 
@@ -10,7 +11,8 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.active.asked import Subset, places_of
-from consilience.annotations import Groupings
+from consilience.annotations import Annotations, Groupings
+from consilience.annotations.name_lists import listed
 from consilience.errors import InputError
 
 Key = tuple[Any, Any]  # annotator and name of a grouping
@@ -21,12 +23,54 @@ def keys_of(groupings: Groupings | None) -> set[Key]:
     return set() if groupings is None else set(groupings.vocabulary.grouping_keys())
 
 
-def as_groupings(groups: list[list[Any]], items: pd.Index, key: Key) -> Groupings:
+def groups_of(answer: Any) -> dict[Any, list[Any]]:
+    """Items of each group of an answer, by the name of the group; those of lists are numbered from 1.
+
+    Raises
+    ------
+    InputError
+        It is no answer.
+    """
+    if isinstance(answer, pd.Series) or (isinstance(answer, Mapping) and not any(map(_is_list, answer.values()))):
+        return _groups_by_item(pd.Series(answer, dtype=object))
+    if isinstance(answer, Mapping):
+        by_name = dict(answer)
+    elif _is_list(answer) and not isinstance(answer, Annotations) and not hasattr(answer, "columns"):
+        by_name = dict(enumerate(answer, 1))
+    else:
+        kind = type(answer).__name__
+        raise InputError(
+            f"An answer is a list of groups, each a list of items, or Groupings. Got {kind} instead; for a table of "
+            "several answers use Groupings.from_frame."
+        )
+    for name, group in by_name.items():
+        if not _is_list(group):
+            raise InputError(
+                f"Each group of an answer must be a list of items. Got {group!r} for group {name!r}; give lists, "
+                "such as [['ant', 'bee'], ['cow']]."
+            )
+    return {name: listed(group, f"group {name!r}") for name, group in by_name.items()}
+
+
+def _groups_by_item(group: pd.Series) -> dict[Any, list[Any]]:
+    """Items of each group, where each item says its group."""
+    if group.map(_is_list).any():
+        raise InputError("An answer gives either a list of items for each group, or one group for each item. Got both.")
+    group = group[group.notna()]
+    return {name: rows.tolist() for name, rows in group.index.to_series().groupby(group.to_numpy(), sort=False)}
+
+
+def _is_list(value: Any) -> bool:
+    """Whether it holds names, and is none; a tuple does."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+
+
+def as_groupings(groups: dict[Any, list[Any]], items: pd.Index, key: Key) -> Groupings:
     """One answer as groupings of the session's items.
 
     Parameters
     ----------
-    groups : names of the items in each group
+    groups : names of the items in each group, by the name of the group
     items : of the session
     key : annotator and name of the grouping
 
@@ -40,7 +84,7 @@ def as_groupings(groups: list[list[Any]], items: pd.Index, key: Key) -> Grouping
     AnnotationWarning
         An item is twice in a group, and counts once.
     """
-    rows = [(item, *key, place + 1) for place, group in enumerate(groups) for item in group]
+    rows = [(item, *key, name) for name, group in groups.items() for item in group]
     places_of(items, [row[0] for row in rows])
     frame = pd.DataFrame(rows, columns=["item", "annotator", "grouping", "group"])
     return Groupings.from_frame(frame, items=items)
@@ -65,10 +109,10 @@ def new_key(annotator: Any, number: int, told: set[Key]) -> Key:
     return f"answer {number}", number
 
 
-def require_inside(groups: list[list[Any]], subset: Subset) -> None:
+def require_inside(groups: dict[Any, list[Any]], subset: Subset) -> None:
     """Raise an InputError if an answer holds an item that was not in the subset."""
     inside = set(subset.items)
-    other = [item for group in groups for item in group if item not in inside]
+    other = [item for group in groups.values() for item in group if item not in inside]
     if other:
         raise InputError(f"Item {other[0]!r} was not in subset {subset.number}.")
 

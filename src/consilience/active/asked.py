@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,15 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 
-from consilience.annotations import Groupings
+from consilience.annotations import Annotations, Groupings
+from consilience.annotations.name_lists import listed as listed_names
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.display import names_in_short, table
 from consilience.errors import InputError
+from consilience.parameters import is_whole
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Subset:
     """Items to be put before an annotator together.
 
@@ -32,6 +35,37 @@ class Subset:
     items: list[Any]
     annotator: Any = None
 
+    def __repr__(self) -> str:
+        whose = "" if self.annotator is None else f", annotator={self.annotator!r}"
+        return f"Subset(number={self.number}, items={names_in_short(self.items, len(self.items))}{whose})"
+
+    def _repr_html_(self) -> str:
+        whose = "" if self.annotator is None else f" for {self.annotator}"
+        return table(f"Subset {self.number}{whose}: {len(self.items)} items", [], [[item] for item in self.items])
+
+
+def listed(items: Any) -> Any:
+    """Return the items of a session as a list or an index.
+
+    Raises
+    ------
+    InputError
+        A table, annotations, a text or a number, which are no list of names.
+    """
+    if isinstance(items, list | pd.Index):
+        return items
+    if isinstance(items, Annotations):
+        got = f"{type(items).__name__}; their names are annotations.items"
+    elif hasattr(items, "columns"):
+        got = "a table; give the column or the index that names the items, such as frame.index"
+    elif is_whole(items, 1):
+        got = f"{items}; for {items} items called by numbers give range({items})"
+    elif isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        got = repr(items)
+    else:
+        return list(items)
+    raise InputError(f"The 'items' parameter of ActiveSession must be a list of the names of all items. Got {got}.")
+
 
 def distinct(items: Any) -> pd.Index:
     """Return the names of a session's items.
@@ -42,6 +76,10 @@ def distinct(items: Any) -> pd.Index:
         There are none, one is missing or blank, or one is there twice.
     """
     names = name_index(list(items))
+    nested = next((name for name in names if isinstance(name, list | dict | np.ndarray)), None)
+    if nested is not None:
+        kind = type(nested).__name__
+        raise InputError(f"The 'items' parameter of ActiveSession must be a list of names. Got a {kind} among them.")
     if not len(names):
         raise InputError("The 'items' parameter of ActiveSession must hold at least one item.")
     if names.has_duplicates:
@@ -82,15 +120,60 @@ def seen_by(
     return seen
 
 
-def require_left(allowed: Bool[np.ndarray, " items"], size: int, annotator: Any) -> None:
-    """Raise an InputError if fewer items may be asked about than a subset holds."""
+def require_left(allowed: Bool[np.ndarray, " items"], size: int, annotator: Any, *, quota: int | None) -> None:
+    """Raise an InputError if fewer items may be asked about than a subset holds; `quota` is that of an item, if any."""
     n_allowed = int(allowed.sum())
     if n_allowed < size:
         reason = "" if annotator is None else f" of annotator {annotator!r}, who is asked about no item twice,"
+        advice = [] if quota is None else ["raise 'max_per_item'"]
+        advice += [] if annotator is None else ["ask another annotator"]
         raise InputError(
-            f"{n_allowed} items are left to ask{reason} and a subset holds {size}: raise 'max_per_item', ask another "
-            "annotator, or stop."
+            f"{n_allowed} items are left to ask{reason} and a subset holds {size}: {', '.join(advice)}, or stop."
         )
+
+
+def annotators_of(annotators: Any, n_subsets: int) -> list[Any]:
+    """Whom each of so many subsets is for; None for nobody in particular.
+
+    Raises
+    ------
+    InputError
+        There is not one name for each subset.
+    """
+    if annotators is None:
+        return [None] * n_subsets
+    names = listed_names(annotators, "annotators")
+    if len(names) != n_subsets:
+        raise InputError(
+            f"There must be one annotator for each of {n_subsets} subsets, in a list. Got {len(names)}: {names!r}."
+        )
+    for name in names:
+        require_annotator(name)
+    return names
+
+
+def require_annotator(annotator: Any) -> None:
+    """Raise an InputError unless it is one name, or None."""
+    if not isinstance(annotator, Hashable):
+        raise InputError(f"An annotator must be one name. Got a {type(annotator).__name__} instead: {annotator!r}.")
+
+
+def candidates_of(candidates: Any) -> list[list[Any]]:
+    """Lists of items to choose among.
+
+    Raises
+    ------
+    InputError
+        These are no lists of names.
+    """
+    lists = candidates.values() if isinstance(candidates, Mapping) else candidates
+    if isinstance(lists, str) or hasattr(lists, "columns") or not isinstance(lists, Iterable):
+        raise InputError(f"'candidates' must be a list of lists of items. Got a {type(candidates).__name__} instead.")
+    lists = [items.items if isinstance(items, Subset) else items for items in lists]
+    for items in lists:
+        if isinstance(items, str) or not isinstance(items, Iterable):
+            raise InputError(f"'candidates' must be a list of lists of items. Got the candidate {plain(items)!r}.")
+    return [listed_names(items, "candidates") for items in lists]
 
 
 def _times(n_items: int, asked: Sequence[np.ndarray]) -> Int[np.ndarray, " items"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
 
 from consilience.active import answers, asked, draws
 from consilience.active.asked import Subset
@@ -20,12 +19,15 @@ from consilience.active.pair_counts import PairCounts
 from consilience.active.stability import Decision, Forecast, decide, forecast, require_items, split_half_reliability
 from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings, concat
-from consilience.annotations.names import plain
+from consilience.annotations.canonical import arrange
+from consilience.annotations.names import is_default, plain
+from consilience.annotations.types import Names, RandomSource
 from consilience.consensus import SubsetFusion
 from consilience.consensus.subset_fusion import require_at_most
-from consilience.errors import InputError
+from consilience.display import facts
+from consilience.errors import InputError, MatchingError
 from consilience.metrics import nmi
-from consilience.parameters import is_number, is_whole, require, require_common
+from consilience.parameters import check_random_state, is_number, is_whole, require, require_common
 
 
 class ActiveSession(BaseEstimator):
@@ -44,7 +46,7 @@ class ActiveSession(BaseEstimator):
         How groupings are fused; by default `SubsetFusion` with its defaults.
     max_per_item : int, optional
         Do not ask about an item more often than this.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -83,14 +85,33 @@ class ActiveSession(BaseEstimator):
         strategy: Any = "informative",
         fusion: Any = None,
         max_per_item: Any = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
-        self.items = items if isinstance(items, list | pd.Index) else list(items)  # so that it can be read twice
+        self.items = asked.listed(items)  # so that it can be read twice
         self.strategy = strategy
         self.fusion = fusion
         self.max_per_item = max_per_item
         self.random_state = random_state
         self._begin()
+
+    def __repr__(self) -> str:
+        state = ", ".join(f"{value} {name}" for name, value in self._state().items())
+        return f"ActiveSession({state})"
+
+    def _repr_html_(self) -> str:
+        return facts("ActiveSession", self._state() | {"strategy": self.strategy})
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _state(self) -> dict[str, Any]:
+        """How far the study has come: counts by what is counted."""
+        return {
+            "items": len(self.items_),
+            "groupings told": self._n_told,
+            "subsets pending": len(self._pending),
+            "rounds of consensus": len(self._history),
+        }
 
     def _check_parameters(self) -> None:
         """Raise an InputError if a parameter is wrong."""
@@ -130,8 +151,8 @@ class ActiveSession(BaseEstimator):
         n_subsets: int = 1,
         size: int = 8,
         *,
-        annotators: Sequence[Any] | None = None,
-        candidates: Sequence[Iterable[Any]] | None = None,
+        annotators: Names | None = None,
+        candidates: Any = None,
     ) -> list[Subset]:
         """Compose the next subsets.
 
@@ -141,9 +162,9 @@ class ActiveSession(BaseEstimator):
             How many, to be answered side by side: each takes into account that the others are asked.
         size : int, default=8
             Distinct items in each, at least 2.
-        annotators : list of names, optional
+        annotators : list of names, or one name for one subset, optional
             Whom each subset is for; nobody is asked about an item twice.
-        candidates : list of lists of items, optional
+        candidates : list or dict of lists of items, optional
             Choose among these and do not compose: for material that is prepared, or answers that are recorded. `size`
             is then not used. A candidate is not chosen twice within a call.
 
@@ -159,13 +180,11 @@ class ActiveSession(BaseEstimator):
         """
         if not is_whole(n_subsets, 1):
             raise InputError(f"'n_subsets' must be a positive int. Got {n_subsets!r} instead.")
-        if annotators is not None and len(annotators) != n_subsets:
-            raise InputError(f"There must be one annotator for each of {n_subsets} subsets. Got {len(annotators)}.")
+        whom = asked.annotators_of(annotators, n_subsets)
         if candidates is None and not (is_whole(size, 2) and size <= len(self.items_)):
             raise InputError(f"'size' must be an int from 2 to the number of items, {len(self.items_)}. Got {size!r}.")
-        whom: Sequence[Any] = [None] * n_subsets if annotators is None else annotators
         pending = self._places_pending()
-        pool = None if candidates is None else Pool.of(self.items_, list(map(list, candidates)), pending)
+        pool = None if candidates is None else Pool.of(self.items_, asked.candidates_of(candidates), pending)
         samples = cache(self._posterior)  # of this call: what is asked tells nothing of the clusters
         counts = self._counts.with_subsets(pending)
         times_asked = self._times_asked(pending)
@@ -174,7 +193,7 @@ class ActiveSession(BaseEstimator):
             allowed = self._allowed(annotator, times_asked, [places for places, whose in new if whose == annotator])
             situation = Situation(counts, times_asked, self._n_told, allowed, samples)
             if pool is None:
-                asked.require_left(allowed, size, annotator)
+                asked.require_left(allowed, size, annotator, quota=self.max_per_item)
                 chosen = np.array(self._strategy.compose(situation, size, self._rng()))  # kept: a copy of our own
             else:
                 place = pool.choose(self._strategy, situation, self._rng())
@@ -184,14 +203,15 @@ class ActiveSession(BaseEstimator):
             times_asked = times_asked + np.isin(np.arange(len(times_asked)), chosen)
         return [self._put_out(chosen, annotator) for chosen, annotator in new]
 
-    def tell(self, groupings: Any, *, subset: Subset | None = None, annotator: Any = None) -> ActiveSession:
+    def tell(self, groupings: Any, *, subset: Any = None, annotator: Any = None) -> ActiveSession:
         """Take what was answered.
 
         Parameters
         ----------
-        groupings : list of lists of names, or Groupings
-            The groups of one answer; items of the subset may be missing. Or groupings, however collected, by
-            annotators of their own.
+        groupings : list of lists of names, dict, Series, or Groupings
+            The groups of one answer: lists of items; a dict of such lists by the name of the group; or a dict or Series
+            that gives the group of each item, None or NaN for none. Items of the subset may be missing. Or groupings,
+            however collected, by annotators of their own.
         subset : Subset, optional
             What the answer is to, which is then no longer pending.
         annotator : name, optional
@@ -204,8 +224,8 @@ class ActiveSession(BaseEstimator):
         Raises
         ------
         InputError
-            An item that the session does not know, or that was not in the subset; an item in two groups; a subset that
-            is not pending; a grouping of `Groupings` that was told before.
+            Something else than groups; an item that the session does not know, or that was not in the subset; an item
+            in two groups; a subset that is not pending; a grouping of `Groupings` that was told before.
 
         Warns
         -----
@@ -217,11 +237,13 @@ class ActiveSession(BaseEstimator):
                 raise InputError("Groupings say themselves whose they are: give 'subset' and 'annotator' with groups.")
             asked.places_of(self.items_, list(groupings.items))
             answers.require_new(groupings, answers.keys_of(self.groupings_))
+            _require_names(groupings, self.items_)
             new = groupings.reindex(self.items_)
         else:
-            new = self._answer([list(group) for group in groupings], subset, annotator)
-        told = new if self.groupings_ is None else concat([self.groupings_, new])
-        self.groupings_ = told
+            new = self._answer(answers.groups_of(groupings), subset, annotator)
+        new = replace(new, named=True)
+        told = [new] if self.groupings_ is None else [replace(self.groupings_, named=True), new]
+        self.groupings_ = concat(told)
         self._counts = self._counts.with_groupings(new)
         self._n_told += new.n_groupings
         if subset is not None:
@@ -229,7 +251,7 @@ class ActiveSession(BaseEstimator):
             self._settle(subset)
         return self
 
-    def withdraw(self, subset: Subset) -> ActiveSession:
+    def withdraw(self, subset: Any) -> ActiveSession:
         """Give up waiting for the answer to a subset."""
         self._require_pending(subset)
         self._settle(subset)
@@ -320,7 +342,8 @@ class ActiveSession(BaseEstimator):
         groupings = self._told()
         if groupings.n_groupings < 4:
             raise InputError(f"Halves can be compared from 4 groupings on. Got {groupings.n_groupings}.")
-        reliability = split_half_reliability(groupings, self._fused_half, n_splits=n_splits, rng=self._rng())
+        in_order = arrange(groupings).said  # so that which was told first makes no difference
+        reliability = split_half_reliability(in_order, self._fused_half, n_splits=n_splits, rng=self._rng())
         return forecast(groupings, reliability, target, n_items=len(self.items_))
 
     def _allowed(
@@ -354,7 +377,8 @@ class ActiveSession(BaseEstimator):
         self._pending_places[subset.number] = chosen
         return subset
 
-    def _answer(self, groups: list[list[Any]], subset: Subset | None, annotator: Any) -> Groupings:
+    def _answer(self, groups: dict[Any, list[Any]], subset: Any, annotator: Any) -> Groupings:
+        asked.require_annotator(annotator)
         if subset is not None:
             self._require_pending(subset)
             annotator = subset.annotator if annotator is None else annotator
@@ -373,7 +397,9 @@ class ActiveSession(BaseEstimator):
         self._pending = [parts for parts in self._pending if parts[0] != subset.number]
         self._pending_places.pop(subset.number, None)
 
-    def _require_pending(self, subset: Subset) -> None:
+    def _require_pending(self, subset: Any) -> None:
+        if not isinstance(subset, Subset):
+            raise InputError(f"'subset' must be a Subset, as ask gives it and pending_ lists it. Got {subset!r}.")
         if subset.number not in {other.number for other in self.pending_}:
             raise InputError(f"Subset {subset.number} is not pending: it was answered or withdrawn, or never asked.")
 
@@ -405,3 +431,12 @@ class ActiveSession(BaseEstimator):
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self._random.randint(2**31 - 1, size=4))
+
+
+def _require_names(groupings: Groupings, items: pd.Index) -> None:
+    """Raise a MatchingError if groupings of numbered rows are told to a session whose items have names."""
+    if not groupings.named and not is_default(items):
+        raise MatchingError(
+            f"The items of the groupings are numbered rows, and those of the session have names (such as "
+            f"{plain(items[0])!r}); name them, from_matrix(…, items=…)."
+        )

@@ -14,7 +14,7 @@ equally good answers; of clusterings it is an estimate, whose error `docs/models
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from jaxtyping import Int
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import inverse
+from consilience.display import facts
 from consilience.errors import InputError
 from consilience.metrics import nmi
 
@@ -43,6 +44,9 @@ class Decision:
 
     def __bool__(self) -> bool:
         return self.stop
+
+    def _repr_html_(self) -> str:
+        return facts("", {"stop": "yes" if self.stop else "no", "reason": self.reason})
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,9 @@ class Forecast:
     groupings: float
     more: float
     per_item: float
+
+    def _repr_html_(self) -> str:
+        return facts("", {field.name.replace("_", " "): getattr(self, field.name) for field in fields(self)})
 
 
 def decide(stability: pd.Series, *, tolerance: float, patience: int, floor: float) -> Decision:

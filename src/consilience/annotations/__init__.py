@@ -20,3 +20,7 @@ __all__ = [
     "read_annotations",
     "write_annotations",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

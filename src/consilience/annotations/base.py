@@ -14,14 +14,17 @@ from scipy.sparse import csr_array
 
 from consilience.annotations.files.statements import Statements
 from consilience.annotations.files.table import Reading
-from consilience.annotations.names import MISSING, Coded, Where, inverse, plain, unique_names
+from consilience.annotations.name_lists import listed
+from consilience.annotations.names import MISSING, Coded, Where, are_row_numbers, inverse, plain, unique_names
+from consilience.annotations.types import Names
+from consilience.display import MOST_ROWS, facts, head_of
 from consilience.errors import AnnotationError
 
 Kind = TypeVar("Kind", bound="Annotations")
 """A class of annotations."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """How much was said, by whom, about what.
 
@@ -58,23 +61,56 @@ class Summary:
     reading: Reading | None = None
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.kind}: {self.n_rows} rows on {self.n_items} items by {self.n_annotators} annotators",
-            f"  coverage             {self.coverage:.1%} of the item x annotator cells",
-            f"  items per annotator  {_spread(self.items_per_annotator)}",
-            f"  annotators per item  {_spread(self.annotators_per_item)}",
-            f"  items without any    {self.n_unannotated_items}",
-        ]
-        if self.groups_per_grouping is not None:
-            lines.append(f"  groups per grouping  {_spread(self.groups_per_grouping)}")
+        lines = [f"  {name:<19}  {value}" for name, value in self._facts().items()]
         if self.reading is not None:
-            lines.append(f"  read as              {self.reading.how}")
             lines += [f"                       {note}" for note in (*self.reading.warnings, *self.reading.notes)]
-        return "\n".join(lines)
+        return "\n".join([self._caption(), *lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        notes = () if self.reading is None else (*self.reading.warnings, *self.reading.notes)
+        return facts(self._caption(), self._facts(), below="; ".join(notes))
+
+    def _caption(self) -> str:
+        return f"{self.kind}: {self.n_rows} rows on {self.n_items} items by {self.n_annotators} annotators"
+
+    def _facts(self) -> dict[str, str]:
+        found = {
+            "coverage": f"{self.coverage:.1%} of the item x annotator cells",
+            "items per annotator": _spread(self.items_per_annotator),
+            "annotators per item": _spread(self.annotators_per_item),
+            "items without any": str(self.n_unannotated_items),
+        }
+        if self.groups_per_grouping is not None:
+            found["groups per grouping"] = _spread(self.groups_per_grouping)
+        if self.reading is not None:
+            found["read as"] = self.reading.how
+        return found
 
 
 def _spread(counts: pd.Series) -> str:
     return f"{counts.min()} to {counts.max()}, mean {counts.mean():.1f}" if len(counts) else "none"
+
+
+class NotAnArrayError(AnnotationError, TypeError):
+    """Annotations were given where an array of features is meant."""
+
+
+class NoFeaturesError(AnnotationError, IndexError):
+    """Annotations were asked for their number of features."""
+
+
+class Shape(tuple[int]):
+    """``(n_items,)``, which says what is wrong where somebody looks for the number of features."""
+
+    def __getitem__(self, axis: Any) -> Any:
+        if isinstance(axis, int) and axis >= len(self):
+            raise NoFeaturesError(
+                "Annotations have one axis, the items, and no features. Features come first, annotations second, as in "
+                "fit(X, annotations)."
+            )
+        return super().__getitem__(axis)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,9 +129,10 @@ class Annotations(ABC):
         Unique names of the items, in order.
     annotators : Index, shape (n_annotators,)
         Unique names of the annotators.
-    positional : bool
-        Whether the user gave the order of the items, so that arrays may be aligned with them by position. False if
-        the order is that of first appearance in a long table.
+    named : bool
+        Whether the items have names of their own, by which they are matched with features. False if they are the
+        numbered rows of an array, of a frame with the default index, or ``range(n)`` where items were asked for: these
+        are matched by position.
     reading : Reading, or None
         How a table or file was read, as `from_frame` and `consilience.read_annotations` tell it; None for what was made
         of these annotations, or otherwise.
@@ -103,7 +140,7 @@ class Annotations(ABC):
 
     items: pd.Index
     annotators: pd.Index
-    positional: bool
+    named: bool
     reading: Reading | None = field(default=None, kw_only=True)
 
     _row: ClassVar[str]
@@ -133,10 +170,14 @@ class Annotations(ABC):
     @property
     def shape(self) -> tuple[int]:
         """``(n_items,)``."""
-        return (self.n_items,)
+        return Shape((self.n_items,))
 
     def __len__(self) -> int:
         return self.n_items
+
+    def __contains__(self, name: Any) -> bool:
+        """Whether there is an item of this name."""
+        return name in self.items
 
     def __getitem__(self: Kind, key: Any) -> Kind:
         """Restrict to the items at some positions: an integer array, a slice or a boolean mask, also in a tuple."""
@@ -144,7 +185,7 @@ class Annotations(ABC):
             if len(key) > 2 or (len(key) == 2 and key[1] is not Ellipsis):
                 raise AnnotationError(f"Annotations have one axis, the items. Got the index {key!r} instead.")
             key = key[0]
-        positions = np.atleast_1d(np.arange(self.n_items)[_array_key(key)])
+        positions = np.atleast_1d(np.arange(self.n_items)[_array_key(key, self.items)])
         repeated = pd.Series(positions).duplicated().to_numpy()
         if repeated.any():
             name = plain(self.items[positions[np.argmax(repeated)]])
@@ -152,23 +193,23 @@ class Annotations(ABC):
                 f"Annotations cannot hold an item twice, but the index repeats the item {name!r}; "
                 "resample without replacement."
             )
-        return replace(self._take_items(positions, self.positional), reading=None)
+        return replace(self._take_items(positions), reading=None)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """Refuse to become an array, as which an estimator that knows nothing of annotations would take them."""
-        raise TypeError(
-            f"{type(self).__name__} are not an array; use to_frame, or an estimator that takes annotations."
+        raise NotAnArrayError(
+            f"{type(self).__name__} are not an array. Features come first, annotations second, as in "
+            "fit(X, annotations); for a table of what was said use to_frame."
         )
 
-    def restrict(self: Kind, items: Iterable[Any] | None = None, annotators: Iterable[Any] | None = None) -> Kind:
+    def restrict(self: Kind, items: Names | None = None, annotators: Names | None = None) -> Kind:
         """Keep some items, some annotators, or both, in the order given.
 
         Parameters
         ----------
-        items, annotators : iterable of names, optional
+        items, annotators : iterable of names, or one name, optional
             All are kept by default. Annotators not kept are forgotten with all that they said; of the items not kept
-            only the annotations are forgotten, so that groupings, groups and classes stay whole. A list of items makes
-            the result ``positional``.
+            only the annotations are forgotten, so that groupings, groups and classes stay whole.
 
         Returns
         -------
@@ -193,21 +234,22 @@ class Annotations(ABC):
         if annotators is not None:
             restricted = restricted._take_annotators(_positions(self.annotators, annotators, "annotators"))
         if items is not None:
-            restricted = restricted._take_items(_positions(self.items, items, "items"), True)
+            restricted = restricted._take_items(_positions(self.items, items, "items"))
         return replace(restricted, reading=None)
 
-    def reindex(self: Kind, items: Iterable[Any]) -> Kind:
+    def reindex(self: Kind, items: Names) -> Kind:
         """Return the same annotations over another list of items, in that order.
 
         Parameters
         ----------
         items : iterable of names
-            Names that are new simply carry no annotations.
+            Names that are new simply carry no annotations. ``range(n)`` says that the items are numbers of rows, so
+            that they are matched with features by position.
 
         Returns
         -------
         Annotations
-            Of the same kind, with ``positional`` True.
+            Of the same kind.
 
         Raises
         ------
@@ -223,7 +265,7 @@ class Annotations(ABC):
         cow  None
         ant     p
         """
-        names = unique_names(items, "items")
+        names = unique_names(listed(items, "items"), "items")
         place = names.get_indexer(self.items)
         left_out = (place == MISSING) & (np.diff(self._item_annotator().indptr) > 0)
         if left_out.any():
@@ -232,7 +274,31 @@ class Annotations(ABC):
                 f"The item {name!r} has annotations but is not in the list of {len(names)} items "
                 f"({int(left_out.sum())} such items); use restrict to leave items out."
             )
-        return self._renumber_items(place, names, True)
+        moved = self._renumber_items(place, names)
+        return replace(moved, named=False) if are_row_numbers(items) else moved
+
+    def by_position(self: Kind) -> Kind:
+        """Return the same annotations without names of items: they are numbered 0 … n-1, in their order.
+
+        For features in an array: row i of the array is then item i. Bring the items into the order of the rows first,
+        with `reindex`.
+
+        Returns
+        -------
+        Annotations
+            Of the same kind, with ``named`` False.
+
+        Examples
+        --------
+        >>> from consilience import Groupings
+        >>> groupings = Groupings.from_lists([[["bee", "ant"], ["cow"]]])
+        >>> groupings.reindex(["ant", "bee", "cow"]).by_position().to_frame()
+           item  annotator  grouping  group
+        0     0          0         0      0
+        1     1          0         0      0
+        2     2          0         0      1
+        """
+        return replace(self, items=pd.RangeIndex(self.n_items), named=False, reading=None)
 
     def summary(self) -> Summary:
         """Return counts of what was said.
@@ -281,12 +347,16 @@ class Annotations(ABC):
         counts = ", ".join(f"{count} {what}" for what, count in self._counts().items())
         return f"{type(self).__name__}({counts})"
 
+    def _repr_html_(self) -> str:
+        counts = ", ".join(f"{count:,} {what}" for what, count in self._counts().items())
+        first = self._table(slice(MOST_ROWS))
+        return head_of(f"{type(self).__name__}: {counts}", {str(name): first[name] for name in first}, self.n_rows)
+
     def _counts(self) -> dict[str, int]:
         return {"items": self.n_items, "annotators": self.n_annotators, self._row: self.n_rows}
 
-    def _take_items(self: Kind, positions: np.ndarray, positional: bool) -> Kind:
-        place = inverse(positions, self.n_items)
-        return self._renumber_items(place, self.items.take(positions), positional)
+    def _take_items(self: Kind, positions: np.ndarray) -> Kind:
+        return self._renumber_items(inverse(positions, self.n_items), self.items.take(positions))
 
     def _groups_per_grouping(self) -> pd.Series | None:
         return None
@@ -294,10 +364,11 @@ class Annotations(ABC):
     @classmethod
     def _from_statements(cls: type[Kind], found: Statements, items: Iterable[Any] | None, **more: Any) -> Kind:
         """Make annotations of what a table says, over `items` if they are given."""
-        if items is not None and found.positional:
-            said = cls._from_columns(found.columns, None, found.where, positional=True, **more).reindex(items)
+        if items is not None and found.wide:
+            said = cls._from_columns(found.columns, None, found.where, named=found.named, **more).reindex(items)
         else:
-            said = cls._from_columns(found.columns, items, found.where, positional=found.positional, **more)
+            named = found.named and not are_row_numbers(items)
+            said = cls._from_columns(found.columns, items, found.where, named=named, **more)
         return replace(said, reading=found.reading)
 
     @classmethod
@@ -308,7 +379,7 @@ class Annotations(ABC):
         items: Iterable[Any] | None,
         where: Where,
         *,
-        positional: bool = False,
+        named: bool = True,
     ) -> Kind:
         """Make annotations of parallel columns of names."""
 
@@ -317,7 +388,11 @@ class Annotations(ABC):
         """Return the long table."""
 
     @abstractmethod
-    def _renumber_items(self: Kind, place: Int[np.ndarray, " items"], names: pd.Index, positional: bool) -> Kind:
+    def _table(self, rows: slice) -> pd.DataFrame:
+        """Return these rows of the long table."""
+
+    @abstractmethod
+    def _renumber_items(self: Kind, place: Int[np.ndarray, " items"], names: pd.Index) -> Kind:
         """Move item i to position ``place[i]`` of `names`, or forget what was said of it if that is -1."""
 
     @abstractmethod
@@ -341,15 +416,37 @@ def _freeze(instance: Any) -> None:
                 array.flags.writeable = False
 
 
-def _array_key(key: Any) -> Any:
+def _array_key(key: Any, items: pd.Index) -> Any:
+    """What NumPy takes for an index of positions."""
     if isinstance(key, slice | int | np.integer):
         return key
+    if isinstance(key, pd.Series) and key.dtype == bool:
+        key = _mask_of_items(key, items)
     array = np.asarray(key)
-    return array.astype(np.intp) if array.size == 0 else array
+    if array.size == 0:
+        return array.astype(np.intp)
+    if array.dtype.kind not in "biu":
+        raise AnnotationError(
+            f"Annotations are indexed by the positions of items. Got {key!r} instead; to keep items by name use "
+            "restrict, such as restrict(items=[...])."
+        )
+    if array.dtype == bool and array.shape != items.shape:
+        raise AnnotationError(f"A mask needs one entry for each of {len(items)} items. Got shape {array.shape}.")
+    return array
 
 
-def _positions(known: pd.Index, names: Iterable[Any], what: str) -> np.ndarray:
-    wanted = unique_names(names, what)
+def _mask_of_items(mask: pd.Series, items: pd.Index) -> np.ndarray:
+    """A mask in the order of the items, to whose names its index belongs if it has names."""
+    if mask.index.equals(items) or mask.index.equals(pd.RangeIndex(len(mask))):
+        return mask.to_numpy()
+    place = mask.index.get_indexer(items) if mask.index.is_unique else np.full(len(items), MISSING)
+    if len(mask) != len(items) or (place == MISSING).any():
+        raise AnnotationError("The index of the mask is not the items. Give an array to go by position.")
+    return mask.to_numpy()[place]
+
+
+def _positions(known: pd.Index, names: Any, what: str) -> np.ndarray:
+    wanted = unique_names(listed(names, what), what)
     positions = known.get_indexer(wanted)
     if (positions == MISSING).any():
         name = plain(wanted[int(np.argmax(positions == MISSING))])

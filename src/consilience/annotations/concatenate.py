@@ -34,12 +34,13 @@ def concat(parts: Iterable[Kind]) -> Kind:
     Returns
     -------
     Annotations
-        Of the same kind; ``positional`` if all parts are.
+        Of the same kind.
 
     Raises
     ------
     AnnotationError
-        No parts, parts of different kinds, a grouping with different groups in two parts, or an item in two groups of
+        No parts, parts of different kinds, parts of which some have names of items and others numbered rows,
+        a grouping with different groups in two parts, or an item in two groups of
         one grouping.
 
     Warns
@@ -77,7 +78,7 @@ def _join_groupings(parts: list[Groupings]) -> Groupings:
     )
     item = np.concatenate([items.get_indexer(part.items)[part.item_of_row] for part in parts])
     group = np.concatenate([part.vocabulary.place_in(keys)[part.incidence.indices] for part in parts])
-    return Groupings._of(Coded(item, items), group, vocabulary, _all_positional(parts), _row_of_part(parts))
+    return Groupings._of(Coded(item, items), group, vocabulary, _all_named(parts), _row_of_part(parts))
 
 
 def _groups_of_all(parts: list[Groupings]) -> dict[tuple[Any, Any], tuple[Any, ...]]:
@@ -101,7 +102,7 @@ def _join_pairs(parts: list[Pairs]) -> Pairs:
     return Pairs(
         items=items,
         annotators=annotators,
-        positional=_all_positional(parts),
+        named=_all_named(parts),
         item_a=np.concatenate([items.get_indexer(part.items)[part.item_a] for part in parts]),
         item_b=np.concatenate([items.get_indexer(part.items)[part.item_b] for part in parts]),
         annotator=np.concatenate([annotators.get_indexer(part.annotators)[part.annotator] for part in parts]),
@@ -119,7 +120,7 @@ def _join_labels(parts: list[Labels]) -> Labels:
     return Labels(
         items=items,
         annotators=annotators,
-        positional=_all_positional(parts),
+        named=_all_named(parts),
         classes=classes,
         item=np.concatenate([items.get_indexer(part.items)[part.item] for part in parts]),
         annotator=np.concatenate([annotators.get_indexer(part.annotators)[part.annotator] for part in parts]),
@@ -127,8 +128,21 @@ def _join_labels(parts: list[Labels]) -> Labels:
     ).in_order(_row_of_part(parts))
 
 
-def _all_positional(parts: list[Any]) -> bool:
-    return all(part.positional for part in parts)
+def _all_named(parts: list[Any]) -> bool:
+    """Whether the items of all parts have names.
+
+    Raises
+    ------
+    AnnotationError
+        Those of some parts have, and those of others have not.
+    """
+    named = [part.named for part in parts]
+    if any(named) and not all(named):
+        raise AnnotationError(
+            f"The items of part {named.index(True)} have names, and those of part {named.index(False)} are numbered "
+            "rows, so that they cannot be joined by name; name them, from_matrix(…, items=…)."
+        )
+    return all(named)
 
 
 def _row_of_part(parts: list[Any]) -> Where:

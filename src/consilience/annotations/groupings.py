@@ -17,12 +17,22 @@ from consilience.annotations.memberships import (
     Vocabulary,
     checked_incidence,
     incidence_of,
+    nested_lists,
     vocabulary_of,
     vocabulary_of_lists,
 )
-from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, inverse, name_index
+from consilience.annotations.names import (
+    MISSING,
+    Coded,
+    Where,
+    are_row_numbers,
+    code,
+    frame_row,
+    inverse,
+    name_index,
+)
 from consilience.annotations.pairs import Pairs, pairs_within
-from consilience.annotations.tables import place_items, wide_cells, wide_rows
+from consilience.annotations.tables import Cells, place_items, wide_cells, wide_rows
 from consilience.errors import AnnotationError
 
 
@@ -37,8 +47,8 @@ class Groupings(Annotations):
     ----------
     items : Index, shape (n_items,)
     annotators : Index, shape (n_annotators,)
-    positional : bool
-        Whether the user gave the order of the items.
+    named : bool
+        Whether the items have names of their own, and are not the numbered rows of an array.
     incidence : csr_array of float64, shape (n_items, n_groups)
         1 where the item is in the group; at most one group of each grouping for an item.
     grouping_of_group : int array, shape (n_groups,)
@@ -147,7 +157,7 @@ class Groupings(Annotations):
 
     @classmethod
     def _from_columns(
-        cls, columns: dict[str, Coded], items: Iterable[Any] | None, where: Where, *, positional: bool = False
+        cls, columns: dict[str, Coded], items: Iterable[Any] | None, where: Where, *, named: bool = True
     ) -> Groupings:
         if "annotator" not in columns and "grouping" not in columns:
             raise AnnotationError(
@@ -158,7 +168,7 @@ class Groupings(Annotations):
         annotator = columns["annotator" if "annotator" in columns else "grouping"]
         grouping = columns.get("grouping", annotator)
         vocabulary, group = vocabulary_of(annotator, grouping, columns["group"])
-        return cls._of(columns["item"], group, vocabulary, positional or items is not None, where)
+        return cls._of(columns["item"], group, vocabulary, named, where)
 
     @classmethod
     def from_matrix(
@@ -203,21 +213,21 @@ class Groupings(Annotations):
         >>> Groupings.from_matrix([[0, 1], [0, -1], [1, 0]], missing=-1)
         Groupings(3 items, 2 annotators, 2 groupings, 4 groups, 5 memberships)
         """
-        cell, names, people = wide_cells(matrix, items, annotators, "Groupings.from_matrix")
-        return cls._from_cells(without_missing(cell, people, missing, "group"), names, people)
+        cells = wide_cells(matrix, items, annotators, "Groupings.from_matrix")
+        return cls._from_cells(replace(cells, cell=without_missing(cells.cell, cells.columns, missing, "group")))
 
     @classmethod
-    def _from_cells(cls, cell: Coded, items: pd.Index, annotators: pd.Index) -> Groupings:
-        item, annotator, name = wide_rows(cell, annotators)
+    def _from_cells(cls, cells: Cells) -> Groupings:
+        item, annotator, name = wide_rows(cells)
         vocabulary, group = vocabulary_of(annotator, annotator, name)
-        return cls._of(Coded(item, items), group, vocabulary, True, frame_row)
+        return cls._of(Coded(item, cells.rows), group, vocabulary, cells.named, frame_row)
 
     @classmethod
-    def _of(cls, item: Coded, group: np.ndarray, vocabulary: Vocabulary, positional: bool, where: Where) -> Groupings:
+    def _of(cls, item: Coded, group: np.ndarray, vocabulary: Vocabulary, named: bool, where: Where) -> Groupings:
         return cls(
             items=item.names,
             annotators=vocabulary.annotators,
-            positional=positional,
+            named=named,
             incidence=checked_incidence(item, group, vocabulary, where),
             grouping_of_group=vocabulary.grouping_of_group,
             annotator_of_grouping=vocabulary.annotator_of_grouping,
@@ -252,8 +262,8 @@ class Groupings(Annotations):
         Raises
         ------
         AnnotationError
-            A name is missing, an item is in two groups of one grouping or not in `items`, or `annotators` has another
-            length.
+            Lists of fewer levels, or dicts; a name is missing, an item is in two groups of one grouping or not in
+            `items`, or `annotators` has another length.
 
         Warns
         -----
@@ -269,7 +279,7 @@ class Groupings(Annotations):
         1  bee          0         0      0
         2  cow          0         0      1
         """
-        nested = [[list(group) for group in grouping] for grouping in groupings]
+        nested = nested_lists(groupings)
         vocabulary, group = vocabulary_of_lists(nested, annotators)
         names = code([name for grouping in nested for group in grouping for name in group])
 
@@ -279,7 +289,7 @@ class Groupings(Annotations):
 
         columns = {"item": names, "group": Coded(group, pd.RangeIndex(len(vocabulary.group_names)))}
         columns, _ = place_items(columns, ("item",), items, where)
-        return cls._of(columns["item"], group, vocabulary, items is not None, where)
+        return cls._of(columns["item"], group, vocabulary, not are_row_numbers(items), where)
 
     @property
     def n_rows(self) -> int:
@@ -317,10 +327,13 @@ class Groupings(Annotations):
         0     0       Ann      Ann     p
         1     2       Ann      Ann     q
         """
-        group = self.incidence.indices
+        return self._table(slice(None))
+
+    def _table(self, rows: slice) -> pd.DataFrame:
+        group = self.incidence.indices[rows]
         return pd.DataFrame(
             {
-                "item": self.items.take(self.item_of_row),
+                "item": self.items.take(self.item_of_row[rows]),
                 "annotator": self.annotators.take(self.annotator_of_group[group]),
                 "grouping": name_index(self.grouping_names).take(self.grouping_of_group[group]),
                 "group": name_index(self.group_names).take(group),
@@ -396,7 +409,7 @@ class Groupings(Annotations):
         return Pairs(
             items=self.items,
             annotators=self.annotators,
-            positional=self.positional,
+            named=self.named,
             item_a=item[first],
             item_b=item[second],
             annotator=self.annotator_of_grouping[grouping],
@@ -430,11 +443,11 @@ class Groupings(Annotations):
         sizes = np.bincount(self.grouping_of_group, minlength=self.n_groupings)
         return pd.Series(sizes, index=self.vocabulary.grouping_index)
 
-    def _renumber_items(self, place: np.ndarray, names: pd.Index, positional: bool) -> Groupings:
+    def _renumber_items(self, place: np.ndarray, names: pd.Index) -> Groupings:
         item = place[self.item_of_row]
         kept = item != MISSING
         incidence = incidence_of(item[kept], self.incidence.indices[kept], len(names), self.n_groups)
-        return replace(self, items=names, positional=positional, incidence=incidence)
+        return replace(self, items=names, incidence=incidence)
 
     def _take_annotators(self, positions: np.ndarray) -> Groupings:
         annotator = inverse(positions, self.n_annotators)[self.annotator_of_grouping]

@@ -29,7 +29,7 @@ from consilience.annotations.names import (
     warn_of_duplicates,
 )
 from consilience.annotations.pairs import Pairs
-from consilience.annotations.tables import place_items, recode, wide_cells, wide_rows
+from consilience.annotations.tables import Cells, place_items, recode, wide_cells, wide_rows
 from consilience.errors import AnnotationError
 
 PARALLEL = ("item", "annotator", "label")
@@ -49,8 +49,8 @@ class Labels(Annotations):
     ----------
     items : Index, shape (n_items,)
     annotators : Index, shape (n_annotators,)
-    positional : bool
-        Whether the user gave the order of the items.
+    named : bool
+        Whether the items have names of their own, and are not the numbered rows of an array.
     classes : Index, shape (n_classes,)
         Unique names of the classes; sorted where they can be compared and were not given.
     item, annotator, label : int arrays, shape (n_rows,)
@@ -147,11 +147,10 @@ class Labels(Annotations):
         where: Where,
         *,
         classes: Iterable[Any] | None = None,
-        positional: bool = False,
+        named: bool = True,
     ) -> Labels:
         columns, where = place_items(columns, ("item",), items, where)
-        positional = positional or items is not None
-        return _assemble(columns["item"], columns["annotator"], columns["label"], classes, positional, where)
+        return _assemble(columns["item"], columns["annotator"], columns["label"], classes, named, where)
 
     @classmethod
     def from_matrix(
@@ -200,15 +199,14 @@ class Labels(Annotations):
         0  0     1
         1  0  None
         """
-        cell, names, people = wide_cells(matrix, items, annotators, "Labels.from_matrix")
-        return cls._from_cells(without_missing(cell, people, missing, "label"), names, people, classes)
+        cells = wide_cells(matrix, items, annotators, "Labels.from_matrix")
+        cell = without_missing(cells.cell, cells.columns, missing, "label")
+        return cls._from_cells(replace(cells, cell=cell), classes)
 
     @classmethod
-    def _from_cells(
-        cls, cell: Coded, items: pd.Index, annotators: pd.Index, classes: Iterable[Any] | None = None
-    ) -> Labels:
-        item, annotator, label = wide_rows(cell, annotators)
-        return _assemble(Coded(item, items), annotator, label, classes, True, frame_row)
+    def _from_cells(cls, cells: Cells, classes: Iterable[Any] | None = None) -> Labels:
+        item, annotator, label = wide_rows(cells)
+        return _assemble(Coded(item, cells.rows), annotator, label, classes, cells.named, frame_row)
 
     @property
     def n_rows(self) -> int:
@@ -242,11 +240,14 @@ class Labels(Annotations):
         1     1       Ann     q
         2     1        Bo     p
         """
+        return self._table(slice(None))
+
+    def _table(self, rows: slice) -> pd.DataFrame:
         return pd.DataFrame(
             {
-                "item": self.items.take(self.item),
-                "annotator": self.annotators.take(self.annotator),
-                "label": self.classes.take(self.label),
+                "item": self.items.take(self.item[rows]),
+                "annotator": self.annotators.take(self.annotator[rows]),
+                "label": self.classes.take(self.label[rows]),
             }
         )
 
@@ -307,7 +308,7 @@ class Labels(Annotations):
         item, annotator = Coded(self.item, self.items), Coded(self.annotator, self.annotators)
         label = Coded(self.label, self.classes)
         vocabulary, group = vocabulary_of(annotator, occasions(item, annotator, label), label)
-        return Groupings._of(item, group, vocabulary, self.positional, frame_row)
+        return Groupings._of(item, group, vocabulary, self.named, frame_row)
 
     def to_pairs(self, *, max_pairs: int = 10_000_000) -> Pairs:
         """Return a same/different judgement for every two items that an annotator labelled.
@@ -382,9 +383,9 @@ class Labels(Annotations):
             f"{where(first)} and again in {where(again)}.",
         )
 
-    def _renumber_items(self, place: np.ndarray, names: pd.Index, positional: bool) -> Labels:
+    def _renumber_items(self, place: np.ndarray, names: pd.Index) -> Labels:
         item = place[self.item]
-        moved = replace(self, items=names, positional=positional, item=item)
+        moved = replace(self, items=names, item=item)
         return moved._rows(item != MISSING).in_order()
 
     def _take_annotators(self, positions: np.ndarray) -> Labels:
@@ -407,13 +408,13 @@ class Labels(Annotations):
 
 
 def _assemble(
-    item: Coded, annotator: Coded, label: Coded, classes: Iterable[Any] | None, positional: bool, where: Where
+    item: Coded, annotator: Coded, label: Coded, classes: Iterable[Any] | None, named: bool, where: Where
 ) -> Labels:
     names = sorted_names(label.names) if classes is None else unique_names(classes, "classes")
     return Labels(
         items=item.names,
         annotators=annotator.names,
-        positional=positional,
+        named=named,
         classes=names,
         item=item.codes,
         annotator=annotator.codes,

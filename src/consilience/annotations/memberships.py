@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +86,37 @@ def vocabulary_of(annotator: Coded, grouping: Coded, group: Coded) -> tuple[Voca
         group_names=group.names.to_numpy(object)[named],
     )
     return vocabulary, group_of_row
+
+
+def nested_lists(groupings: Any) -> list[list[list[Any]]]:
+    """Return lists of groupings, groups and names.
+
+    Raises
+    ------
+    AnnotationError
+        There are fewer levels, or a dict, a table or a text in place of a list.
+    """
+    return [
+        [_listed(group, f"group {j} of grouping {i}") for j, group in enumerate(_listed(grouping, f"grouping {i}"))]
+        for i, grouping in enumerate(_listed(groupings, "the whole"))
+    ]
+
+
+def _listed(given: Any, what: str) -> list[Any]:
+    """Return a list, unless it is a name, or a dict or table, of which the keys alone would be taken."""
+    if isinstance(given, Mapping):
+        remedy = f"; give {'list(d.values()), annotators=list(d)' if what == 'the whole' else 'list(d.values())'}"
+    elif hasattr(given, "columns"):
+        remedy = "; see Groupings.from_frame"
+    elif isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        remedy = ""
+    else:
+        return list(given)
+    got = repr(plain(given)) if not remedy else f"a {type(given).__name__}"
+    raise AnnotationError(
+        "Groupings.from_lists takes a list of groupings, each a list of groups, each a list of names; one grouping is "
+        f"[[['ant', 'bee'], ['cow']]]. Got {got} for {what}{remedy}."
+    )
 
 
 def vocabulary_of_lists(

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 
+from consilience.annotations.name_lists import require_list
 from consilience.errors import AnnotationError, AnnotationWarning
 
 MISSING = -1
@@ -67,6 +68,16 @@ class Coded:
 def plain(name: Any) -> Any:
     """Return a NumPy scalar as the Python value it stands for, so that messages show 3 and not np.int64(3)."""
     return name.item() if isinstance(name, np.generic) else name
+
+
+def is_default(index: pd.Index) -> bool:
+    """Whether an index is what pandas makes by itself, 0 … n-1 without a name, and so names nothing."""
+    return bool(index.name is None and index.nlevels == 1 and index.equals(pd.RangeIndex(len(index))))
+
+
+def are_row_numbers(items: Any) -> bool:
+    """Whether somebody gave ``range(n)`` as items, and so says that they are the rows of an array."""
+    return isinstance(items, range) and items == range(len(items))
 
 
 def name_index(names: Any) -> pd.Index:
@@ -154,8 +165,10 @@ def unique_names(names: Iterable[Any] | Coded, what: str, where: Where | None = 
     Raises
     ------
     AnnotationError
-        A name is missing or occurs twice.
+        A name is missing or occurs twice, or this is no list of names.
     """
+    if not isinstance(names, Coded):
+        require_list(names, what)
     column = names if isinstance(names, Coded) else code(names if hasattr(names, "dtype") else list(names))
     where = where or (lambda place: f"position {place}")
     if column.has_missing:
@@ -211,14 +224,19 @@ def duplicated(columns: Sequence[np.ndarray]) -> Bool[np.ndarray, " rows"]:
 def warn_of_duplicates(n: int, what: str, first: str) -> None:
     """Say, where the package was called, how many rows are left out because they repeat another, and the first."""
     count = f"{n} exact duplicates of {what}s are" if n > 1 else f"1 exact duplicate of a {what} is"
-    frame: FrameType | None = sys._getframe()
-    level, outside = 0, 1
+    warnings.warn(f"{count} left out: {first}", AnnotationWarning, stacklevel=outside())
+
+
+def outside() -> int:
+    """Return the stack level, for a warning of the caller's, of the code that called the package."""
+    frame: FrameType | None = sys._getframe(1)
+    level, found = 0, 1
     while frame is not None:  # past whatever of other packages stands between ours
         level += 1
         if frame.f_globals["__name__"].partition(".")[0] == __name__.partition(".")[0]:
-            outside = level + 1
+            found = level + 1
         frame = frame.f_back
-    warnings.warn(f"{count} left out: {first}", AnnotationWarning, stacklevel=outside)
+    return found
 
 
 def order_of_names(names: pd.Index) -> Int[np.ndarray, " names"]:

@@ -34,8 +34,8 @@ class Pairs(Annotations):
     ----------
     items : Index, shape (n_items,)
     annotators : Index, shape (n_annotators,)
-    positional : bool
-        Whether the user gave the order of the items.
+    named : bool
+        Whether the items have names of their own, and are not the numbered rows of an array.
     item_a, item_b : int arrays, shape (n_rows,)
         ``item_a < item_b``; rows are sorted by both, then by annotator and grouping, then "apart" before "same".
     annotator : int array, shape (n_rows,)
@@ -135,7 +135,7 @@ class Pairs(Annotations):
 
     @classmethod
     def _from_columns(
-        cls, columns: dict[str, Coded], items: Iterable[Any] | None, where: Where, *, positional: bool = False
+        cls, columns: dict[str, Coded], items: Iterable[Any] | None, where: Where, *, named: bool = True
     ) -> Pairs:
         columns, where = place_items(columns, ("item_a", "item_b"), items, where)
         item_a, item_b = columns["item_a"], columns["item_b"]
@@ -148,7 +148,7 @@ class Pairs(Annotations):
         return cls(
             items=item_a.names,
             annotators=annotator.names,
-            positional=positional or items is not None,
+            named=named,
             item_a=item_a.codes,
             item_b=item_b.codes,
             annotator=annotator.codes,
@@ -180,12 +180,15 @@ class Pairs(Annotations):
         0    ant    bee       Ann         0   True
         1    ant    bee       Ann         1  False
         """
+        return self._table(slice(None))
+
+    def _table(self, rows: slice) -> pd.DataFrame:
         columns = {
-            "item_a": self.items.take(self.item_a),
-            "item_b": self.items.take(self.item_b),
-            "annotator": self.annotators.take(self.annotator),
-            "grouping": self.groupings.take(self.grouping),
-            "same": self.same,
+            "item_a": self.items.take(self.item_a[rows]),
+            "item_b": self.items.take(self.item_b[rows]),
+            "annotator": self.annotators.take(self.annotator[rows]),
+            "grouping": self.groupings.take(self.grouping[rows]),
+            "same": self.same[rows],
         }
         if (self.annotators.get_indexer(self.groupings)[self.grouping] == self.annotator).all():
             del columns["grouping"]
@@ -203,9 +206,9 @@ class Pairs(Annotations):
     def _rows(self, rows: np.ndarray) -> Pairs:
         return replace(self, **{name: getattr(self, name)[rows] for name in PARALLEL})
 
-    def _renumber_items(self, place: np.ndarray, names: pd.Index, positional: bool) -> Pairs:
+    def _renumber_items(self, place: np.ndarray, names: pd.Index) -> Pairs:
         item_a, item_b = place[self.item_a], place[self.item_b]
-        moved = replace(self, items=names, positional=positional, item_a=item_a, item_b=item_b)
+        moved = replace(self, items=names, item_a=item_a, item_b=item_b)
         return moved._rows((item_a != MISSING) & (item_b != MISSING)).in_order()
 
     def _take_annotators(self, positions: np.ndarray) -> Pairs:

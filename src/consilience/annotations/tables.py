@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -13,8 +14,10 @@ from consilience.annotations.names import (
     MISSING,
     Coded,
     Where,
+    are_row_numbers,
     by_appearance,
     code,
+    is_default,
     union,
     unique_names,
 )
@@ -92,10 +95,21 @@ def recode(column: Coded, names: pd.Index, what: str, whole: str, where: Where) 
     return column.renamed(place, names)
 
 
-def wide_cells(
-    matrix: Any, items: Iterable[Any] | None, annotators: Iterable[Any] | None, caller: str
-) -> tuple[Coded, pd.Index, pd.Index]:
-    """Take a wide table apart: its cells row by row, the names of its rows (items) and columns (annotators).
+@dataclass(frozen=True)
+class Cells:
+    """A wide table taken apart: its cells row by row, and the names of its rows (items) and columns (annotators).
+
+    `named` is whether the rows have names, and not only numbers.
+    """
+
+    cell: Coded
+    rows: pd.Index
+    columns: pd.Index
+    named: bool
+
+
+def wide_cells(matrix: Any, items: Iterable[Any] | None, annotators: Iterable[Any] | None, caller: str) -> Cells:
+    """Take a wide table apart.
 
     Raises
     ------
@@ -108,7 +122,8 @@ def wide_cells(
     for what, names, expected in (("items", rows, frame.shape[0]), ("annotators", columns, frame.shape[1])):
         if len(names) != expected:
             raise AnnotationError(f"{caller} got {len(names)} names of {what} for a table with {expected} {what}.")
-    return code(frame.to_numpy().ravel()), rows, columns
+    named = not is_default(frame.index) if items is None else not are_row_numbers(items)
+    return Cells(code(frame.to_numpy().ravel()), rows, columns, named)
 
 
 def _as_frame(matrix: Any, caller: str) -> pd.DataFrame:
@@ -137,8 +152,8 @@ def _array_as_frame(matrix: Any, caller: str) -> pd.DataFrame:
     return pd.DataFrame(array)
 
 
-def wide_rows(cell: Coded, annotators: pd.Index) -> tuple[np.ndarray, Coded, Coded]:
+def wide_rows(cells: Cells) -> tuple[np.ndarray, Coded, Coded]:
     """Return item, annotator and content of each cell that is filled."""
-    rows = np.flatnonzero(~cell.missing)
-    item, annotator = np.divmod(rows, max(len(annotators), 1))
-    return item, Coded(annotator, annotators), cell.take(rows)
+    filled = np.flatnonzero(~cells.cell.missing)
+    item, annotator = np.divmod(filled, max(len(cells.columns), 1))
+    return item, Coded(annotator, cells.columns), cells.cell.take(filled)

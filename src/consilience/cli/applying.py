@@ -13,13 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience import load, registry
 from consilience.annotations import Labels
+from consilience.annotations.names import MISSING
 from consilience.cli.evidence import Evidence, read_said
 from consilience.cli.features import read_features
 from consilience.cli.messages import note, say
 from consilience.cli.options import FeatureOptions, flags
+from consilience.cli.outputs import renew_report, require_outputs, write_table
 from consilience.cli.preparing import as_shown, legible, needs_of, read_for, steps_for
 from consilience.cli.reading import named
-from consilience.cli.tables import names_as, read_scores, require_folder, rows_of, write_table
+from consilience.cli.tables import names_as, read_scores, rows_of
 from consilience.cli.verdict import verdict
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
@@ -30,6 +32,7 @@ def predict(
     path: Path, table: Path, *, out: Path | None, proba: bool, reading: Mapping[str, Any], feature_item: str | None
 ) -> None:
     """Write the cluster or class of every item of a table, and how probable each of them is if `proba`."""
+    require_outputs([out], [path, table])
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "predict_proba"):
@@ -40,14 +43,16 @@ def predict(
     if registry.entry(type(model).__name__).kind == "consensus":
         if feature_item is not None:
             raise InputError(f"{type(model).__name__} tells classes by labels; --feature-item is of no use.")
-        items, probability = _by_labels(model, table, reading)
+        items, probability, said = _by_labels(model, table, reading)
     elif not reading:
         items, probability = _by_features(estimator, table, feature_item)
+        said = np.ones(len(items), dtype=bool)
     else:
         raise InputError(f"{type(model).__name__} tells clusters by features; leave out {flags(reading)}.")
     answer = Answer.of(model)
-    named = answer.index.take(probability.argmax(1))
-    found = pd.DataFrame({"item": items, answer.column: named, "probability": probability.max(1)})
+    named = answer.names_of(np.where(said, probability.argmax(1), MISSING))
+    highest = np.where(said, probability.max(1), np.nan)
+    found = pd.DataFrame({"item": items, answer.column: named, "probability": highest})
     if proba:
         heads = [f"probability of {name}" if answer.is_named else f"cluster {name}" for name in answer.index]
         found = pd.concat([found, pd.DataFrame(probability, columns=heads)], axis=1)
@@ -66,11 +71,13 @@ def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index
     return table.index, estimator.predict_proba(table.to_numpy() if by_place else table)
 
 
-def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray]:
+def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray, np.ndarray]:
+    """Items, the probabilities of their classes, and whether they have labels at all."""
     check_is_fitted(model)
     labels, _ = read_said(path, reading=reading, model=type(model).__name__)
     try:
-        return labels.items, model.predict_proba(as_fitted(labels, model))
+        probability = model.predict_proba(as_fitted(labels, model))
+        return labels.items, probability, labels.summary().annotators_per_item.to_numpy() > 0
     except InputError as error:
         raise InputError(f"{named(path)}: {error}") from error
 
@@ -96,7 +103,7 @@ def report(
     feature_options: FeatureOptions,
 ) -> None:
     """Write the report of a saved model again, for instance with scores."""
-    require_folder(out)
+    require_outputs([out], [path, annotations, features, scores], of=path)
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "items_"):
@@ -113,6 +120,7 @@ def report(
     shown, table = as_shown(estimator, table)
     warnings = verdict(model, Evidence(said, table, [])).warnings
     write_report(shown, said, X=table, scores=rated, warnings=warnings, path=out)
+    renew_report(out)
     say(f"{out}")
 
 

@@ -65,7 +65,7 @@ def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str |
     Examples
     --------
     >>> with_clusters("MECC", {}, 4), with_clusters("MECC", {}, "auto"), with_clusters("ProductMixture", {}, 3)
-    ({'n_clusters': 4}, {}, {'n_components': 3})
+    ({'n_clusters': 4}, {}, {'n_clusters': 3})
     """
     if clusters is None:
         return dict(settings)
@@ -83,22 +83,12 @@ def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str |
 
 def _instead(known: registry.Entry, clusters: int | str = "N") -> str:
     """What to do where a model cannot be told, or does not find, a number of clusters."""
-    if known.max_clusters is not None:
-        return f"It finds the number; --set {known.max_clusters}={clusters} bounds it.{_told(known, clusters)}"
     if known.clusters is None and known.reads == ("labels",):
         return (
             f"The classes are those that the labels name; --model ProductMixture --clusters {clusters} is free of them."
         )
-    if known.clusters == "n_components":
+    if known.reads == ("labels",):
         return "Without --clusters, there are as many classes as the labels name."
     if known.clusters is None:
         return "Its number is that of the consensus that it is made of."
     return "Give --clusters N, or let 'consilience compare --clusters 2:8' try several."
-
-
-def _told(known: registry.Entry, clusters: int | str) -> str:
-    """Name a model like this one that can be told a number."""
-    like = {"PartitionLabelModel": "SubsetFusion (without features) or MECC (with)", "Crowdclustering": "MECC"}
-    if known.clusters is not None or known.name not in like:
-        return ""
-    return f" {like[known.name]} can be told: --model NAME --clusters {clusters}."

@@ -67,7 +67,7 @@ def main() -> None:
 
     Start with 'consilience fit': it reads what people said, finds the clusters or classes, and writes a report. Results
     go to standard output, notes and progress to standard error. Exit codes: 0 done, 2 wrong usage or bad input, 1
-    failed.
+    failed, 130 interrupted.
     """
     show_help()
 
@@ -158,6 +158,9 @@ def fit(
 
     A result that is none, or no more than chance, is said so first, and under "warnings" in summary.json. If judgements
     of pairs without features do not decide, the exit code is 1; all files are written.
+
+    No input is ever overwritten, nor a file in the folder that no fit wrote; the files of an earlier fit are replaced
+    all at once.
     """
     from consilience.cli.fitting import fit as run
 

@@ -18,8 +18,8 @@ from consilience.cli.evidence import Material, read_material
 from consilience.cli.fitting import make_estimator
 from consilience.cli.messages import note, say, say_json
 from consilience.cli.options import FeatureOptions
+from consilience.cli.outputs import require_outputs, write_table
 from consilience.cli.preparing import behind, steps_for
-from consilience.cli.tables import require_folder, write_table
 from consilience.comparison import Comparison
 from consilience.comparison import compare as compare_models
 from consilience.entrants import candidates, final
@@ -47,8 +47,7 @@ def compare(
     feature_options: FeatureOptions,
 ) -> None:
     """Compare models on files and show the table of them."""
-    if out is not None:
-        require_folder(out)
+    require_outputs([out], [annotations, features])
     names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
     of_model = by_model(settings, names)
     material = read_material(annotations, features, reading, feature_options)

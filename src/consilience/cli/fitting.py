@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from inspect import signature
@@ -19,13 +18,16 @@ from consilience.cli.choosing import choose, said_why, with_clusters
 from consilience.cli.evidence import Evidence, Material, evidence_for, read_material
 from consilience.cli.messages import UndecidedError, note, printable, say, say_json
 from consilience.cli.options import FeatureOptions
+from consilience.cli.outputs import encoded, require_no_input
 from consilience.cli.preparing import as_shown, behind, legible, steps_for
+from consilience.cli.result_folder import SUMMARY, checksums_in, possible_files, replaced_folder, require_free
 from consilience.cli.results import write_results
 from consilience.cli.summary import as_lines, summary
 from consilience.cli.tables import read_scores
 from consilience.cli.verdict import suggestions, verdict
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
+from consilience.writing import replacing
 
 AUTO = "auto"
 COMMON = ("random_state", "n_jobs")  # settings that every model may take
@@ -66,7 +68,7 @@ def fit(
         note(why)
     evidence = evidence_for(name, material, known)
     rated = None if scores is None else read_scores(scores, evidence.annotations.items)
-    make_folder(out)
+    require_folder_for(name, out, [annotations, features, scores, *known.values()])
     for text in evidence.notes:
         note(text)
     estimator, shown, table = fitted(estimator, name, evidence, feature_options, standardize=standardize)
@@ -74,11 +76,13 @@ def fit(
     said = verdict(last_step(estimator), legible_evidence)
     for text in (more := suggestions(last_step(estimator), legible_evidence, said)):
         note(text)
-    write_results(estimator, out)
-    report(shown, evidence.annotations, X=table, scores=rated, warnings=said.warnings, path=out / "report.html")
-    found = {"warnings": said.warnings, "why": why} | summary(estimator, material, evidence, out, more=more)
-    text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
-    (out / "summary.json").write_text(text + "\n", encoding="utf-8")
+    with replaced_folder(out) as folder:
+        write_results(estimator, folder)
+        report(shown, evidence.annotations, X=table, scores=rated, warnings=said.warnings, path=folder / "report.html")
+        found = {"warnings": said.warnings, "why": why} | summary(estimator, material, evidence, out, more=more)
+        found |= {"checksums": checksums_in(folder)}
+        with replacing(folder / SUMMARY) as file:
+            file.write(encoded(found))
     for warning in said.warnings if as_json else ():
         click.echo(f"Warning: {printable(warning)}", err=True)
     if as_json:
@@ -87,6 +91,14 @@ def fit(
         say(as_lines(found))
     if said.is_undecided:
         raise UndecidedError(f"Undecided: see the warning. What was found all the same is in {out}.")
+
+
+def require_folder_for(model: str, out: Path, inputs: Iterable[Path | None]) -> None:
+    """Raise an InputError unless the results of a model can be written to a folder, and over none of the inputs."""
+    names, inputs = possible_files(model), list(inputs)
+    for name in names:
+        require_no_input(out / name, inputs)
+    require_free(out, names)
 
 
 def chosen(
@@ -211,17 +223,3 @@ def _takes(model: str, name: str) -> bool:
         return name in signature(registry.estimator(model).fit).parameters
     except MissingDependencyError:
         return False
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder unless it is there.
-
-    Raises
-    ------
-    InputError
-        There is a file of that name.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise InputError(f"{path} cannot be a folder, since there is a file of that name.") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,8 +15,20 @@ import click
 from consilience.cli.program import ReadingOption
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-FILE = click.Path(path_type=Path)
-SOURCE = click.Path(path_type=Path, allow_dash=True)  # - is standard input
+
+
+class FilePath(click.Path):
+    """A path that is not empty: empty text would be the working directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        if not os.fspath(value):
+            self.fail("the name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = FilePath(path_type=Path)
+SOURCE = FilePath(path_type=Path, allow_dash=True)  # - is standard input
 ALL_COLUMNS = "all"
 KINDS = click.Choice(["groupings", "pairs", "labels"])
 MOST = 2**31 - 1
@@ -323,7 +336,7 @@ out_option = click.option(
     metavar="FOLDER",
     default=Path("consilience-report"),
     show_default=True,
-    help="Folder to write.",
+    help="Folder to write. A fit that it holds is replaced as a whole; other files in it stay.",
 )
 seed_option = click.option(
     "--seed",

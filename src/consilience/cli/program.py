@@ -1,7 +1,7 @@
 """What all commands share: results on standard output, one sentence on standard error, and exit codes.
 
 0 is success; 2 wrong usage or bad input; 1 any other failure, and judgements that do not decide; 130 an interruption by
-the user. `messages` turns errors into sentences.
+the user; 129 and 143 the signals SIGHUP and SIGTERM. `messages` turns errors into sentences.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from consilience.cli.interruptions import end_on_signals
 from consilience.cli.messages import as_click, note, printable
 
 INTERRUPTED = 130
@@ -66,6 +67,11 @@ class Program(click.Group):
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **({"invoke_without_command": True} | options))
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Run as the program of a process, which ends on signals."""
+        end_on_signals()
+        return self.main(*args, **options)
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run the program and exit, or return if `standalone_mode` is False."""

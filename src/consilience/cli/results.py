@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from consilience import save
-from consilience.cli.tables import write_table
+from consilience.cli.outputs import write_table
 from consilience.inspection.answer import Answer
 from consilience.inspection.label_tables import keyed
 
@@ -25,7 +25,7 @@ def write_results(estimator: Any, out: Path) -> None:
 def tables_of(model: Any) -> dict[str, pd.DataFrame]:
     """Tables of what a fitted estimator found, by the names of their files.
 
-    Items of no cluster have the label -1, and no probability.
+    Items of no cluster have the label -1, those of no class a blank one, and neither a probability.
     """
     answer = Answer.of(model)
     names = {"item": model.items_, answer.column: answer.names_of(answer.codes)}

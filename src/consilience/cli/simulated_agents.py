@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience import write_annotations
+from consilience.annotations.files.writing import long_table_writer
 from consilience.cli.messages import say
-from consilience.cli.sources import classes_of
-from consilience.cli.tables import read_numbers, require_folder, write_table
+from consilience.cli.outputs import require_outputs, table_writer, write_files
+from consilience.cli.sources import classes_of, files_of
+from consilience.cli.tables import read_numbers
 from consilience.datasets import list_datasets, load_dataset
 from consilience.errors import InputError
 from consilience.simulation import ClusteringPopulation, gaussian_clusters, present, random_subsets
@@ -36,8 +37,7 @@ def simulate_agents(
     seed: int,
 ) -> None:
     """Write the groupings that agents make of subsets, and what is true of the items if that is wanted."""
-    for path in filter(None, (out, truth_out, features_out)):
-        require_folder(path)
+    require_outputs([out, truth_out, features_out], [] if features is None else files_of(features))
     if annotators is not None and annotators < 1:
         raise InputError(f"--annotators must be at least 1. Got {annotators}.")
     items, agents, shown = (np.random.default_rng(source) for source in np.random.SeedSequence(seed).spawn(3))
@@ -50,14 +50,16 @@ def simulate_agents(
     asked = random_subsets(table.index, subset_size, subsets, random_state=shown)
     agent = population if annotators is None else [population.draw() for _ in range(annotators)]
     said = present(agent, asked, items=table.index)
-    write_annotations(said, out)
-    say(f"{out}: {said}")
+    writers = {out: long_table_writer(said, out)}
+    told = [f"{out}: {said}"]
     if truth_out is not None and truth is not None:
-        write_table(truth.rename("class").rename_axis("item").reset_index(), truth_out)
-        say(f"{truth_out}: {truth.nunique()} clusters of {len(truth)} items")
+        writers[truth_out] = table_writer(truth.rename("class").rename_axis("item").reset_index(), truth_out)
+        told.append(f"{truth_out}: {truth.nunique()} clusters of {len(truth)} items")
     if features_out is not None:
-        write_table(table.rename_axis("item").reset_index(), features_out)
-        say(f"{features_out}: {table.shape[1]} features of {len(table)} items")
+        writers[features_out] = table_writer(table.rename_axis("item").reset_index(), features_out)
+        told.append(f"{features_out}: {table.shape[1]} features of {len(table)} items")
+    write_files(writers)
+    say("\n".join(told))
 
 
 def _drawn(settings: dict[str, Any], rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:

@@ -12,12 +12,15 @@ import pandas as pd
 
 from consilience import write_annotations
 from consilience.annotations import Annotations, Groupings, Labels
+from consilience.annotations.files.writing import long_table_writer
 from consilience.annotations.names import plain
 from consilience.cli.item_columns import item_column
 from consilience.cli.messages import say, say_json
+from consilience.cli.outputs import require_outputs, table_writer, write_files, write_table
 from consilience.cli.reading import read_noted
-from consilience.cli.tables import names_in, numbers, read_table, require_folder, write_table
+from consilience.cli.tables import names_in, numbers, read_table
 from consilience.datasets import list_datasets, load_dataset
+from consilience.datasets.catalogue import data_files
 from consilience.errors import InputError
 
 
@@ -31,14 +34,21 @@ def simulate(
     **settings: Any,
 ) -> None:
     """Write annotations of items whose classes are known, made by a generator of `consilience.simulation`."""
-    require_folder(out)
+    require_outputs([out, features_out], files_of(source))
     classes, features = classes_of(source, class_column, with_features=features_out is not None)
     said = generator(classes, **settings)
-    write_annotations(said, out)
+    writers = {out: long_table_writer(said, out)}
+    if features_out is not None and features is not None:
+        writers[features_out] = table_writer(features.rename_axis("item").reset_index(), features_out)
+    write_files(writers)
     say(f"{out}: {said}")
     if features_out is not None and features is not None:
-        write_table(features.rename_axis("item").reset_index(), features_out)
         say(f"{features_out}: {features.shape[1]} features of {len(features)} items")
+
+
+def files_of(source: str) -> list[Path]:
+    """Files that a data set, or the table of that name, is read from."""
+    return data_files(source) if source in set(list_datasets()["name"]) else [Path(source)]
 
 
 def classes_of(source: str, class_column: str, *, with_features: bool) -> tuple[pd.Series, pd.DataFrame | None]:
@@ -74,7 +84,7 @@ def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, p
 
 def convert(source: Path, out: Path, *, to: str | None, reading: Mapping[str, Any]) -> None:
     """Read annotations in any format and write their long table, as another kind if `to` says so."""
-    require_folder(out)
+    require_outputs([out], [source])
     said, _ = read_noted(source, reading)
     said = convert_to(said, to)
     write_annotations(said, out)
@@ -113,7 +123,7 @@ def datasets(name: str | None, *, what: str | None, out: Path | None, as_json: b
     if out is None:
         _describe(name, data_set.DESCR, as_json=as_json)
         return
-    require_folder(out)
+    require_outputs([out], files_of(name))
     part = what or ("annotations" if data_set.annotations is not None else "features")
     held: Any = {"annotations": data_set.annotations, "features": data_set.data, "classes": data_set.target}[part]
     if held is None:

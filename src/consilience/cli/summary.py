@@ -126,6 +126,7 @@ def _of_classes(model: Any, evidence: Evidence) -> dict[str, Any]:
     ]
     return {
         "n_classes": model.n_clusters_,
+        "n_items_without_class": int((answer.codes < 0).sum()),
         "classes": classes,
         "measure": answer.measure,
         "n_known_classes": len(evidence.known.get("gold", ())),
@@ -245,8 +246,10 @@ def _lines_of_classes(found: dict[str, Any]) -> list[str]:
     what = [counted(found[f"n_{thing}s"], thing) for thing in ("item", "annotator", "label")]
     lines = [f"{what[0]} in {counted(len(classes), 'class', 'classes')} by {what[1]}"]
     names = [_short(name) if isinstance(name := row["label"], str) else f"class {name}" for row in classes]
-    rows = _rows(names, [row["n_items"] for row in classes], found["n_items"])
-    means = [row["mean_probability"] for row in classes]
+    sizes, means = [row["n_items"] for row in classes], [row["mean_probability"] for row in classes]
+    if nowhere := found["n_items_without_class"]:
+        names, sizes, means = [*names, "in none"], [*sizes, nowhere], [*means, None]
+    rows = _rows(names, sizes, found["n_items"])
     lines += [row if mean is None else f"{row}  mean {found['measure']} {mean:.3f}" for row, mean in zip(rows, means)]
     tells = f"label tells {found['information']:.2f} bits of its item's class on average."
     if found["agreement"] is None:

@@ -1,4 +1,4 @@
-"""Tables of numbers for items (features, scores) from files, and tables to files."""
+"""Tables of numbers for items (features, scores) from files."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from consilience.annotations.files.sources import TEXT, Source, import_pyarrow, read_source
+from consilience.annotations.files.sources import Source, read_source
 from consilience.annotations.files.table import CANONICAL_INTEGER, Table
 from consilience.annotations.names import plain, unique_names
 from consilience.cli.cells import ColumnReader, read_cells, with_decimal_points
 from consilience.cli.item_columns import ids_beside, item_column
-from consilience.cli.messages import note, say_data
+from consilience.cli.messages import note
 from consilience.cli.program import others
 from consilience.errors import AnnotationError, InputError
 
@@ -138,32 +138,3 @@ def rows_of(table: pd.DataFrame, items: pd.Index, path: Path) -> pd.DataFrame:
 def read_scores(path: Path, items: pd.Index) -> pd.DataFrame:
     """Read a table of outside scores, NaN where one is missing, for some items in their order."""
     return rows_of(read_numbers(path, blanks=True, items=items), items, path)
-
-
-def write_table(frame: pd.DataFrame, path: Path | None) -> None:
-    """Write a table to CSV, TSV or Parquet, or as CSV to standard output if `path` is None.
-
-    Raises
-    ------
-    InputError
-        The folder does not exist, or the file name ends otherwise.
-    """
-    if path is None:
-        say_data(frame.to_csv(index=False, lineterminator="\n"))
-        return
-    require_folder(path)
-    if text := TEXT.search(path.name):
-        frame.to_csv(path, sep="," if text[1].lower() == "csv" else "\t", index=False, lineterminator="\n")
-    elif path.suffix.lower() == ".parquet":
-        import_pyarrow()
-        frame.to_parquet(path, index=False)
-    else:
-        raise InputError(f"The file name must end in .csv, .tsv (also with .gz) or .parquet. Got {path.name!r}.")
-
-
-def require_folder(path: Path) -> None:
-    """Raise an InputError unless a file could be made at `path`."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give the name of a file.")
-    if not path.parent.is_dir():
-        raise InputError(f"There is no folder {path.parent}.")

@@ -23,7 +23,6 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 
 from consilience.annotations import Groupings
-from consilience.annotations.names import order_of_names
 from consilience.consensus import fusing
 from consilience.errors import InputError
 from consilience.inference.memberships import Memberships, parts, shares_together
@@ -34,7 +33,7 @@ Clusters = Int[np.ndarray, " items"]
 
 @dataclass(frozen=True)
 class Seen:
-    """The items that some grouping holds, in the order of their names.
+    """The items that some grouping holds.
 
     places : of these items among all.
     part : of `memberships.parts`.
@@ -47,10 +46,9 @@ class Seen:
 
     @classmethod
     def of(cls, groupings: Groupings) -> Seen:
-        """Bring the items into the order of their names, so that the order of the rows does not matter."""
+        """Leave out the items that no grouping holds."""
         everything = Memberships.of(groupings)
-        order = order_of_names(groupings.items)
-        places = order[(everything.times_seen > 0)[order]]
+        places = np.flatnonzero(everything.times_seen > 0)
         memberships = everything.of_items(places)
         return cls(memberships, places, parts(memberships), len(groupings))
 
@@ -188,7 +186,7 @@ def habits(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, "an
     return np.asarray((counted + crowd) / (of + 1))
 
 
-def require_at_most(estimator: Any, n_clusters: int, n_seen: int) -> None:
+def require_at_most(estimator: Any, n_clusters: Any, n_seen: int) -> None:
     """Raise an InputError where more clusters are asked for than items are in groupings."""
     if n_clusters > n_seen:
         raise InputError(

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.special import expit
-from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings, Pairs
-from consilience.annotations.files.reading import in_long_frame
-from consilience.annotations.names import order_of_names
+from consilience.annotations.canonical import arrange
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import item_embeddings, point_mixture
 from consilience.consensus.item_embeddings import Problem, State
 from consilience.consensus.point_mixture import Mixture, Prior
-from consilience.consensus_estimator import one_blas_thread
-from consilience.errors import InputError
+from consilience.errors import AnnotationWarning, InputError
+from consilience.given_annotations import require_no_second, warn_of_unsaid
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
-from consilience.parameters import is_number, is_whole, require
+from consilience.inference.threads import one_blas_thread
+from consilience.parameters import check_random_state, is_auto, is_number, is_whole, require, require_number_of_clusters
+from consilience.restoring import Axes
 
 MAX_PAIRS = 500_000  # judgements that `fit` takes: each is met in every sweep
 MOST_CLUSTERS = 10_000
@@ -39,8 +40,11 @@ class Crowdclustering(GroupingConsensus):
 
     Parameters
     ----------
+    n_clusters : "auto" or int, default="auto"
+        Number of clusters. "auto" finds it. With a number, so many are begun with; a warning says where some of them
+        end without items.
     max_clusters : int, default=15
-        Clusters at most.
+        Clusters at most, where their number is to be found.
     n_components : int, default=4
         D: dimensions of the points, from 1 to 10.
     two_stage : bool, default=False
@@ -59,7 +63,9 @@ class Crowdclustering(GroupingConsensus):
         A stage has converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Restarts side by side, as in joblib.
-    random_state : int, RandomState instance or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -107,10 +113,18 @@ class Crowdclustering(GroupingConsensus):
     [True, True, False]
     """
 
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "embedding_": ("items",),
+        "_points": ("items",),
+        "_weights": ("annotators",),
+        "_weight_covariances": ("annotators",),
+    }
+
     def __init__(
         self,
-        max_clusters: Any = 15,
+        n_clusters: NumberOfClusters = "auto",
         *,
+        max_clusters: Any = 15,
         n_components: Any = 4,
         two_stage: Any = False,
         item_variance: Any = 5.0,
@@ -122,8 +136,10 @@ class Crowdclustering(GroupingConsensus):
         max_iter: Any = 500,
         tol: Any = 1e-5,
         n_jobs: Any = None,
-        random_state: Any = None,
+        verbose: Any = False,
+        random_state: RandomSource = None,
     ) -> None:
+        self.n_clusters = n_clusters
         self.max_clusters = max_clusters
         self.n_components = n_components
         self.two_stage = two_stage
@@ -136,9 +152,10 @@ class Crowdclustering(GroupingConsensus):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, annotations: Any, y: Any = None) -> Any:
+    def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -146,7 +163,11 @@ class Crowdclustering(GroupingConsensus):
         annotations : Pairs, Groupings, Labels, DataFrame or array of shape (n_items, n_annotators)
             Judgements of pairs, or their long table; groupings, which judge every two of their items; a long table of
             groupings; or a matrix of group names, in which NaN and None mean that the annotator left the item out.
-        y : ignored
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells. By default -1 where it is
+            the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
 
         Returns
         -------
@@ -155,23 +176,30 @@ class Crowdclustering(GroupingConsensus):
         Raises
         ------
         InputError
-            Annotations that hold no judgements of pairs or too many, or a wrong parameter.
+            Annotations that hold no judgements of pairs or too many, features beside them, or a wrong parameter.
 
         Warns
         -----
+        AnnotationWarning
+            Something was left out, taken for missing, or not used.
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
+        AnnotationWarning
+            Fewer clusters than were asked for own items.
         """
+        require_no_second(y, type(self).__name__)
         self._check_parameters()
-        annotations = in_long_frame(annotations)
-        if not isinstance(annotations, Pairs):
-            return super().fit(annotations)
-        self._forget_columns()
-        self._require_pairs(annotations.n_rows, len(annotations))
-        with one_blas_thread():
-            return self._learn(annotations)
+        said = self._said(annotations, reset=True, missing=missing)
+        if isinstance(said, Pairs):
+            self._require_pairs(said.n_rows, len(said))
+        arranged = arrange(said if isinstance(said, Pairs) else self._pairs_of(self._grouped(said)))
+        with one_blas_thread(), self._progress():
+            self._learn(arranged.said)
+        self._restore(arranged)
+        warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
+        return self
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -200,29 +228,30 @@ class Crowdclustering(GroupingConsensus):
             same = expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
         return float(same[0]) if one else same
 
-    def _fuse(self, groupings: Groupings) -> Crowdclustering:
+    def _fuse(self, groupings: Groupings) -> None:
+        self._learn(self._pairs_of(groupings))
+
+    def _pairs_of(self, groupings: Groupings) -> Pairs:
         sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(float)
         n_pairs = int((sizes * (sizes - 1) / 2).sum())
         self._require_pairs(n_pairs, len(groupings))
-        return self._learn(groupings.to_pairs(max_pairs=MAX_PAIRS))
+        return groupings.to_pairs(max_pairs=MAX_PAIRS)
 
-    def _learn(self, pairs: Pairs) -> Crowdclustering:
-        order = order_of_names(pairs.items)
-        judged = np.zeros(len(order), dtype=bool)
-        judged[pairs.item_a] = judged[pairs.item_b] = True
-        order = order[judged[order]]
+    def _learn(self, pairs: Pairs) -> None:
+        order = np.union1d(pairs.item_a, pairs.item_b)
         order = order[np.random.default_rng(SHUFFLE).permutation(len(order))]
         problem = Problem.of(pairs[order], n_components=int(self.n_components), prior=self._prior())
         run = partial(
             item_embeddings.run,
             problem,
-            int(self.max_clusters),
+            int(self.max_clusters) if is_auto(self.n_clusters) else int(self.n_clusters),
+            fewest=1 if is_auto(self.n_clusters) else int(self.n_clusters),
             two_stage=bool(self.two_stage),
             max_iter=self.max_iter,
             tol=self.tol,
         )
         seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
-        found = restarts(run, [(seed,) for seed in seeds], n_jobs=self.n_jobs, progress="Restarts")
+        found = restarts(run, [(seed,) for seed in seeds], n_jobs=self.n_jobs)
         self.restart_bounds_ = np.array([trace.lower_bound for trace, _ in found])
         trace, mixture = found[int(self.restart_bounds_.argmax())]
         if not trace.converged:
@@ -230,7 +259,13 @@ class Crowdclustering(GroupingConsensus):
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
         self._read_off(problem, trace.state, mixture, pairs, order)
-        return self
+        if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
+            warnings.warn(
+                f"Crowdclustering found {self.n_clusters_} clusters, where {self.n_clusters} were asked for: the "
+                "judgements do not tell so many apart.",
+                AnnotationWarning,
+                stacklevel=4,
+            )
 
     def _read_off(
         self, problem: Problem, state: State, mixture: Mixture, pairs: Pairs, order: Int[np.ndarray, " judged"]
@@ -262,6 +297,7 @@ class Crowdclustering(GroupingConsensus):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        require_number_of_clusters(self)
         clusters = is_whole(self.max_clusters, 1) and self.max_clusters <= MOST_CLUSTERS
         require(self, "max_clusters", f"an int from 1 to {MOST_CLUSTERS:,}", clusters)
         components = is_whole(self.n_components, 1) and self.n_components <= MOST_COMPONENTS
@@ -278,6 +314,11 @@ class Crowdclustering(GroupingConsensus):
         if not n_pairs:
             raise InputError(
                 f"Crowdclustering needs judgements of pairs, and the annotations hold none (n_samples = {n_items})."
+            )
+        if not is_auto(self.n_clusters) and int(self.n_clusters) > n_items:
+            raise InputError(
+                "The 'n_clusters' parameter of Crowdclustering must be at most the number of items, "
+                f"{n_items}. Got {self.n_clusters} instead."
             )
         if n_pairs > MAX_PAIRS:
             raise InputError(

@@ -29,16 +29,17 @@ contradicts anybody) it is what they say.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import co_occurrence as core
 from consilience.grouping_consensus import GroupingConsensus
-from consilience.parameters import is_whole, require
+from consilience.parameters import check_random_state, is_whole, require
+from consilience.restoring import Axes
 
 
 class CSPA(GroupingConsensus):
@@ -50,7 +51,7 @@ class CSPA(GroupingConsensus):
         "auto": the number, from 2 to `max_clusters`, of largest gap between eigenvalues.
     max_clusters : int, default=30
         Largest number that "auto" considers.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -87,12 +88,16 @@ class CSPA(GroupingConsensus):
     array([1, 1, 0, 0, 0])
     """
 
-    def __init__(self, n_clusters: Any = "auto", *, max_clusters: Any = 30, random_state: Any = None) -> None:
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {"_habits": ("annotators",)}
+
+    def __init__(
+        self, n_clusters: NumberOfClusters = "auto", *, max_clusters: Any = 30, random_state: RandomSource = None
+    ) -> None:
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
         self.random_state = random_state
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters
@@ -119,7 +124,7 @@ class CSPA(GroupingConsensus):
             same = same * within + (1 - same) * across
         return float(same[0]) if one else same
 
-    def _fuse(self, groupings: Groupings) -> CSPA:
+    def _fuse(self, groupings: Groupings) -> None:
         seen = core.Seen.of(groupings)
         auto = self.n_clusters == "auto"
         if not auto:
@@ -135,7 +140,6 @@ class CSPA(GroupingConsensus):
         self.annotators_ = core.annotator_table(groupings, seen.memberships, found.cluster)
         self._habits = core.habits(seen.memberships, found.cluster)
         self.notes_ = core.notes(seen, found, asked)
-        return self
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -47,14 +47,17 @@ from scipy.special import gammaln
 
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
+from consilience.annotations.canonical import arrange
 from consilience.consensus.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
 from consilience.consensus.prior_knowledge import gold_codes, history_counts
-from consilience.consensus_estimator import one_blas_thread
+from consilience.given_annotations import require_no_second
 from consilience.inference import Trace, iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.product_distributions import Answers, Expectation, expectation, expectation_of, posterior
+from consilience.inference.threads import one_blas_thread
 from consilience.parameters import is_number, is_whole, require
+from consilience.restoring import Axes
 
 SMOOTHING = 1e-6  # of maximum likelihood
 
@@ -168,11 +171,16 @@ class DawidSkene(LabelAggregator):
         Converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Threads that share the items, as in joblib.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
 
     Attributes
     ----------
     labels_ : ndarray of class names, shape (n_items,)
-        Most probable class.
+        Most probable class; missing (NaN where classes are numbers, else None) for items that nobody labelled and whose
+        class is not known.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     classes_ : ndarray of class names, shape (n_classes,)
@@ -211,14 +219,19 @@ class DawidSkene(LabelAggregator):
     True
     """
 
-    def __init__(self, confusion="full", prior="learned", max_iter=500, tol=1e-6, n_jobs=None):
+    _axes: ClassVar[Axes] = LabelAggregator._axes | {"confusion_counts_": ("annotators",)}
+
+    def __init__(self, confusion="full", prior="learned", max_iter=500, tol=1e-6, n_jobs=None, verbose=False):
         self.confusion = confusion
         self.prior = prior
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
-    def fit(self, annotations: Any, y: Any = None, *, gold: Any = None, history: Any = None) -> DawidSkene:
+    def fit(
+        self, annotations: Any, y: Any = None, *, missing: Any = None, gold: Any = None, history: Any = None
+    ) -> DawidSkene:
         """Fit the model.
 
         Parameters
@@ -226,7 +239,11 @@ class DawidSkene(LabelAggregator):
         annotations : Labels, DataFrame or array of shape (n_items, n_annotators)
             Labels; a long table of item, annotator, label or of crowd-kit's task, worker, label; or a label matrix,
             in which NaN and None mean that the annotator did not label the item.
-        y : ignored
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+        missing : optional
+            A value, or a list of them, that means that the annotator gave no label, besides blank cells. By default -1
+            where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
         gold : Series or dict, optional
             Known classes by item; items that are not among the annotations are an error.
         history : DataFrame, optional
@@ -240,21 +257,29 @@ class DawidSkene(LabelAggregator):
         Raises
         ------
         InputError
-            Annotations that hold no labels, gold or history that do not fit them, or a wrong parameter.
+            Annotations that hold no labels, features beside them, gold or history that do not fit them, or a wrong
+            parameter.
 
         Warns
         -----
+        AnnotationWarning
+            Something was left out, taken for missing, or not used.
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """
+        require_no_second(y, type(self).__name__)
         self._check_parameters()
-        labels = self._labels(annotations, reset=True)
-        annotators, past = history_counts(history, labels)
+        labels = self._labels(annotations, reset=True, missing=missing)
         known = gold_codes(gold, labels)
-        with one_blas_thread():
-            return self._fit(labels, known, annotators, past)
+        arranged = arrange(labels, None if known is None else known[:, None])
+        annotators, past = history_counts(history, arranged.said)
+        known = None if known is None else known[arranged.items]
+        with one_blas_thread(), self._progress():
+            self._fit(arranged.said, known, annotators, past)
+        self._restore(arranged)
+        return self
 
-    def _aggregate(self, labels: Labels) -> DawidSkene:
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> DawidSkene:
         return self._fit(labels, None, labels.annotators, 0.0)
 
     def _fit(
@@ -283,17 +308,24 @@ class DawidSkene(LabelAggregator):
             warnings.warn(f"DawidSkene: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=3)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
-        self._read_off(labels, trace.state, evidence, annotators)
+        self._read_off(labels, trace.state, evidence, annotators, known)
         return self
 
-    def _read_off(self, labels: Labels, state: State, evidence: Evidence, annotators: pd.Index) -> None:
+    def _read_off(
+        self,
+        labels: Labels,
+        state: State,
+        evidence: Evidence,
+        annotators: pd.Index,
+        known: Int[np.ndarray, " items"] | None,
+    ) -> None:
         n_classes = labels.n_classes
         self._log_weights = state.log_weights
         self._log_table = state.model.log_table.reshape(-1, n_classes)
         q = posterior(evidence.answers, self._log_weights, self._log_table)
         sizes = state.expected.sizes + (self.prior is not None)
         self.class_proportions_ = sizes / sizes.sum()
-        self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators)
+        self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators, known=known)
         counts = (labels_of(state.expected, evidence) + evidence.history).transpose(0, 2, 1)
         matrices = self.confusion_matrices_
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)

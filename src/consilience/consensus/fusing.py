@@ -26,6 +26,7 @@ from consilience.inference.spectral import (
     leading_eigenpairs,
     rows_of_length_one,
 )
+from consilience.progress import counting
 
 KMEANS_ITEMS = 20_000  # more are assigned to centres found on a sample
 MORE_CLUSTERS = 2  # times as many to begin with, where their number is given
@@ -115,12 +116,14 @@ def kmeans(points: Embedding, n_clusters: int, *, rng: np.random.Generator, n_in
     return model.predict(points).astype(np.intp)
 
 
-def by_kmeans(
-    memberships: Memberships, places: Coordinates, numbers: Iterable[int], *, rng: np.random.Generator
-) -> Solution:
+def by_kmeans(memberships: Memberships, places: Coordinates, numbers: range, *, rng: np.random.Generator) -> Solution:
     """Clusters by k-means on the coordinates, as many as have the largest silhouette in the evidence."""
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
-    found = {k: kmeans(places.for_clusters(k), k, rng=rng, n_init=10) for k in numbers}
+    found = {}
+    with counting("numbers of clusters", len(numbers)) as tried:
+        for k in numbers:
+            found[k] = kmeans(places.for_clusters(k), k, rng=rng, n_init=10)
+            tried.update()
     curve = curve_of({k: [evidence.score(cluster), np.nan] for k, cluster in found.items()})
     best = _largest(curve["silhouette"])
     return Solution(onehot(found[best], best), curve, evidence.score(found[best]))
@@ -147,12 +150,14 @@ def by_mixture(
     first = most if most > fewest else min(MORE_CLUSTERS * most, memberships.n_items)
     states: dict[int, mixture.State] = {}
     log_evidence: dict[int, float] = {}
-    for _ in range(n_init):
-        cluster = kmeans(places.for_clusters(first), first, rng=rng)
-        for state in _down_to(fewest, layout, mixture.init(layout, cluster, first), rng=rng):
-            number, fits = state.n_clusters, mixture.log_evidence(layout, state)
-            if number <= most and fits > log_evidence.get(number, -np.inf):
-                states[number], log_evidence[number] = state, fits
+    with counting("clusterings", n_init * (first - fewest + 1)) as tried:
+        for _ in range(n_init):
+            cluster = kmeans(places.for_clusters(first), first, rng=rng)
+            for state in _down_to(fewest, layout, mixture.init(layout, cluster, first), rng=rng):
+                number, fits = state.n_clusters, mixture.log_evidence(layout, state)
+                if number <= most and fits > log_evidence.get(number, -np.inf):
+                    states[number], log_evidence[number] = state, fits
+                tried.update()
     curve = curve_of({k: [evidence.score(state.cluster), log_evidence[k]] for k, state in states.items()})
     state = states[_largest(curve["silhouette"])]
     starts = [state]

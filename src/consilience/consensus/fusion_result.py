@@ -58,11 +58,11 @@ def annotators_table(
 
     Returns
     -------
-    DataFrame, one row an annotator, by falling weight
+    DataFrame, one row an annotator
         n_groupings, n_items, n_groups, weight and agreement, as `SubsetFusion.annotators_`.
     """
     by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
             "n_groupings": np.bincount(by, minlength=n_annotators),
             "n_items": np.bincount(by[memberships.grouping], minlength=n_annotators),
@@ -74,7 +74,6 @@ def annotators_table(
         },
         index=groupings.annotators.rename("annotator"),
     )
-    return table.iloc[np.argsort(-weight, kind="stable")]
 
 
 def notes(groupings: Groupings, part: Int[np.ndarray, " seen"], n_clusters: Any, n_found: int) -> list[str]:

@@ -308,13 +308,18 @@ def lower_bound(problem: Problem, state: State) -> float:
 
 
 def run(
-    problem: Problem, n_clusters: int, seed: int, *, two_stage: bool, max_iter: int, tol: float
+    problem: Problem, n_clusters: int, seed: int, *, fewest: int = 1, two_stage: bool, max_iter: int, tol: float
 ) -> tuple[Trace[State], Mixture]:
-    """Fit from one start; the trace of the last stage that sees judgements, and the mixture of its points."""
+    """Fit from one start; the trace of the last stage that sees judgements, and the mixture of its points.
+
+    It begins with `fewest` to `n_clusters` clusters.
+    """
     rng = np.random.default_rng(seed)
     sweep, bound = partial(step, problem), attrgetter("bound")
     first = iterate(init(problem, rng=rng), sweep, bound, max_iter=max_iter, tol=tol if two_stage else LOOSE_TOL)
-    starts = point_mixture.mixtures_of(problem.layout, problem.prior, first.state.points, n_clusters, rng=rng)
+    starts = point_mixture.mixtures_of(
+        problem.layout, problem.prior, first.state.points, n_clusters, fewest=fewest, rng=rng
+    )
     if two_stage:
         return first, starts[0]
     begun = [

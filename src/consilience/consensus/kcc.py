@@ -42,17 +42,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.types import AnnotationsLike, Count, Names, RandomSource
 from consilience.consensus import co_occurrence, fusing
 from consilience.consensus import kcc_utilities as utilities
 from consilience.errors import InputError
@@ -61,9 +61,12 @@ from consilience.inference import Trace
 from consilience.inference.iterate import UnsettledWarning, iterate, restarts, spawn_seeds
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import degree_normalised_embedding, rows_of_length_one
-from consilience.parameters import is_number, is_one_of, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
+from consilience.restoring import Axes
 
 Clusters = Int[np.ndarray, " items"]
+
+HABIT = 2.0  # items, of a grouping's own habit in the shares that are expected of clusters
 
 
 @dataclass(frozen=True)
@@ -216,7 +219,9 @@ class KCC(GroupingConsensus):
         Sweeps of a run.
     n_jobs : int, optional
         Runs side by side, in threads, as in joblib.
-    random_state : int, RandomState instance or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -267,9 +272,15 @@ class KCC(GroupingConsensus):
     array([0, 1])
     """
 
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "centroids_": ("groups",),
+        "_table": ("groups",),
+        "_expected_shares": ("groups",),
+    }
+
     def __init__(
         self,
-        n_clusters: Any = 8,
+        n_clusters: Count = 8,
         *,
         utility: Any = "lp",
         p: Any = 5.0,
@@ -278,7 +289,8 @@ class KCC(GroupingConsensus):
         n_init: Any = 10,
         max_iter: Any = 100,
         n_jobs: Any = None,
-        random_state: Any = None,
+        verbose: Any = False,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.utility = utility
@@ -288,15 +300,17 @@ class KCC(GroupingConsensus):
         self.n_init = n_init
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    def predict(self, annotations: Any) -> Clusters:
+    def predict(self, annotations: AnnotationsLike, *, missing: Any = None) -> Clusters:
         """Nearest cluster of items, old or new, by the groups of fitted groupings that they are in.
 
         Parameters
         ----------
         annotations : Groupings, Labels, DataFrame or array, as for `fit`
             Of annotators, groupings and groups that were fitted.
+        missing : as for `fit`
 
         Returns
         -------
@@ -309,19 +323,49 @@ class KCC(GroupingConsensus):
             A group was not fitted.
         """
         check_is_fitted(self)
-        groupings = self._read_groupings(annotations, reset=False)
-        place = groupings.vocabulary.place_in(self.centroids_.index.tolist())
-        used = groupings.incidence.indices
-        if (place[used] == MISSING).any():
-            annotator, grouping, group = groupings.vocabulary.group_keys()[used[np.argmax(place[used] == MISSING)]]
-            raise InputError(
-                f"Group {plain(group)!r} of grouping {plain(grouping)!r} by annotator {plain(annotator)!r} was not "
-                "fitted."
-            )
+        groupings, place = self._known(annotations, missing)
         distance = np.asarray(groupings.incidence @ self._table[place])
         return np.where(np.diff(groupings.incidence.indptr) > 0, distance.argmin(1), -1)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Any = None) -> float:
+        """Mean log probability of the groups that items are in, each by the other groups of the item.
+
+        Each group of an item is left out in turn: the others place the item into a cluster, and the share of this
+        cluster that is in the group is what was expected. An item of one group is expected to be of any cluster, by
+        their sizes. Higher is better, also across numbers of clusters.
+
+        Parameters
+        ----------
+        annotations : Groupings, Labels, DataFrame or array, as for `fit`
+            Of annotators, groupings and groups that were fitted.
+        y : ignored
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a group of an item, at most 0.
+
+        Raises
+        ------
+        InputError
+            A group was not fitted.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_sizes"):
+            raise InputError("This KCC was saved by an earlier version, which kept nothing to score by; fit it again.")
+        groupings, place = self._known(annotations, missing)
+        item, group = groupings.item_of_row, place[groupings.incidence.indices]
+        distance = np.asarray(groupings.incidence @ self._table[place])
+        cluster = (distance[item] - self._table[group]).argmin(1)
+        alone = np.diff(groupings.incidence.indptr)[item] == 1
+        expected = self._expected_shares[group, cluster]
+        expected[alone] = self._expected_shares[group[alone]] @ self._sizes / self._sizes.sum()
+        return float(np.log(expected).mean())
+
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters
@@ -346,13 +390,14 @@ class KCC(GroupingConsensus):
             same = (a * b).sum(1)
         else:
             place = self._place_of_annotator(annotator)
-            shares = self.centroids_.to_numpy()[self._annotator_of_group == place]
+            whose = self.annotators_.index.get_indexer(self.centroids_.index.get_level_values("annotator"))
+            shares = self.centroids_.to_numpy()[whose == place]
             same = np.einsum("ik,kl,il->i", a, shares.T @ shares, b) / max(
                 self.annotators_["n_groupings"].to_numpy()[place], 1
             )
         return float(same[0]) if one else same
 
-    def _fuse(self, groupings: Groupings) -> KCC:
+    def _fuse(self, groupings: Groupings) -> None:
         seen = co_occurrence.Seen.of(groupings)
         co_occurrence.require_at_most(self, self.n_clusters, len(seen.places))
         problem = Problem.of(
@@ -370,7 +415,19 @@ class KCC(GroupingConsensus):
             warnings.warn(f"KCC: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
         self.n_iter_, self.converged_ = best.n_iter, best.converged
         self._set_result(groupings, seen, problem, best.state)
-        return self
+
+    def _known(self, annotations: Any, missing: Any) -> tuple[Groupings, Int[np.ndarray, " groups"]]:
+        """Groupings of known groups, and the rows of their groups in `centroids_`."""
+        groupings = self._read_groupings(annotations, reset=False, missing=missing)
+        place = groupings.vocabulary.place_in(self.centroids_.index.tolist())
+        used = groupings.incidence.indices
+        if (place[used] == MISSING).any():
+            annotator, grouping, group = groupings.vocabulary.group_keys()[used[np.argmax(place[used] == MISSING)]]
+            raise InputError(
+                f"Group {plain(group)!r} of grouping {plain(grouping)!r} by annotator {plain(annotator)!r} was not "
+                "fitted."
+            )
+        return groupings, place
 
     def _start(self, memberships: Memberships, problem: Problem) -> Callable[[np.random.Generator], Clusters]:
         if self.init == "k-means++":
@@ -402,9 +459,25 @@ class KCC(GroupingConsensus):
         index = pd.MultiIndex.from_arrays(levels, names=["annotator", "grouping", "group"])
         self.centroids_ = pd.DataFrame(state.shares[:, kept], index=index)
         self._table = problem.table(state.shares)[:, kept]
-        self._annotator_of_group = groupings.annotator_of_group
+        self._expected_shares, self._sizes = expected_shares(groupings, self.responsibilities_, self.labels_ >= 0)
         self.objective_ = objective(problem, state)
         by_grouping = utility_of_groupings(problem, state)
         self.utility_ = float(by_grouping.sum())
         of_annotators = np.bincount(groupings.annotator_of_grouping, by_grouping, groupings.n_annotators)
         self.annotators_ = co_occurrence.annotator_table(groupings, seen.memberships, cluster, utility=of_annotators)
+
+
+def expected_shares(
+    groupings: Groupings, of_item: Float[np.ndarray, "items clusters"], seen: Bool[np.ndarray, " items"]
+) -> tuple[Float[np.ndarray, "groups clusters"], Float[np.ndarray, " clusters"]]:
+    """Share of each cluster that its grouping puts into each group, and sizes of the clusters.
+
+    Two items' worth of the grouping's own habit is added, so that no share is 0.
+    """
+    counts = np.asarray(groupings.incidence.T @ of_item)
+    grouping = groupings.grouping_of_group
+    held = np.zeros((groupings.n_groupings, counts.shape[1]))
+    np.add.at(held, grouping, counts)
+    groups = np.bincount(grouping, minlength=groupings.n_groupings)[grouping]
+    habit = (counts.sum(1) + 1) / (held.sum(1)[grouping] + groups)
+    return (counts + HABIT * habit[:, None]) / (held[grouping] + HABIT), of_item[seen].sum(0)

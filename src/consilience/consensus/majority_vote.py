@@ -6,9 +6,9 @@ item is of a class; they are what the other models begin from.
 Decided here
 ------------
 Of several classes with the most votes the first in the order of the classes is taken, and `n_ties_` says how often. An
-item without labels has equal shares. Confusion matrices are the shares of an annotator's labels of the items of a
-class by vote, with a hundredth of a label added to each entry, so that a class of which an annotator labelled nothing
-is said to get each label alike.
+item without labels has equal shares, and no class. Confusion matrices are the shares of an annotator's labels of the
+items of a class by vote, with a hundredth of a label added to each entry, so that a class of which an annotator
+labelled nothing is said to get each label alike.
 """
 
 from __future__ import annotations
@@ -28,11 +28,14 @@ class MajorityVote(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray of class names, shape (n_items,)
-        Most frequent label of each item; the first in the order of `classes_` where several are.
+        Most frequent label of each item; the first in the order of `classes_` where several are. Missing (NaN where
+        classes are numbers, else None) for items without labels.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Share of the item's votes for each class; equal shares for items without labels.
     n_ties_ : int
-        Items for which several classes have the most votes, items without labels included.
+        Items with labels for which several classes have the most votes.
     classes_ : ndarray of class names, shape (n_classes,)
     items_ : Index, shape (n_items,)
     annotators_ : DataFrame, one row an annotator
@@ -51,14 +54,15 @@ class MajorityVote(LabelAggregator):
     ['cat', 'dog']
     """
 
-    def _aggregate(self, labels: Labels) -> MajorityVote:
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> MajorityVote:
         shares = vote_shares(labels)
         n_classes = labels.n_classes
         cell = (labels.annotator * n_classes + labels.label) * n_classes
         winner = shares.argmax(1)
         counts = np.bincount(cell + winner[labels.item], minlength=labels.n_annotators * n_classes**2)
         seen = counts.reshape(-1, n_classes, n_classes).transpose(0, 2, 1) + SMOOTHING
-        self.n_ties_ = int(((shares == shares.max(1, keepdims=True)).sum(1) > 1).sum())
+        tied = (shares == shares.max(1, keepdims=True)).sum(1) > 1
+        self.n_ties_ = int((tied & (np.diff(labels.indptr) > 0)).sum())
         self._set_result(labels, shares, labels.classes, seen / seen.sum(2, keepdims=True))
         return self
 

@@ -30,23 +30,24 @@ so that one who sorts by size today and by colour tomorrow blurs both: give each
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
-from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
-from consilience.annotations.names import MISSING, name_index, order_of_names
+from consilience.annotations.names import MISSING, name_index
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import co_occurrence as core
 from consilience.consensus import fusing
 from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import rows_of_length_one
-from consilience.parameters import is_whole, require
+from consilience.parameters import check_random_state, is_whole, require
+from consilience.restoring import Axes
 
 LARGEST_TABLE = 5000  # annotators, of whom all pairs are compared
 
@@ -96,7 +97,7 @@ class MetaClustering(GroupingConsensus):
     max_clusters : int, default=30
     max_views : int, default=10
         Largest numbers that "auto" considers.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -145,18 +146,24 @@ class MetaClustering(GroupingConsensus):
     >>> model.views_["n_annotators"].tolist()
     [3, 2]
     >>> model.view_labels_.to_numpy().T
-    array([[0, 0, 0, 0, 1, 1, 1, 1],
+    array([[1, 1, 1, 1, 0, 0, 0, 0],
            [0, 1, 2, 0, 1, 2, 0, 1]])
     """
 
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "view_labels_": ("items",),
+        "annotator_view_": ("annotators",),
+        "similarity_": ("annotators", "annotators"),
+    }
+
     def __init__(
         self,
-        n_clusters: Any = "auto",
+        n_clusters: NumberOfClusters = "auto",
         *,
         n_views: Any = "auto",
         max_clusters: Any = 30,
         max_views: Any = 10,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_views = n_views
@@ -164,7 +171,7 @@ class MetaClustering(GroupingConsensus):
         self.max_views = max_views
         self.random_state = random_state
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters
@@ -195,13 +202,12 @@ class MetaClustering(GroupingConsensus):
         same = (probabilities[a] * probabilities[b]).sum(1)
         return float(same[0]) if one else same
 
-    def _fuse(self, groupings: Groupings) -> MetaClustering:
+    def _fuse(self, groupings: Groupings) -> None:
         asked = self._asked(groupings)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         memberships = Memberships.of(groupings)
         rows = np.bincount(memberships.annotator_of_grouping[memberships.grouping], minlength=groupings.n_annotators)
-        said = order_of_names(groupings.annotators)
-        said = said[rows[said] > 0]
+        said = np.flatnonzero(rows)
         similarity = similarities(memberships)
         view_of_said, self.eigenvalues_ = self._views(affinities(similarity[np.ix_(said, said)]), rng)
         view = np.full(groupings.n_annotators, -1)
@@ -214,7 +220,6 @@ class MetaClustering(GroupingConsensus):
             self._of_view(groupings.restrict(annotators=names[view == v]), asked, rng) for v in range(self.n_views_)
         ]
         self._set_result(groupings, memberships, rows, found, asked)
-        return self
 
     def _views(self, affinity: Similarity, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """View of each annotator, and the eigenvalues."""

@@ -147,14 +147,18 @@ def mixture_bound(layout: Layout, prior: Prior, points: Points, mixture: Mixture
 
 
 def mixtures_of(
-    layout: Layout, prior: Prior, points: Points, n_clusters: int, *, rng: np.random.Generator
+    layout: Layout, prior: Prior, points: Points, n_clusters: int, *, fewest: int = 1, rng: np.random.Generator
 ) -> list[Mixture]:
-    """Mixtures of the means of points, from k-means with each number of clusters, those of the highest bounds first."""
+    """Mixtures of the means of points, from k-means with each number of clusters, those of the highest bounds first.
+
+    The numbers are those from `fewest` to `n_clusters`, as far as there are so many different points.
+    """
     means = layout.means(points)
     exact = layout.points(means, np.zeros((len(means), *2 * means.shape[1:])))
     sweep, bound = partial(update_mixture, layout, prior, exact), partial(mixture_bound, layout, prior, exact)
     traces = []
-    for number in range(1, min(n_clusters, len(np.unique(means.round(9), axis=0))) + 1):
+    most = min(n_clusters, len(np.unique(means.round(9), axis=0)))
+    for number in range(min(fewest, most), most + 1):
         found = KMeans(number, n_init=KMEANS_STARTS, random_state=int(rng.integers(2**31))).fit_predict(means)
         by_size = np.argsort(-np.bincount(found, minlength=n_clusters), kind="stable")
         start = at_rest(layout, prior, np.eye(n_clusters)[np.argsort(by_size)[found]])

@@ -41,9 +41,9 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
-from sklearn.utils import check_random_state
 
 from consilience.aggregator import MAX_TABLE_ENTRIES, LabelAggregator, vote_shares
+from consilience.alignment import rows_of_items
 from consilience.annotations import Labels
 from consilience.annotations.names import plain
 from consilience.errors import InputError
@@ -57,7 +57,14 @@ from consilience.inference.product_distributions import (
     expectation_of,
     posterior,
 )
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import (
+    check_random_state,
+    is_auto,
+    is_number,
+    is_whole,
+    require,
+    require_number_of_clusters,
+)
 
 SMOOTHING = 0.01
 RANDOM_CONCENTRATION = 1.0  # of the Dirichlet distribution that random responsibilities are drawn from
@@ -197,12 +204,12 @@ class ProductMixture(LabelAggregator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Default: the number of classes among the labels. Components have the classes' names if there are as many, else
-        they are numbered by falling size.
-    init : "auto", "votes", "random" or array of shape (n_items, n_components), default="auto"
+    n_clusters : "auto" or int, default="auto"
+        Number of components. "auto": as many as there are classes among the labels. Components have
+        the classes' names if there are as many, else they are numbered by falling size.
+    init : "auto", "votes", "random" or array of shape (n_items, n_clusters), default="auto"
         First responsibilities: shares of the votes, random, or given. "auto" takes the votes where there are as many
-        components as classes, else random ones.
+        components as classes, else random ones. A DataFrame is indexed by item.
     n_init : int, default=10
         Random restarts; the one with the highest bound is kept. The other starts are not random and made once.
     smoothing : float, default=0.01
@@ -213,12 +220,17 @@ class ProductMixture(LabelAggregator):
         A restart has converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Threads for the restarts, as in joblib; for the items if there is one start.
-    random_state : int, RandomState or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
     labels_ : ndarray, shape (n_items,)
-        Most probable class of each item by name, or number of its component.
+        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
+        items without labels.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_components)
     classes_ : ndarray, shape (n_components,)
         Names of the classes, or 0, 1, …
@@ -255,33 +267,35 @@ class ProductMixture(LabelAggregator):
 
     def __init__(
         self,
-        n_components=None,
+        n_clusters="auto",
         init="auto",
         n_init=10,
         smoothing=SMOOTHING,
         max_iter=500,
         tol=1e-7,
         n_jobs=None,
+        verbose=False,
         random_state=None,
     ):
-        self.n_components = n_components
+        self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init
         self.smoothing = smoothing
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    def _aggregate(self, labels: Labels) -> ProductMixture:
-        n_components = labels.n_classes if self.n_components is None else int(self.n_components)
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> ProductMixture:
+        n_components = self._n_components(labels)
         n_starts = 1 if not isinstance(self.init, str) or self.init == "votes" else int(self.n_init)
         if len(labels) * n_components * n_starts > MAX_TABLE_ENTRIES:
             raise InputError(
                 f"ProductMixture keeps a probability for each item, component and restart: {len(labels)} × "
                 f"{n_components} × {n_starts}, more than {MAX_TABLE_ENTRIES}. Ask for fewer components or restarts."
             )
-        starts = self._starts(labels, n_components)
+        starts = self._starts(labels, n_components, known)
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(starts) == 1 else None
@@ -297,10 +311,18 @@ class ProductMixture(LabelAggregator):
         read_off(self, labels, best.state, posterior(answers, best.state.log_weights, best.state.log_table))
         return self
 
-    def _starts(self, labels: Labels, n_components: int) -> list[np.ndarray]:
+    def _known_of_items(self, labels: Labels) -> np.ndarray | None:
+        """First responsibilities, where they are given."""
+        self._check_parameters()
+        return None if isinstance(self.init, str) else _given_start(self.init, labels, self._n_components(labels))
+
+    def _n_components(self, labels: Labels) -> int:
+        return labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
+
+    def _starts(self, labels: Labels, n_components: int, given: np.ndarray | None) -> list[np.ndarray]:
         """First responsibilities, one array a restart."""
-        if not isinstance(self.init, str):
-            return [_given_start(self.init, labels, n_components)]
+        if given is not None:
+            return [given]
         votes = self.init == "votes" or (self.init == "auto" and n_components == labels.n_classes)
         if votes and n_components != labels.n_classes:
             require(self, "init", f"'random' or an array: {n_components} components are no votes", False)
@@ -313,8 +335,7 @@ class ProductMixture(LabelAggregator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        none = self.n_components is None
-        require(self, "n_components", "None or an int of at least 1", none or is_whole(self.n_components, 1))
+        require_number_of_clusters(self)
         known = not isinstance(self.init, str) or self.init in ("auto", "votes", "random")
         require(self, "init", "'auto', 'votes', 'random' or an array", known)
         for name in ("n_init", "max_iter"):
@@ -324,6 +345,8 @@ class ProductMixture(LabelAggregator):
 
 
 def _given_start(init: Any, labels: Labels, n_components: int) -> Responsibilities:
+    if isinstance(init, pd.DataFrame):
+        init = rows_of_items(init, labels.items, "The 'init' parameter of ProductMixture")
     given, shape = np.asarray(init), (len(labels), n_components)
     if given.shape != shape or given.dtype.kind not in "biuf":
         got = f"{given.dtype} of shape {given.shape}" if given.ndim else repr(init)

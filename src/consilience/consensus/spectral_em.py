@@ -55,7 +55,6 @@ from jaxtyping import Float, Int
 from numpy.linalg import LinAlgError
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
-from sklearn.utils import check_random_state
 
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
@@ -66,7 +65,7 @@ from consilience.inference import Trace
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.inference.product_distributions import Answers, LogTable, Responsibilities, Weights, posterior
 from consilience.inference.tensor import N_STARTS, symmetric_moments, third_moment, weights_and_columns
-from consilience.parameters import is_number, is_one_of, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
 
 N_GROUPS = 3
 LEAST_PROBABILITY = 1e-6
@@ -100,7 +99,7 @@ def spectral_start(labels: Labels, group: Group, rng: np.random.Generator, n_sta
 
 
 def partition(labels: Labels, rng: np.random.Generator | None) -> Group:
-    """Group of each annotator: at random, or by position modulo 3; groups differ by one annotator at most."""
+    """Group of each annotator: at random, or by place modulo 3; groups differ by one annotator at most."""
     active = np.unique(labels.annotator)
     group = np.full(labels.n_annotators, -1)
     turn = np.arange(len(active)) % N_GROUPS
@@ -182,11 +181,11 @@ class SpectralEM(LabelAggregator):
     Parameters
     ----------
     groups : {"random", "modulo"}, default="random"
-        The three groups of annotators: at random, or by position modulo 3.
+        The three groups of annotators: at random, or by turns, in an order that depends on their labels alone.
     n_starts : int, default=100
         Random starts of the tensor power method, for each class of each group.
     n_init : int, default=5
-        Random groupings; the one with the highest bound after EM is kept. Groups by position are made once.
+        Random groupings; the one with the highest bound after EM is kept. Groups by turns are made once.
     smoothing : float, default=0.01
         Pseudo-count ε > 0 of each label of each annotator in each class, in EM.
     max_iter : int, default=500
@@ -195,12 +194,16 @@ class SpectralEM(LabelAggregator):
         Converged when the bound gains less than this share of its size.
     n_jobs : int, optional
         Threads for the groupings, as in joblib; for the items if there is one grouping.
-    random_state : int, RandomState or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
     labels_ : ndarray of class names, shape (n_items,)
-        Most probable class.
+        Most probable class. Missing (NaN where classes are numbers, else None) for items without labels.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     classes_ : ndarray of class names, shape (n_classes,)
@@ -257,6 +260,7 @@ class SpectralEM(LabelAggregator):
         max_iter=500,
         tol=1e-7,
         n_jobs=None,
+        verbose=False,
         random_state=None,
     ):
         self.groups = groups
@@ -266,9 +270,10 @@ class SpectralEM(LabelAggregator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    def _aggregate(self, labels: Labels) -> SpectralEM:
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> SpectralEM:
         _check_size(labels)
         by_chance = self.groups == "random"
         seeds = spawn_seeds(check_random_state(self.random_state), self.n_init if by_chance else 1)

@@ -14,14 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
-from consilience.annotations.names import plain
+from consilience.annotations.names import name_index, plain
 from consilience.consensus import dawid_skene, product_mixture, stagewise
 from consilience.consensus.informative_set import Selection, answers_of, criterion, informs, refine
 from consilience.consensus.product_mixture import SMOOTHING, Mixture, m_step, matched, read_off
 from consilience.consensus.stagewise import Settings, Stage, Study
 from consilience.errors import AnnotationWarning
 from consilience.inference.product_distributions import Responsibilities, expectation_of, posterior
-from consilience.parameters import is_number, is_whole, require
+from consilience.parameters import is_auto, is_number, is_whole, require, require_number_of_clusters
 
 EM_ITER, EM_TOL = 500, 1e-6
 ROUND_ITER = 100  # EM sweeps between two tests of the annotators
@@ -35,9 +35,9 @@ class StagewiseEM(LabelAggregator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Default: the number of classes among the labels. Components have the classes' names if there are as many, else
-        they are numbered by falling size.
+    n_clusters : "auto" or int, default="auto"
+        Number of components. "auto": as many as there are classes among the labels. Components have
+        the classes' names if there are as many, else they are numbered by falling size.
     refine : {"informative", "all", None}, default="informative"
         What follows the stagewise algorithm. "informative": by turns EM on the informative set and a test of every
         annotator's labels against what the others say, until the set stays as it is; once from the stagewise
@@ -54,11 +54,16 @@ class StagewiseEM(LabelAggregator):
         In refining, the probability that any annotator enters the informative set by chance.
     max_iter : int, default=20
         Rounds of the stagewise algorithm at most.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
 
     Attributes
     ----------
     labels_ : ndarray, shape (n_items,)
-        Most probable class of each item by name, or number of its component.
+        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
+        items without labels.
+    labels_series_ : Series
+        The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_components_)
     classes_ : ndarray, shape (n_components_,)
     weights_ : ndarray, shape (n_components_,)
@@ -111,17 +116,25 @@ class StagewiseEM(LabelAggregator):
     """
 
     def __init__(
-        self, n_components=None, refine="informative", weighted=True, entry_level=0.001, level=0.01, max_iter=20
+        self,
+        n_clusters="auto",
+        refine="informative",
+        weighted=True,
+        entry_level=0.001,
+        level=0.01,
+        max_iter=20,
+        verbose=False,
     ):
-        self.n_components = n_components
+        self.n_clusters = n_clusters
         self.refine = refine
         self.weighted = weighted
         self.entry_level = entry_level
         self.level = level
         self.max_iter = max_iter
+        self.verbose = verbose
 
-    def _aggregate(self, labels: Labels) -> StagewiseEM:
-        n_components = labels.n_classes if self.n_components is None else int(self.n_components)
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> StagewiseEM:
+        n_components = labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
         study = Study.of(labels, n_components, float(self.entry_level))
         settings = Settings(n_components, bool(self.weighted))
         trace, rounds = stagewise.run(study, settings, max_iter=self.max_iter)
@@ -138,8 +151,8 @@ class StagewiseEM(LabelAggregator):
         information, total = stagewise.conditional_information(self.responsibilities_, study)
         self._pair_information = pd.DataFrame(
             {
-                "first": study.tables.first,
-                "second": study.tables.second,
+                "first": labels.annotators.take(study.tables.first),
+                "second": labels.annotators.take(study.tables.second),
                 "information": stagewise.conditional(information, total),
             }
         )
@@ -159,7 +172,8 @@ class StagewiseEM(LabelAggregator):
         check_is_fitted(self)
         names, pairs = self.annotators_.index, self._pair_information
         table = np.full((len(names), len(names)), np.nan)
-        table[pairs["first"], pairs["second"]] = table[pairs["second"], pairs["first"]] = pairs["information"]
+        first, second = (names.get_indexer(name_index(pairs[one])) for one in ("first", "second"))
+        table[first, second] = table[second, first] = pairs["information"]
         return pd.DataFrame(table, index=names, columns=names)
 
     def _starts(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> list[Start]:
@@ -231,8 +245,7 @@ class StagewiseEM(LabelAggregator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        none = self.n_components is None
-        require(self, "n_components", "None or an int of at least 1", none or is_whole(self.n_components, 1))
+        require_number_of_clusters(self)
         known = self.refine is None or (isinstance(self.refine, str) and self.refine in ("informative", "all"))
         require(self, "refine", "'informative', 'all' or None", known)
         require(self, "weighted", "True or False", isinstance(self.weighted, bool | np.bool_))

@@ -21,33 +21,36 @@ people contradict each other), k-means on the coordinates counts beside the mixt
 `notes_` says so. Clusters do not span
 items that no chain of groupings links: each part of such evidence has clusters of its own. If no two items were ever
 put together, each is a cluster of its own; if none were ever told apart, each part is one; if all pairs were presented
-and nobody contradicts anybody, clusters are what everybody says. Items are brought into the order of their names
-before anything random, so that the order of the rows does not matter.
+and nobody contradicts anybody, clusters are what everybody says.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, concat
-from consilience.annotations.names import MISSING, name_index, order_of_names, plain
+from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.name_lists import listed
+from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.types import Names, NumberOfClusters, RandomSource
 from consilience.consensus import fusing, fusion_result
 from consilience.consensus import grouping_mixture as mixture
 from consilience.consensus.evidence_silhouette import EvidenceSilhouette
-from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
+from consilience.given_annotations import require_no_second
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships, parts, presented, together
-from consilience.parameters import is_one_of, is_whole, require
+from consilience.inference.threads import one_blas_thread
+from consilience.parameters import check_random_state, is_one_of, is_whole, require
+from consilience.restoring import Axes
 
 LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` goes on from the clusters at hand
 LARGEST_TABLE = 5000  # items of which a table of all pairs is shown
@@ -72,7 +75,9 @@ class SubsetFusion(GroupingConsensus):
         Largest number that "auto" considers.
     n_init : int, default=1
         Starts of k-means from which the mixture is run; the most probable result is kept.
-    random_state : int, RandomState instance or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -129,24 +134,32 @@ class SubsetFusion(GroupingConsensus):
     {'ant': 0, 'bee': 0, 'cow': 1, 'wasp': 0, 'pig': 1}
     """
 
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "embedding_": ("items",),
+        "part_": ("items",),
+        "_raw_clusters": ("items",),
+    }
+
     def __init__(
         self,
-        n_clusters: Any = "auto",
+        n_clusters: NumberOfClusters = "auto",
         *,
         normalize: Any = "degree",
         refine: Any = True,
         max_clusters: Any = 30,
         n_init: Any = 1,
-        random_state: Any = None,
+        verbose: Any = False,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.normalize = normalize
         self.refine = refine
         self.max_clusters = max_clusters
         self.n_init = n_init
+        self.verbose = verbose
         self.random_state = random_state
 
-    def partial_fit(self, annotations: Any, y: Any = None) -> SubsetFusion:
+    def partial_fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> SubsetFusion:
         """Add groupings to those fitted so far.
 
         While the new memberships are few beside those of the last full fit, the mixture goes on from its clusters,
@@ -156,7 +169,7 @@ class SubsetFusion(GroupingConsensus):
         ----------
         annotations : as for `fit`
             Groupings other than those fitted, of items old or new.
-        y : ignored
+        y, missing : as for `fit`
 
         Returns
         -------
@@ -168,17 +181,22 @@ class SubsetFusion(GroupingConsensus):
             An item is in a grouping of the annotations that holds it already.
         """
         if not hasattr(self, "groupings_"):
-            self.fit(annotations)
+            self.fit(annotations, y, missing=missing)
             return self
+        require_no_second(y, type(self).__name__)
         self._check_parameters()
-        new = self._read_groupings(annotations, reset=True)  # columns of a matrix are annotators: others may come
+        # columns of a matrix are annotators: others may come
+        new = self._read_groupings(annotations, reset=True, missing=missing)
         _require_new(new, self.groupings_)
-        groupings = concat([self.groupings_, new])
-        with one_blas_thread():
-            little = groupings.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
-            return self._go_on(groupings) if self.refined_ and little else self._fuse(groupings)
+        arranged = arrange(concat([self.groupings_, new]))
+        little = arranged.given.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
+        learn = self._go_on if self.refined_ and little else self._fuse
+        with one_blas_thread(), self._progress():
+            learn(arranged.said)
+        self._restore(arranged)
+        return self
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters
@@ -225,7 +243,7 @@ class SubsetFusion(GroupingConsensus):
             More items than fit a table, or an unknown one.
         """
         _, memberships = self._some(items)
-        names = self.items_ if items is None else name_index(items)
+        names = self.items_ if items is None else name_index(listed(items, "items"))
         counted, of = together(memberships).toarray(), presented(memberships).toarray()
         share = np.divide(counted, of, out=np.full(of.shape, np.nan), where=of > 0)
         np.fill_diagonal(share, 1.0)
@@ -248,11 +266,19 @@ class SubsetFusion(GroupingConsensus):
             is added to every pair.
         """
         _, memberships = self._some(items)
-        evidence = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0), all_items=True)
+        order = self._canonical_order(items)
+        evidence = EvidenceSilhouette.of(memberships.of_items(order), rng=np.random.default_rng(0), all_items=True)
         result: np.ndarray = hierarchy.linkage(squareform(evidence.dissimilarities(), checks=False), method)
+        clusters = np.concatenate([order, np.arange(len(order), 2 * len(order) - 1)])
+        result[:, :2] = np.sort(clusters[result[:, :2].astype(np.intp)], axis=1)
         return result
 
-    def _fuse(self, groupings: Groupings) -> SubsetFusion:
+    def _canonical_order(self, items: Any) -> Int[np.ndarray, " items"]:
+        """Places of these items in an order that depends on what was said alone."""
+        given = self.groupings_ if items is None else self.groupings_.restrict(items=items)
+        return arrange(given).items
+
+    def _fuse(self, groupings: Groupings) -> None:
         memberships, places, part = self._linked(groupings)
         require_at_most(self, memberships.n_items, "items that some grouping holds")
         rng = self._rng()
@@ -277,7 +303,6 @@ class SubsetFusion(GroupingConsensus):
         self.embedding_[places] = coordinates.vectors
         self._notes = [fusion_result.DOUBTFUL] if solution.doubtful else []
         self._set_result(groupings, memberships, places, part, solution, coordinates.grouping_weights)
-        return self
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -289,7 +314,7 @@ class SubsetFusion(GroupingConsensus):
         require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))
         require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
 
-    def _go_on(self, groupings: Groupings) -> SubsetFusion:
+    def _go_on(self, groupings: Groupings) -> None:
         memberships, places, part = self._linked(groupings)
         before = pd.Series(self._raw_clusters, index=self.items_).reindex(groupings.items).fillna(-1).to_numpy(np.intp)
         solution = fusing.go_on(memberships, before[places], self._n_raw_clusters, rng=self._rng())
@@ -299,14 +324,11 @@ class SubsetFusion(GroupingConsensus):
         coordinates[groupings.items.get_indexer(self.items_)] = self.embedding_
         self.embedding_ = coordinates
         self._set_result(groupings, memberships, places, part, solution, None)
-        return self
 
     def _linked(self, groupings: Groupings) -> tuple[Memberships, Int[np.ndarray, " seen"], Int[np.ndarray, " seen"]]:
-        """Memberships of the items that some grouping holds, in the order of their names; their places; their parts."""
+        """Memberships of the items that some grouping holds; their places; their parts."""
         everything = Memberships.of(groupings)
-        seen = everything.times_seen > 0
-        order = order_of_names(groupings.items)
-        places = order[seen[order]]
+        places = np.flatnonzero(everything.times_seen > 0)
         memberships = everything.of_items(places)
         return memberships, places, parts(memberships)
 
@@ -342,7 +364,7 @@ class SubsetFusion(GroupingConsensus):
     ) -> None:
         own = fusing.within_parts(solution.probabilities, part)
         n_items, n_clusters = len(groupings), own.shape[1]
-        self.items_, self.groupings_ = groupings.items, groupings
+        self.items_ = groupings.items
         self.refined_ = solution.state is not None
         self.n_clusters_ = n_clusters
         self._shares = own.mean(0)
@@ -358,10 +380,15 @@ class SubsetFusion(GroupingConsensus):
         self.annotators_ = fusion_result.annotators_table(groupings, memberships, weight, cluster)
         self.notes_ = self._notes + fusion_result.notes(groupings, part, self.n_clusters, n_clusters)
 
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        self.groupings_ = arrangement.given
+        self.annotators_ = self.annotators_.sort_values("weight", ascending=False, kind="stable")
+
 
 def require_at_most(fusion: SubsetFusion, n_items: int, items: str = "items") -> None:
     """Raise an InputError if more clusters are asked for than there are such items."""
-    if fusion.n_clusters != "auto" and fusion.n_clusters > n_items:
+    if fusion.n_clusters != "auto" and int(fusion.n_clusters) > n_items:
         raise InputError(
             f"The 'n_clusters' parameter of SubsetFusion must be at most {n_items}, the number of {items}. Got "
             f"{fusion.n_clusters} instead."

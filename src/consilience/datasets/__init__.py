@@ -34,3 +34,7 @@ __all__ = [
     "load_uci",
     "load_wine",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch
 
+from consilience.datasets._bunch import DataBunch
 from consilience.errors import InputError, MissingDataError
 
 VARIABLE = "CONSILIENCE_DATA"
@@ -157,7 +158,7 @@ def bundle(
         "annotations": None,
         "DESCR": data_set.describe(),
     }
-    return Bunch(**(fields | others))
+    return DataBunch(**(fields | others))
 
 
 def _codes(data_set: DataSet, items: pd.Index, classes: Any, class_names: Any) -> tuple[np.ndarray, np.ndarray]:

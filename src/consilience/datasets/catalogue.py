@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import pandas as pd
 from sklearn.utils import Bunch
 
 from consilience.datasets import cardsorts, crowds, features, freesorts
-from consilience.datasets._folder import DataSet, choose
+from consilience.datasets._folder import DataSet, choose, data_folder
 
 __all__ = ["list_datasets", "load_dataset"]
 
@@ -114,3 +115,10 @@ def load_dataset(name: str) -> Bunch:
     """
     entry: _Entry = choose(name, _CATALOGUE, "load_dataset")
     return entry.load()
+
+
+def data_files(name: str) -> list[Path]:
+    """Files in the data folder that a data set is read from, whether they are there or not."""
+    entry: _Entry = choose(name, _CATALOGUE, "data_files")
+    folder = data_folder()
+    return [] if folder is None else [folder / file for file in entry.data_set.files]

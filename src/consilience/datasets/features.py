@@ -10,6 +10,7 @@ from scipy.io import loadmat
 from sklearn import datasets as sklearn_datasets
 from sklearn.utils import Bunch
 
+from consilience.datasets._bunch import DataBunch
 from consilience.datasets._folder import DataSet, bundle, choose, pixels
 
 __all__ = ["load_cmu_faces", "load_digits", "load_faces", "load_iris", "load_uci", "load_wine"]
@@ -399,4 +400,4 @@ def _bundled(name: str, raw: Bunch, **others: Any) -> Bunch:
         class_names=raw.target_names,
         **others,
     )
-    return Bunch(**(result | {"DESCR": f"{result.DESCR}\n\n{raw.DESCR}"}))
+    return DataBunch(**(result | {"DESCR": f"{result.DESCR}\n\n{raw.DESCR}"}))

@@ -15,3 +15,7 @@ from consilience.deep.scdc_estimator import SCDC  # noqa: E402
 keep_compiled()
 
 __all__ = ["SCDC", "BayesSCDC", "DeepMCVC"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,6 +11,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import PyTree
 
+from consilience.annotations.types import Count, RandomSource
 from consilience.deep import bayes_scdc, exponential_family, merging
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
@@ -100,8 +101,9 @@ class BayesSCDC(DeepClustering):
         A file that is written after every epoch. A fit that finds it there goes on where it ended, to the same last bit
         as if it had not been interrupted.
     verbose : bool, default=False
-        Show epochs, the loss and the number of clusters on standard error.
-    random_state : int, RandomState instance or None, default=None
+        Show a progress bar with the loss and the number of clusters of each restart: in a notebook, or in a terminal on
+        standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -148,7 +150,7 @@ class BayesSCDC(DeepClustering):
 
     def __init__(
         self,
-        n_clusters: Any = 50,
+        n_clusters: Count = 50,
         *,
         n_latent: Any = 10,
         hidden: Any = (500, 500),
@@ -176,7 +178,7 @@ class BayesSCDC(DeepClustering):
         decoder: Any = None,
         checkpoint: Any = None,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_latent = n_latent

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from consilience.errors import InputError
+from consilience.writing import replacing
 
 Arrays = dict[str, np.ndarray]
 REMEMBERED = ".remembered"
@@ -44,15 +44,8 @@ def fits(template: PyTree, arrays: Any) -> bool:
 
 def write(path: Path, arrays: Arrays) -> None:
     """Write the file, or leave the one before as it was."""
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        with beside.open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 def read(path: Path, fingerprint: str) -> Arrays | None:

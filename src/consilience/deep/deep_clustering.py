@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -15,10 +16,10 @@ from jax import Array
 from jaxtyping import Float, Int, PyTree
 from scipy.stats import beta
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations.names import order_of_names
+from consilience.annotations.canonical import Arrangement, arrange, arrange_items
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names, RandomSource
 from consilience.base import CrowdEstimator
 from consilience.deep import checkpoints, running
 from consilience.deep.components import Components, moments_of_clusters, owned_components
@@ -27,8 +28,9 @@ from consilience.deep.networks import LIKELIHOODS, Shape
 from consilience.deep.running import Course, Model
 from consilience.deep.training import CHUNK_SIZE, DESCENTS, Data, Fit, Plan
 from consilience.errors import InputError
-from consilience.parameters import is_number, is_one_of, is_whole, require
-from consilience.progress import progress_bar
+from consilience.judging import rates_of_table, score_of_clusters
+from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
+from consilience.progress import counting
 
 LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
 LEAST_EPOCHS = 25  # and the least number of them
@@ -39,13 +41,14 @@ INTERVAL = (0.025, 0.975)
 
 
 class Study(NamedTuple):
-    """Data of a fit, in an order that does not depend on that of the rows.
+    """Data of a fit, in canonical order.
 
-    order : places of the items that nobody judged, then of the annotated ones, among the rows.
+    order : places in it of the items that nobody judged, then of the annotated ones.
+    annotators : in the order in which they are trained.
     """
 
     data: Data
-    items: pd.Index
+    arrangement: Arrangement[Any]
     order: Int[np.ndarray, " items"]
     annotators: pd.Index
 
@@ -86,7 +89,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         tags.target_tags.required = False
         return tags
 
-    def fit(self, X: Any, annotations: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -94,9 +97,12 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         X : DataFrame or array, shape (n_items, n_features)
             What is observed of the items, finite. Standardised for a Gaussian likelihood; from 0 to 1 for a Bernoulli
             one. A DataFrame is matched with the annotations by the item names in its index, an array by position.
-        annotations : Pairs, Groupings, Labels, long table of pairs, array of shape (n_items, n_annotators), or None
+        y : Pairs, Groupings, Labels, long table of pairs, array of shape (n_items, n_annotators), or None
             Judgements of pairs of some of the items. A grouping judges every two of its items; they are never listed.
             None: nobody judged any, and the clusters are those of the features alone.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -111,33 +117,33 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """
         self._check_parameters()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        study = self._study(X, annotations)
+        study = self._study(X, y, missing)
         model, prior = self._model(study.data), self._prior()
         n_epochs, n_warm = self._lengths(study.data)
         keys = jax.random.split(jax.random.key(seed), self.n_init)
         file = None if self.checkpoint is None else Path(self.checkpoint)
         mark = "" if file is None else checkpoints.fingerprint(self._identity(seed), study.data)
-        with progress_bar(shown=bool(self.verbose), total=n_warm + n_epochs, unit="epoch") as bar:
+        with self._progress(), counting("epochs", n_warm + n_epochs) as epochs:
             course = None if file is None else self._resumed(file, mark, model, prior, study.data, keys)
             if course is None:
-                course = running.begin(model, prior, study.data, keys, n_warm, bar.update)
+                course = running.begin(model, prior, study.data, keys, n_warm, epochs.update)
             else:
-                bar.update(n_warm + course.n_epochs)
+                epochs.update(n_warm + course.n_epochs)
             while course.n_epochs < n_epochs:
                 course = running.advance(model, prior, study.data, course, n_epochs)
                 if file is not None:
                     checkpoints.write(file, _packed(course) | {"fingerprint": np.array(mark)})
-                bar.update()
-                bar.set_postfix(loss=course.losses[-1].round(3).tolist(), clusters=course.left[-1].tolist())
+                epochs.say(f"loss {course.losses[-1].round(3).tolist()}, clusters {course.left[-1].tolist()}")
+                epochs.update()
         self._finish(model, prior, study, course)
         return self
 
-    def partial_fit(self, X: Any, annotations: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Train one epoch more, of the same or of other items; begin where nothing was fitted.
 
         Parameters
         ----------
-        X, annotations : as for `fit`
+        X, y, missing : as for `fit`
             What is learned of annotators goes on where they are the ones fitted before. What was remembered of the
             annotated items begins anew from the features, so that calls one after the other are not one long `fit`.
             There is one restart, and no checkpoint.
@@ -155,7 +161,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """
         self._check_parameters()
         begun = hasattr(self, "state_")
-        study = self._study(X, annotations, reset=not begun)
+        study = self._study(X, y, missing, reset=not begun)
         model, prior = self._model(study.data), self._prior()
         if begun:
             course = self._continued(model, prior, study)
@@ -167,7 +173,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self._finish(model, prior, study, course)
         return self
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
 
         Parameters
@@ -185,7 +191,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """
         return self.predict_proba(X).argmax(1)
 
-    def predict_proba(self, X: Any) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster for new items by their features.
 
         Parameters
@@ -205,7 +211,38 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         owned[owned.sum(1) == 0] = self.weights_  # of SCDC, where none of the candidates owns items
         return owned / owned.sum(1, keepdims=True)
 
-    def transform(self, X: Any) -> Float[np.ndarray, "items dims"]:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items, or the model was fitted without annotations.
+        """
+        check_is_fitted(self)
+        w_and_v = rates_of_table(self.annotators_)
+        return score_of_clusters(
+            self._judgements(X, y, missing), self.predict_proba(X), w_and_v, self.annotators_.index
+        )
+
+    def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items dims"]:
         """Posterior means of the latent positions of new items.
 
         Parameters
@@ -224,7 +261,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         return self._located(X)[1]
 
     def sample(
-        self, n_samples: int = 1, cluster: Any = None, random_state: Any = None
+        self, n_samples: int = 1, cluster: Any = None, random_state: RandomSource = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Draw new items: their expected features at latent positions drawn from the clusters.
 
@@ -233,7 +270,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         n_samples : int, default=1
         cluster : int, optional
             Draw from this cluster only. Default: from all, by their shares.
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState, Generator or None, default=None
 
         Returns
         -------
@@ -260,7 +297,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         features = self._fit().parameters.likelihood.mean(jnp.asarray(latent, jnp.float32))
         return np.asarray(features, float), of_component[drawn]
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -328,28 +365,36 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         n_epochs, n_warm = (own if value == "auto" else int(value) for own, value in zip(auto, given, strict=True))
         return n_epochs, n_warm
 
-    def _study(self, X: Any, annotations: Any, *, reset: bool = True) -> Study:
+    def _study(self, X: Any, annotations: Any, missing: Any, *, reset: bool = True) -> Study:
         values = self._observed(X, reset=reset)
         if annotations is None:
             if self.init == "judgements":
                 raise InputError("init='judgements' needs annotations. Give some, or leave 'init' at 'mixture'.")
             rows = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(values))
-            items, annotators, said, order = rows, pd.Index([], name="annotator"), None, order_of_names(rows)
-            annotated = np.empty(0, int)
+            arranged: Arrangement[Any] = arrange_items(rows, values)
+            annotators, said, annotated = pd.Index([], name="annotator"), None, np.empty(0, int)
         else:
-            found = self._judgements(X, annotations)
-            items, order, by = found.items, order_of_names(found.items), order_of_names(found.annotators)
-            ordered = found[order].restrict(annotators=found.annotators[by])
-            annotators, annotated = ordered.annotators, annotated_items(ordered)
+            arranged = arrange(self._judgements(X, annotations, missing), values)
+            arranged = arranged if reset else self._as_trained(arranged)
+            annotators, annotated = arranged.said.annotators, annotated_items(arranged.said)
             if not len(annotated):
                 raise InputError(
-                    f"The annotations judge no pair of items (n_samples={len(items)}). Give annotations=None to "
+                    f"The annotations judge no pair of items (n_samples={len(values)}). Give y=None to "
                     f"{type(self).__name__} to go by the features alone."
                 )
-            said = judgements(ordered, annotated, implied=self.implied_pairs)
-        plain = np.setdiff1d(np.arange(len(items)), annotated)
-        data = Data(jnp.asarray(values[order], jnp.float32), jnp.asarray(plain), jnp.asarray(annotated), said)
-        return Study(data, items, order[np.concatenate([plain, annotated])], annotators)
+            said = judgements(arranged.said, annotated, implied=self.implied_pairs)
+        plain = np.setdiff1d(np.arange(len(values)), annotated)
+        observed = jnp.asarray(values[arranged.items], jnp.float32)
+        data = Data(observed, jnp.asarray(plain), jnp.asarray(annotated), said)
+        return Study(data, arranged, np.concatenate([plain, annotated]), annotators)
+
+    def _as_trained(self, arranged: Arrangement[Any]) -> Arrangement[Any]:
+        """Annotators in the order in which they were trained, if they are the same."""
+        trained, given = self._trained_annotators, arranged.given.annotators
+        if set(trained) != set(given):
+            return arranged  # which training cannot go on from: see `_continued`
+        said = arranged.said.restrict(annotators=trained)
+        return replace(arranged, said=said, annotators=given.get_indexer(trained))
 
     def _depends_on_scale(self) -> bool:
         """Not where all features are shares from 0 to 1."""
@@ -376,7 +421,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
                 "learning_rate."
             )
         best = int(np.nanargmax(bounds))
-        self.items_, self.restart_bounds_, self.lower_bound_ = study.items, bounds, float(bounds[best])
+        self.restart_bounds_, self.lower_bound_ = bounds, float(bounds[best])
         self.losses_, self.clusters_left_ = course.losses[:, best], course.left[:, best]
         self.n_iter_ = course.n_epochs
         self.state_ = checkpoints.to_arrays(fit)
@@ -393,6 +438,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self.component_means_, self.component_covariances_ = kept.mean, kept.covariance
         self.weights_, self.means_, self.covariances_ = moments_of_clusters(kept)
         self.annotators_ = _annotators(study.annotators, study.data.judgements, *map(np.asarray, right))
+        self._trained_annotators = study.annotators
+        self._restore(study.arrangement)
 
     def _located(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Probability of every cluster, and latent mean, of new items."""
@@ -423,7 +470,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     def _continued(self, model: Model, prior: PyTree, study: Study) -> Course:
         """Where training stood, on these data."""
-        if list(study.annotators) != list(self.annotators_.index):
+        if list(study.annotators) != list(self._trained_annotators):
             raise InputError("partial_fit needs the annotators that were fitted before. Call fit for others.")
         fits = running.continued(model, study.data, self._fit())
         return Course(fits, self.losses_[:, None], self.clusters_left_[:, None])

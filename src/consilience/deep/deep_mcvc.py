@@ -48,6 +48,7 @@ from jaxtyping import Float, PRNGKeyArray, PyTree
 from consilience.deep.exponential_family import expected_log, kl_dirichlet
 from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
 from consilience.deep.networks import Perceptron, apply
+from consilience.progress import counting
 
 NETWORK_STEPS = 5  # a sweep
 DAMPING = 0.5
@@ -161,20 +162,26 @@ def pair_weights(state: State) -> tuple[Float[Array, " annotators"], Float[Array
     return alpha[:, 0] - beta[:, 1], alpha[:, 1] - beta[:, 0]
 
 
-@partial(jax.jit, static_argnames="settings")
 def run(settings: Settings, features: Array, judged: Judgements, keys: Array) -> tuple[State, Array]:
     """Restarts side by side; their last states, and bounds (restarts, sweeps)."""
+    states, bounds = _begin(settings, features, judged, keys), []
+    with counting("sweeps", settings.n_sweeps) as sweeps:
+        for _ in range(settings.n_sweeps):
+            states, bound = _advance(settings, features, judged, states)
+            bounds.append(jax.block_until_ready(bound))
+            sweeps.update()
+    return states, jnp.stack(bounds, axis=1)
 
-    def restart(key: Array) -> tuple[State, Array]:
-        def advance(state: State, _: None) -> tuple[State, Array]:
-            after = sweep(settings, features, judged, state)
-            return after, lower_bound(settings, features, judged, after)
 
-        start = init(settings, features, len(judged.n_pairs), key)
-        return jax.lax.scan(advance, start, length=settings.n_sweeps)
+@partial(jax.jit, static_argnames="settings")
+def _begin(settings: Settings, features: Array, judged: Judgements, keys: Array) -> State:
+    return jax.vmap(lambda key: init(settings, features, len(judged.n_pairs), key))(keys)
 
-    states, bounds = jax.vmap(restart)(keys)
-    return states, bounds
+
+@partial(jax.jit, static_argnames="settings")
+def _advance(settings: Settings, features: Array, judged: Judgements, states: State) -> tuple[State, Array]:
+    after = jax.vmap(lambda state: sweep(settings, features, judged, state))(states)
+    return after, jax.vmap(lambda state: lower_bound(settings, features, judged, state))(after)
 
 
 def _held(phi: Array, agreement: Agreement) -> Agreement:

@@ -10,14 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, PyTree
-from sklearn.utils import check_random_state
 
-from consilience.annotations.names import order_of_names
+from consilience.annotations.canonical import arrange
+from consilience.annotations.types import Count, RandomSource
 from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.errors import InputError
-from consilience.parameters import is_number, is_one_of, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
 from consilience.view_estimator import ViewEstimator
 
 MOST_VIEWS = 10  # that "auto" allows
@@ -51,7 +51,9 @@ class DeepMCVC(ViewEstimator):
     n_sweeps : int, default=200
     learning_rate : float, default=0.01
         Of Adam, of whose steps a sweep makes five.
-    random_state : int, RandomState instance or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -88,7 +90,7 @@ class DeepMCVC(ViewEstimator):
 
     def __init__(
         self,
-        n_clusters: Any = 8,
+        n_clusters: Count = 8,
         *,
         max_views: Any = "auto",
         hidden: Any = (40, 40),
@@ -99,7 +101,8 @@ class DeepMCVC(ViewEstimator):
         n_init: Any = 10,
         n_sweeps: Any = 200,
         learning_rate: Any = 0.01,
-        random_state: Any = None,
+        verbose: Any = False,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_views = max_views
@@ -111,9 +114,10 @@ class DeepMCVC(ViewEstimator):
         self.n_init = n_init
         self.n_sweeps = n_sweeps
         self.learning_rate = learning_rate
+        self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -121,8 +125,11 @@ class DeepMCVC(ViewEstimator):
         X : DataFrame or array, shape (n_items, n_features)
             Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
             its index, an array by position.
-        annotations : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
             Judgements of pairs. A grouping judges every two of its items; they are never listed.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -137,33 +144,33 @@ class DeepMCVC(ViewEstimator):
         """
         self._check_parameters()
         values = self._features(X, reset=True)
-        said = self._judgements(X, annotations)
-        order, by = order_of_names(said.items), order_of_names(said.annotators)
-        ordered = said[order].restrict(annotators=said.annotators[by])
-        annotated = annotated_items(ordered)
+        said = self._judgements(X, y, missing)
+        arranged = arrange(said, values)
+        annotated = annotated_items(arranged.said)
         if not len(annotated):
             raise InputError(f"DeepMCVC needs judgements of pairs; the annotations hold none (n_samples={len(said)}).")
-        judged = judgements(ordered, annotated, implied=self.implied_pairs)
+        judged = judgements(arranged.said, annotated, implied=self.implied_pairs)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        features = jnp.asarray(values[order], jnp.float32)
+        features = jnp.asarray(values[arranged.items], jnp.float32)
         settings = self._settings(len(said.annotators))
         keys = jax.random.split(jax.random.key(seed), self.n_init)
-        states, bounds = run(settings, features[annotated], judged, keys)
+        with self._progress():
+            states, bounds = run(settings, features[annotated], judged, keys)
         last = np.asarray(bounds[:, -1], float)
         if not np.isfinite(last).any():
             raise FloatingPointError("DeepMCVC: training failed in every restart. Standardise the features.")
         best = int(np.nanargmax(last))
         self.restart_bounds_, self.lower_bound_ = last, float(last[best])
         self.lower_bounds_, self.n_iter_ = np.asarray(bounds[best], float), self.n_sweeps
-        self.items_ = said.items
         state = jax.tree.map(lambda part: part[best], states)
         eta = np.exp(np.asarray(scores(state.networks, features), float))
         eta[:, annotated] = state.eta
         phi, share = np.asarray(state.phi, float), np.exp(np.asarray(expected_log_sticks(state.sticks), float))
         said_any = np.asarray(judged.n_pairs) > 0
-        self._kept = self._read_views(eta, order, phi, said_any, share, said.annotators[by])
+        self._kept = self._read_views(eta, phi, said_any, share, arranged.said)
         self._read_annotators(state, judged)
         self.state_ = checkpoints.to_arrays(state.networks)
+        self._restore(arranged)
         return self
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:

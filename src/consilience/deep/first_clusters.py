@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import cast
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from consilience.deep import deep_mcvc
+from consilience.deep.judgements import Judgements
 from consilience.deep.training import Data
+from consilience.inference.threads import one_blas_thread
 
 STARTS = 4  # of a mixture, of which the best is kept
 MOST_ITEMS = 20_000  # on which a mixture is fitted
@@ -38,7 +41,7 @@ def of_judgements(data: Data, n_clusters: int, key: Array) -> Int[np.ndarray, " 
         sizes, n_views=1, n_sweeps=N_SWEEPS, learning_rate=0.01, deviation=1.0, stick=1.0, reliability=(10.0, 1.0)
     )
     states, bounds = deep_mcvc.run(
-        settings, data.observed[data.annotated], data.judgements, jax.random.split(key, NETWORKS)
+        settings, data.observed[data.annotated], cast(Judgements, data.judgements), jax.random.split(key, NETWORKS)
     )
     last = np.asarray(bounds[:, -1])
     if not np.isfinite(last).any():
@@ -77,7 +80,7 @@ def _mixture(positions: Positions, n_components: int, seed: int) -> Int[np.ndarr
     if n == 1:
         return np.zeros(len(points), int)
     mixture = GaussianMixture(n, n_init=STARTS, reg_covar=BREADTH * some.var() + 1e-9, random_state=seed)
-    with warnings.catch_warnings():
+    with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return np.asarray(mixture.fit(some).predict(points))
 

@@ -145,8 +145,6 @@ def judgements(annotations: Pairs | Groupings, items: Int[np.ndarray, " annotate
     n = memberships.n_annotators
     row = number[memberships.item] >= 0  # an item alone in its groupings is in no pair
     item, group = number[memberships.item[row]], memberships.group[row]
-    order = np.lexsort((of_group[group], item))  # so that sums do not depend on the names of groups
-    item, group = item[order], group[order]
     return GroupedJudgements(
         n_pairs=_floats(np.bincount(by, weight * sizes * (sizes - 1) / 2, n)),
         n_same=_floats(np.bincount(by[of_group], weight[of_group] * group_sizes * (group_sizes - 1) / 2, n)),

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import PyTree
 
+from consilience.annotations.types import Count, RandomSource
 from consilience.deep import scdc
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
@@ -80,8 +81,9 @@ class SCDC(DeepClustering):
         A file that is written after every epoch. A fit that finds it there goes on where it ended, to the same last bit
         as if it had not been interrupted.
     verbose : bool, default=False
-        Show epochs, the loss and the number of clusters on standard error.
-    random_state : int, RandomState instance or None, default=None
+        Show a progress bar with the loss and the number of clusters of each restart: in a notebook, or in a terminal on
+        standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -126,7 +128,7 @@ class SCDC(DeepClustering):
 
     def __init__(
         self,
-        n_clusters: Any = 10,
+        n_clusters: Count = 10,
         *,
         n_latent: Any = 10,
         hidden: Any = (500, 500),
@@ -151,7 +153,7 @@ class SCDC(DeepClustering):
         decoder: Any = None,
         checkpoint: Any = None,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_latent = n_latent

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
-from consilience.progress import progress_bar
+from consilience.inference.threads import one_blas_thread
+from consilience.progress import Bar, Count, counting, current, joining
 
 MOST_THREADS = 4  # for each processor
 
@@ -24,7 +24,7 @@ class UnsettledWarning(ConvergenceWarning):
     """A model still changed when it had to stop."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace(Generic[State]):
     """What a run of the loop leaves behind.
 
@@ -47,6 +47,10 @@ class Trace(Generic[State]):
     def lower_bound(self) -> float:
         """The bound after the last sweep, nats."""
         return self.lower_bounds[-1]
+
+    def __repr__(self) -> str:
+        bound = f"{self.lower_bound:.6g}" if self.lower_bounds else "none"
+        return f"Trace(n_iter={self.n_iter}, lower_bound={bound}, converged={self.converged}, reason={self.reason!r})"
 
     @property
     def n_iter(self) -> int:
@@ -90,11 +94,25 @@ def iterate(
     >>> round(newton.state, 6), newton.converged
     (1.414214, True)
     """
-    state = init
+    with counting("sweeps", max_iter) as sweeps:
+        return _swept(init, step, lower_bound, sweeps, max_iter=max_iter, tol=tol, settled=settled)
+
+
+def _swept(
+    state: State,
+    step: Callable[[State], State],
+    lower_bound: Callable[[State], float],
+    sweeps: Count,
+    *,
+    max_iter: int,
+    tol: float,
+    settled: Callable[[State], bool] | None,
+) -> Trace[State]:
     bounds: list[float] = []
     while len(bounds) < max_iter:
         state = step(state)
         bounds.append(lower_bound(state))
+        sweeps.update()
         if not math.isfinite(bounds[-1]):
             raise FloatingPointError(f"The lower bound is {bounds[-1]} after sweep {len(bounds)}.")
         if settled is not None:
@@ -112,7 +130,7 @@ def restarts(
     arguments: Iterable[tuple],
     *,
     n_jobs: int | None = None,
-    progress: str | None = None,
+    unit: str = "restarts",
 ) -> list[Result]:
     """Call ``run(*arguments[i])`` for every i, side by side where `n_jobs` says so.
 
@@ -122,30 +140,35 @@ def restarts(
     arguments : a tuple for each call.
     n_jobs : int, optional
         As in joblib. Threads are used: the work is in BLAS and ufuncs, which release the interpreter.
-    progress : str, optional
-        Name of a progress bar on standard error, shown only in a terminal.
+    unit : str
+        What the calls are, for the progress bar of a model that is verbose.
 
     Returns
     -------
     list
         Results in the order of `arguments`.
     """
-    calls = list(arguments)
+    calls, bar = list(arguments), current()
     results = []
     with (
-        threadpool_limits(1, user_api="blas"),  # products of chunks are too small to share: threads would only wait
-        progress_bar(shown=progress is not None, total=len(calls), desc=progress, disable=None, leave=False) as bar,
+        one_blas_thread(),  # products of chunks are too small to share: threads would only wait
+        counting(unit, len(calls)) as done,
     ):
         parallel = Parallel(n_jobs=n_threads(n_jobs, len(calls)), prefer="threads", return_as="generator")
-        for result in parallel(delayed(run)(*call) for call in calls):
+        for result in parallel(delayed(_joined)(bar, run, *call) for call in calls):
             results.append(result)
-            bar.update()
+            done.update()
     return results
 
 
 def n_threads(n_jobs: int | None, n_calls: int) -> int:
     """Threads that `n_jobs` stands for: not more than calls, nor many more than processors, which would only wait."""
     return max(min(effective_n_jobs(n_jobs), n_calls, MOST_THREADS * cpu_count()), 1)
+
+
+def _joined(bar: Bar | None, run: Callable[..., Result], *call: Any) -> Result:
+    with joining(bar):
+        return run(*call)
 
 
 def spawn_seeds(rng: np.random.RandomState, n: int) -> list[int]:

@@ -33,3 +33,7 @@ __all__ = [
     "plot_worker_weights",
     "report",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
+from consilience.annotations.names import MISSING
 from consilience.inspection.tables import name_text
 
 
@@ -67,9 +68,10 @@ class Answer:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.index))
 
     def names_of(self, codes: Int[np.ndarray, " items"]) -> pd.Index:
-        """Names of the clusters of items; -1 for items of none."""
+        """Names of the clusters of items; for items of none -1 as number of a cluster, None as name of a class."""
         if (codes < 0).any():
-            return pd.Index([self.index[code] if code >= 0 else code for code in codes.tolist()])
+            nothing = None if self.is_named else MISSING
+            return pd.Index([self.index[code] if code >= 0 else nothing for code in codes.tolist()], dtype=object)
         return self.index.take(codes)
 
 

@@ -44,6 +44,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
+from consilience.alignment import rows_of_items
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 
 LEVEL = 0.01  # answers at random are taken for more in so few of a hundred studies
@@ -87,7 +88,8 @@ def chance_test(annotations: Annotations, features: Any = None, *, random_state:
     Parameters
     ----------
     annotations : Groupings, Labels or Pairs
-    features : array-like, shape (n_items, n_features), optional
+    features : DataFrame or array, shape (n_items, n_features), optional
+        Indexed by item, or in the order of the items.
     random_state : int
         Seed of the permutations.
 
@@ -108,7 +110,10 @@ def chance_test(annotations: Annotations, features: Any = None, *, random_state:
     False
     """
     rng = np.random.default_rng(random_state)
-    components = None if features is None else _components(np.asarray(features, float))
+    components = None
+    if features is not None:
+        rows = rows_of_items(features, annotations.items, "The table of features")
+        components = _components(rows.to_numpy(float))
     measure = measure_of(annotations, components, rng)
     observed = measure(None)
     drawn = pd.DataFrame([measure(rng) for _ in range(FIRST)])

@@ -14,16 +14,16 @@ from matplotlib.patches import Ellipse
 from matplotlib.ticker import MaxNLocator
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state
 
 from consilience.annotations.names import name_index
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.inspection.answer import Answer
 from consilience.inspection.names import counted, plot_text, width
 from consilience.inspection.projection import own_annotations, raw_features, that_has, unwrap
 from consilience.inspection.scatter import LONGEST, draw_items, sampled, some_of
 from consilience.inspection.style import FAINT, INK, SMALL, axes_of, colour, tidy
-from consilience.parameters import is_whole
+from consilience.parameters import check_random_state, is_whole
 
 __all__ = ["plot_latent", "plot_samples", "plot_training", "plot_worker_weights"]
 
@@ -37,7 +37,7 @@ def plot_samples(
     model: Any,
     image_shape: Any,
     n_rows: Any = 8,
-    random_state: Any = None,
+    random_state: RandomSource = None,
     *,
     ax: Axes | None = None,
 ) -> Axes:
@@ -51,7 +51,7 @@ def plot_samples(
         Of the images whose pixels the features are, row by row.
     n_rows : int, default=8
         Images of each cluster.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
     ax : matplotlib Axes, optional
         By default a figure of its own, which is ``ax.figure``.
 

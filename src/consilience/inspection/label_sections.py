@@ -23,13 +23,15 @@ READABLE = 860  # CSS pixels that many small matrices need
 
 def sizes_in_short(subject: Subject) -> str:
     """How many items are of each class."""
-    answer = subject.answer
+    answer, nowhere = subject.answer, int((subject.answer.codes < 0).sum())
+    none = f" {counted(nowhere, 'item has', 'items have')} no labels and no class." if nowhere else ""
     if len(answer.names) > NAMED_CLASSES:
         sizes, empty = answer.sizes, int((answer.sizes == 0).sum())
         text = f"{counted(len(sizes), 'class', 'classes')} of {sizes.min():,} to {sizes.max():,} items."
-        return text + (f" {counted(empty, 'class is', 'classes are')} the likeliest of no item." if empty else "")
+        text += f" {counted(empty, 'class is', 'classes are')} the likeliest of no item." if empty else ""
+        return text + none
     each = [f"{title} ({size:,})" for title, size in zip(answer.titles, answer.sizes, strict=True)]
-    return f"Items by class: {listed(each)}."
+    return f"Items by class: {listed(each)}.{none}"
 
 
 def certainty_in_short(subject: Subject) -> str:

@@ -15,11 +15,12 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.files.reading import in_long_frame
+from consilience import alignment
+from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING, plain
 from consilience.base import as_groupings
 from consilience.errors import InputError
+from consilience.given_annotations import read_given, with_names
 from consilience.inspection.answer import Answer, names_classes
 from consilience.inspection.names import as_text
 
@@ -97,17 +98,16 @@ def rows_of_items(model: Any, table: Any, what: str, names: Any = None) -> pd.Da
     InputError
         The table has not two dimensions, or does not fit the items.
     """
-    if not isinstance(table, pd.DataFrame):
-        values = np.asarray(table)
-        if values.ndim != 2:
-            raise InputError(f"{what} must have two dimensions, items and columns. Got shape {values.shape}.")
-        names = getattr(table, "columns", names)
-        known = names is not None and len(names) == values.shape[1]
-        items = unwrap(model).items_
-        if len(values) != len(items):
-            raise InputError(f"{what} has {len(values)} rows. Expected one for each of {len(items)} items.")
-        return pd.DataFrame(values, index=items, columns=list(names) if known else None).infer_objects()
-    return unwrap(model)._of_items(table)
+    items = unwrap(model).items_
+    if not isinstance(table, pd.DataFrame) and np.ndim(table) != 2:
+        raise InputError(f"{what} must have two dimensions, items and columns. Got shape {np.shape(table)}.")
+    frame = alignment.rows_of_items(table, items, what)
+    if isinstance(table, pd.DataFrame):
+        return frame
+    names = getattr(table, "columns", names)
+    known = names is not None and len(names) == frame.shape[1]
+    columns = list(names) if known else frame.columns
+    return frame.set_axis(items).set_axis(columns, axis=1).infer_objects()
 
 
 def column_names(table: pd.DataFrame, thing: str) -> list[str]:
@@ -131,19 +131,26 @@ def own_annotations(model: Any, annotations: Any) -> Groupings | Labels | Pairs:
 
 
 def _own_groupings(estimator: Any, annotations: Any) -> Groupings | Pairs:
-    annotations = in_long_frame(annotations)
-    if isinstance(annotations, np.ndarray | list) and len(annotations) == len(estimator.items_):
-        annotations = Groupings.from_matrix(annotations, items=estimator.items_)
+    if annotations is not None:
+        annotations = _read(estimator, annotations, "groupings")
     said = annotations if isinstance(annotations, Pairs) else as_groupings(annotations, None, "The report")
     if hasattr(estimator, "annotators_"):
         _require_same(said.annotators, estimator.annotators_.index)
     return said
 
 
+def _read(estimator: Any, annotations: Any, kind: str) -> Annotations:
+    """Annotations of what was given for them; rows without names are the items that were fitted."""
+    known = estimator.annotators_.index if hasattr(estimator, "annotators_") else pd.Index([])
+    found = read_given(annotations, kind, "The report", items=estimator.items_, known=known)
+    is_array = isinstance(annotations, np.ndarray | list)
+    return with_names(found, estimator.items_) if is_array else found.annotations
+
+
 def _own_labels(estimator: Any, annotations: Any) -> Labels:
     """Return labels of the annotators who were fitted; those of an earlier history may be absent."""
-    if isinstance(annotations, np.ndarray | list) and len(annotations) == len(estimator.items_):
-        annotations = Labels.from_matrix(annotations, items=estimator.items_)
+    if annotations is not None:
+        annotations = _read(estimator, annotations, "labels")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X (has|does not have)")  # a matrix and Labels say the same
         labels = _in_classes(estimator._labels(annotations, reset=False), estimator.confusion_matrices_.columns)

@@ -12,6 +12,7 @@ from consilience.inspection.names import as_text
 from consilience.inspection.sections import default_title, key_findings, sections
 from consilience.inspection.style import plain_text
 from consilience.inspection.subject import Subject
+from consilience.writing import replacing
 
 __all__ = ["report"]
 
@@ -54,7 +55,8 @@ def report(
     warnings : iterable of str, optional
         What is to be said before anything else, such as that the annotators do not agree.
     path : str or Path, optional
-        Where to write the page, in UTF-8; the folder must exist.
+        Where to write the page, in UTF-8; the folder must exist. A file that is there is replaced, once the new one is
+        whole.
 
     Returns
     -------
@@ -64,7 +66,8 @@ def report(
     Raises
     ------
     InputError
-        Annotations, features or scores that do not fit the model, or a stability that cannot be drawn.
+        Annotations, features or scores that do not fit the model, a stability that cannot be drawn, or a path that is
+        empty, a folder or in none.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 
@@ -96,5 +99,6 @@ def report(
     )
     if path is None:
         return page
-    Path(path).write_text(page, encoding="utf-8")
+    with replacing(path) as file:
+        file.write(page.encode())
     return Path(path)

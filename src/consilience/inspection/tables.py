@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -15,6 +17,8 @@ from consilience.inspection.names import as_text, shortened
 
 MAX_CSV = 300_000  # bytes; a larger table is not put into the page
 LONGEST_NAME = 160  # letters of a name in a table
+FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")  # how a spreadsheet may know one
+NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,34 @@ def percent(share: float) -> str:
 
 
 def download(name: str, frame: pd.DataFrame, index_label: str | None = None) -> Download:
-    """Put a table into the page as a CSV file, if it is not too large; with its index if that has a label."""
-    content = frame.to_csv(index=index_label is not None, index_label=index_label).encode("utf-8", "replace")
+    """Put a table into the page as a CSV file for spreadsheets, if it is not too large.
+
+    Its index is the first column if that has a label. No text in it is a formula, see `defused_text`, and
+    all text is in quotes, so that no other separator splits it.
+    """
+    frame = frame if index_label is None else frame.rename_axis(index_label).reset_index(allow_duplicates=True)
+    safe = pd.DataFrame({place: defused(frame.iloc[:, place]) for place in range(frame.shape[1])})
+    head = [defused_text(column) for column in frame.columns]
+    text = safe.to_csv(index=False, header=head, quoting=csv.QUOTE_NONNUMERIC)
+    content = text.encode("utf-8", "replace")
     address = "data:text/csv;charset=utf-8;base64," + base64.b64encode(content).decode()
     return Download(name, address if len(content) <= MAX_CSV else "", len(frame))
+
+
+def defused(column: pd.Series) -> pd.Series:
+    """Return a column in which a spreadsheet finds no formula; numbers stay numbers."""
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
+        return column
+    return pd.Series([defused_text(value) for value in column], index=column.index, dtype=object)
+
+
+def defused_text(value: Any) -> Any:
+    """Return text that a spreadsheet would take for a formula with an apostrophe before it, all else as it is.
+
+    Examples
+    --------
+    >>> [defused_text(value) for value in ("=1+1", "@ann", "-1.5", "+3e-5", "-lake", "lake", -1.5)]
+    ["'=1+1", "'@ann", '-1.5', '+3e-5', "'-lake", 'lake', -1.5]
+    """
+    is_formula = isinstance(value, str) and FORMULA.match(value) and not NUMBER.fullmatch(value)
+    return f"'{value}" if is_formula else value

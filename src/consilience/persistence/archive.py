@@ -10,19 +10,19 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
-import secrets
 import struct
 import sys
 from collections.abc import Iterator, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
-from consilience.errors import InputError, SavedModelError
+from consilience.errors import SavedModelError
 from consilience.persistence.kinds import NUMERIC
+from consilience.writing import replacing
 
 DOCUMENT = "model.json"
 NPY_VERSION = (1, 0)
@@ -38,16 +38,16 @@ def array_name(number: int) -> str:
     return f"arrays/{number}.npy"
 
 
-def write(path: Path, document: dict[str, Any], arrays: Sequence[np.ndarray]) -> None:
+def write(path: str | PathLike[str], document: dict[str, Any], arrays: Sequence[np.ndarray]) -> None:
     """Write the file, whole or not at all.
 
     Raises
     ------
     InputError
-        The path is a folder, or in a folder that does not exist.
+        The path is empty, a folder, or in a folder that does not exist.
     """
     text = json.dumps(document, allow_nan=False, separators=(",", ":"))
-    with _replacing(path) as file, ZipFile(file, "w", ZIP_STORED) as archive:
+    with replacing(path) as file, ZipFile(file, "w", ZIP_STORED) as archive:
         archive.writestr(_member(DOCUMENT), text)
         for number, array in enumerate(arrays):
             with archive.open(_member(array_name(number)), "w", force_zip64=array.nbytes > 2**30) as member:
@@ -57,24 +57,6 @@ def write(path: Path, document: dict[str, Any], arrays: Sequence[np.ndarray]) ->
 
 def _member(name: str) -> ZipInfo:
     return ZipInfo(name)  # of 1980-01-01, uncompressed
-
-
-@contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of `path` in the end, if nothing fails."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give the name of a file.")
-    if not path.parent.is_dir():
-        raise InputError(f"There is no folder {path.parent}.")
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
-    try:
-        with beside.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -102,7 +84,7 @@ def opened(path: Path) -> Iterator[ZipFile]:
         raise SavedModelError(f"{path} does not fit into the memory of this machine.") from error
 
 
-def _zip(path: Path, file: IO[bytes]) -> ZipFile:
+def _zip(path: Path, file: Any) -> ZipFile:
     try:
         return ZipFile(file)
     except ODD_ARCHIVE as error:

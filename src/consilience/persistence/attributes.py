@@ -9,6 +9,7 @@ from __future__ import annotations
 from consilience.persistence.checks import (
     ANYTHING,
     NOTES,
+    ROUNDING,
     TRUTH,
     Check,
     Columns,
@@ -23,15 +24,17 @@ from consilience.persistence.checks import (
     series,
     size,
     table,
+    texts,
     tuple_of,
     whole,
 )
 
 Attributes = dict[str, Check]
+LARGEST = 1e151  # of a number among features, whose squares are finite
 
 FEATURES: Attributes = {
     "n_features_in_": optional(size("features")),
-    "feature_names_in_": optional(array(object, "features")),
+    "feature_names_in_": optional(texts("features")),
 }
 NO_FEATURES = {name: optional(ANYTHING) for name in ("n_features_in_", "feature_names_in_")}  # columns of a matrix
 CLUSTERS: Attributes = {
@@ -61,8 +64,8 @@ CLASSES: Attributes = {
     "confusion_matrices_": table("annotators × clusters", "labels", keys=("annotator", "class")),
 }
 BY_TABLE: Attributes = {
-    "_log_weights": array(float, "clusters", inf=True),
-    "_log_table": array(float, "annotators × labels", "clusters", inf=True),
+    "_log_weights": array(float, "clusters", high=ROUNDING, inf=True),
+    "_log_table": array(float, "annotators × labels", "clusters", high=ROUNDING, inf=True),
 }
 MIXTURE: Attributes = {
     **CLASSES,
@@ -77,7 +80,7 @@ PAIRWISE: Attributes = {
     **CLUSTERS,
     **SETTLED,
     **annotators(n_pairs="c", n_together="c", accuracy="f", sensitivity="f", specificity="f"),
-    "cluster_centers_": array(float, "clusters", "features"),
+    "cluster_centers_": array(float, "clusters", "features", low=-LARGEST, high=LARGEST),
     "metric_": either(array(float, "features", "features"), array(float, "clusters", "features", "features")),
     "n_pairs_": whole(),
     "objective_": number(),
@@ -111,6 +114,7 @@ DEEP: Attributes = {
     "losses_": array(float, None, nan=True),
     "clusters_left_": array(int, None, low=0),
     "n_iter_": whole(),
+    "_trained_annotators": names("annotators trained"),
     "state_": ANYTHING,  # compared with the networks by the estimator itself
     "_owned": array(int, "clusters", low=0),
     "components_": optional(table("components", {"cluster": "i", "weight": "f"})),
@@ -164,7 +168,7 @@ ATTRIBUTES: dict[str, Attributes] = {
         "starts_": or_none(table(None, {})),
         "informative_set_": list_of(ANYTHING),
         "n_components_": whole(1),
-        "_pair_information": table(None, {"first": "c", "second": "c", "information": "f"}),
+        "_pair_information": table(None, {"first": "O", "second": "O", "information": "f"}),
     },
     "SubsetFusion": {
         **NO_FEATURES,
@@ -216,6 +220,8 @@ ATTRIBUTES: dict[str, Attributes] = {
         "consensus_": ANYTHING,
         "classifier_": ANYTHING,
         "annotators_": table("annotators", {}),
+        "_rates": optional(array(float, None, 2, low=0, high=1)),
+        "_rated": optional(names("annotators rated")),
     },
     "BayesSCDC": DEEP,
     "SCDC": DEEP,
@@ -240,7 +246,9 @@ ATTRIBUTES: dict[str, Attributes] = {
         "objective_": number(),
         "utility_": number(),
         "_table": array(float, "groups", "clusters"),
-        "_annotator_of_group": codes("groups", of="annotators"),
+        "_annotator_of_group": optional(codes("groups", of="annotators")),
+        "_expected_shares": optional(array(float, "groups", "clusters", low=0, high=1)),
+        "_sizes": optional(array(float, "clusters", low=0)),
     },
     "CSPA": {
         **NO_FEATURES,

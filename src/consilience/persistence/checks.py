@@ -205,6 +205,8 @@ def names(length: Length, *, array: bool = False) -> Check:
 
 
 def _is_names(value: Any) -> bool:
+    if isinstance(value, pd.RangeIndex):
+        return True  # and asked for nothing, which would make it an array
     if not isinstance(value, pd.Index) or isinstance(value, pd.MultiIndex):
         return False
     try:
@@ -265,6 +267,16 @@ def series(kind: type, rows: Length) -> Check:
         return right and named(rows, value.index, sizes)
 
     return Check(words, holds)
+
+
+def texts(length: Length) -> Check:
+    """An array of objects that are all text."""
+
+    def holds(value: Any, sizes: Sizes) -> bool:
+        right = type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind == "O"
+        return right and fits(length, len(value), sizes) and all(type(name) is str for name in value)
+
+    return Check(f"an array of text, one for each of the {length}", holds)
 
 
 def list_of(check: Check, length: Length = None) -> Check:

@@ -27,8 +27,9 @@ an object with one key, the tag of its kind. Numeric arrays are kept apart, and 
     table        [array, index, columns] of a DataFrame of one NumPy dtype
     columns      [columns' contents, index, columns] of another DataFrame
     random_state what `RandomState.get_state` gives
-    groupings    [items, annotators, positional, groups of the items in a row, where each item's begin, grouping of
-                 each group, annotator of each grouping, names of groupings, names of groups]
+    generator    the state of the bit generator of a `numpy.random.Generator`
+    groupings    [items, annotators, whether items have no names, groups of the items in a row, where each item's begin,
+                 grouping of each group, annotator of each grouping, names of groupings, names of groups]
     pair_counts  [number of items, keys, presented, answered, together]
     estimator    class, parameters and attributes; see `consilience.persistence.models`
 

@@ -18,6 +18,10 @@ from consilience.persistence.checks import array, codes, names, whole
 from consilience.persistence.codec import Decoder, Encoder, Json, Kind, UnknownValueError, require
 
 NUMERIC = "biufcmM"  # kinds of dtype whose arrays are bytes without pointers; also U in arrays
+BIT_GENERATORS: dict[str, Any] = {
+    made.__name__: made
+    for made in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
+}
 EXTENSIONS = re.compile(r"U?Int(8|16|32|64)|Float(32|64)|boolean|\w+\[pyarrow\]|Sparse\[[^\]]*\]")
 """Dtypes of pandas' own columns that a file may name; those of time zones would open files."""
 
@@ -237,23 +241,31 @@ def _decode_random_state(content: Json, decode: Decoder) -> np.random.RandomStat
     return random_state
 
 
+def _decode_generator(content: Json, decode: Decoder) -> np.random.Generator:
+    state = decode(content)
+    bit_generator = BIT_GENERATORS[state["bit_generator"]]()
+    bit_generator.state = state
+    return np.random.Generator(bit_generator)
+
+
 def _encode_groupings(value: Groupings, encode: Encoder) -> Json:
     incidence = value.incidence
-    parts = [value.items, value.annotators, value.positional, incidence.indices, incidence.indptr]
+    parts = [value.items, value.annotators, not value.named, incidence.indices, incidence.indptr]
     parts += [value.grouping_of_group, value.annotator_of_grouping, value.grouping_names, value.group_names]
     return [encode(part) for part in parts]
 
 
 def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
-    items, annotators, positional, indices, indptr, *rest = (decode(part) for part in content)
+    items, annotators, unnamed, indices, indptr, *rest = (decode(part) for part in content)
     grouping_of_group, annotator_of_grouping, grouping_names, group_names = rest
     _require_groupings(items, annotators, indices, indptr, grouping_of_group, annotator_of_grouping, rest[2:])
-    require(type(positional) is bool)
+    require(type(unnamed) is bool)
     shape = (len(items), len(group_names))
     return Groupings(
         items=items,
         annotators=annotators,
-        positional=positional,
+        # earlier versions said whether the order was given, also of items with names
+        named=not (unnamed and pd.api.types.is_integer_dtype(items.dtype)),
         incidence=csr_array((np.ones(len(indices)), indices, indptr), shape=shape),
         grouping_of_group=grouping_of_group,
         annotator_of_grouping=annotator_of_grouping,
@@ -363,6 +375,12 @@ KINDS: tuple[Kind, ...] = (
         _is_random_state,
         lambda v, encode: encode(v.get_state(legacy=False)),
         _decode_random_state,
+    ),
+    Kind(
+        "generator",
+        lambda v: type(v) is np.random.Generator and type(v.bit_generator).__name__ in BIT_GENERATORS,
+        lambda v, encode: encode(v.bit_generator.state),
+        _decode_generator,
     ),
     Kind("groupings", _is(Groupings), _encode_groupings, _decode_groupings),
     Kind(

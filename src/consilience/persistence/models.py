@@ -21,7 +21,7 @@ from consilience.parameters import shown
 from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
 from consilience.persistence.contents import problem_of
-from consilience.persistence.earlier import upgraded
+from consilience.persistence.earlier import renamed, upgraded
 from consilience.persistence.kinds import KINDS
 from consilience.persistence.parts import PARTS, STEPS, STUDIES, is_part
 
@@ -253,7 +253,7 @@ def _decode_estimator(content: Any, decode: Decoder) -> Any:
     name, parameters, attributes = content["class"], content["parameters"], content["attributes"]
     if not (isinstance(name, str) and isinstance(parameters, dict) and isinstance(attributes, dict)):
         raise ContentError("is no estimator")
-    made = _class(name)
+    made, parameters = _class(name), renamed(name, parameters)
     known = signature(made).parameters
     for key in parameters:
         if key not in known:
@@ -267,7 +267,7 @@ def _decode_estimator(content: Any, decode: Decoder) -> Any:
             raise ContentError(f"gives {name} the attribute {key!r}, which is no attribute of it")
     learned = {key: _decoded(name, key, node, decode) for key, node in attributes.items()}
     estimator = _begun(made, given)
-    vars(estimator).update(upgraded(name, learned))
+    vars(estimator).update(upgraded(name, learned, content["parameters"]))
     if problem := problem_of(estimator):
         raise EntryError(problem)
     return estimator

@@ -29,6 +29,7 @@ from consilience.persistence.checks import (
     optional,
     or_none,
     size,
+    texts,
     tuple_of,
     whole,
 )
@@ -91,7 +92,7 @@ def _dict_of(kind: type) -> Check:
 OF_FEATURES = array(float, "features", nan=True)
 INPUT: Attributes = {
     "n_features_in_": size("features"),
-    "feature_names_in_": optional(array(object, "features")),
+    "feature_names_in_": optional(texts("features")),
 }
 SEEN = {"n_samples_seen_": either(number(0), array(float, "features", low=0), array(int, "features", low=0))}
 NAMES = list_of(TEXT)

@@ -16,3 +16,7 @@ __all__ = [
     "PartitionLabelModel",
     "SemiCrowd",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -14,7 +14,8 @@ every item is of that cluster.
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -24,15 +25,17 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.aggregator import LabelAggregator
-from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.canonical import arrange
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names, RandomSource
 from consilience.base import CrowdEstimator
-from consilience.errors import InputError
-from consilience.parameters import shown
+from consilience.errors import InputError, UnannotatedWarning
+from consilience.judging import rates, score_of_clusters
+from consilience.parameters import check_random_state, shown
+from consilience.restoring import Axes
 
 
 def _gives_probabilities(model: Any) -> bool:
@@ -51,7 +54,9 @@ class InductiveConsensus(CrowdEstimator):
     classifier : estimator, optional
         Any classifier of scikit-learn's kind, or a `Pipeline` that ends with one. Default: logistic regression on
         standardised features.
-    random_state : int, RandomState instance or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
         Of the consensus and the classifier, where theirs is None.
 
     Attributes
@@ -93,12 +98,17 @@ class InductiveConsensus(CrowdEstimator):
     (75,)
     """
 
-    def __init__(self, consensus: Any = None, classifier: Any = None, *, random_state: Any = None) -> None:
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {"_codes": ("items",)}
+
+    def __init__(
+        self, consensus: Any = None, classifier: Any = None, *, verbose: Any = False, random_state: RandomSource = None
+    ) -> None:
         self.consensus = consensus
         self.classifier = classifier
+        self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> InductiveConsensus:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> InductiveConsensus:
         """Fit the consensus to the annotations, then the classifier to the consensus.
 
         Parameters
@@ -106,8 +116,11 @@ class InductiveConsensus(CrowdEstimator):
         X : DataFrame or array, shape (n_items, n_features)
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position.
-        annotations : what the consensus model reads
+        y : what the consensus model reads
             Items of X without annotations get the classifier's answer.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -120,26 +133,31 @@ class InductiveConsensus(CrowdEstimator):
         """
         self._check_parameters()
         features = self._features(X, reset=True)
-        read = self._judgements(X, annotations)
         self.consensus_, classifier = self._estimators()
         labels = isinstance(self.consensus_, LabelAggregator)
-        self.consensus_.fit(_labels(annotations, read.items) if labels else read)
+        read = self._labels_beside(X, y, missing) if labels else self._judgements(X, y, missing)
+        with warnings.catch_warnings(), self._progress():
+            warnings.simplefilter("ignore", UnannotatedWarning)  # the classifier answers for such items
+            self.consensus_.fit(read)
         self.items_, self.n_clusters_ = read.items, self.consensus_.n_clusters_
         self.annotators_ = self.consensus_.annotators_
         codes = np.asarray(self.consensus_._cluster_codes())
         known = (codes >= 0) & (read.summary().annotators_per_item.to_numpy() > 0)
         if len(np.unique(codes[known])) < 2:
             classifier = DummyClassifier(strategy="most_frequent")
-        self.classifier_ = classifier.fit(features[known], codes[known])
+        order = arrange(read, features).items
+        taught, asked = order[known[order]], order[~known[order]]
+        self.classifier_ = classifier.fit(features[taught], codes[taught])
         self.responsibilities_ = np.array(self.consensus_.responsibilities_)
         self._codes = codes.copy()
-        if not known.all():
-            self._codes[~known] = self.classifier_.predict(features[~known])
-            self.responsibilities_[~known] = self._probabilities(features[~known])
+        if len(asked):
+            self._codes[asked] = self.classifier_.predict(features[asked])
+            self.responsibilities_[asked] = self._probabilities(features[asked])
         self.labels_ = self._named(self._codes)
+        self._rates, self._rated = rates(read, self.responsibilities_), read.annotators
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: FeaturesLike) -> np.ndarray:
         """Cluster of items by their features alone, as the classifier says.
 
         Parameters
@@ -160,7 +178,7 @@ class InductiveConsensus(CrowdEstimator):
         return self._named(np.asarray(self.classifier_.predict(self._features(X, reset=False))))
 
     @available_if(_gives_probabilities)
-    def predict_proba(self, X: Any) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster of items by their features alone, as the classifier says.
 
         Parameters
@@ -179,7 +197,40 @@ class InductiveConsensus(CrowdEstimator):
         check_is_fitted(self)
         return self._probabilities(self._features(X, reset=False))
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_rates"):
+            raise InputError(
+                "This InductiveConsensus was saved by an earlier version, which kept nothing to score by; fit it again."
+            )
+        of_item = self._probabilities(self._features(X, reset=False))
+        return score_of_clusters(self._judgements(X, y, missing), of_item, self._rates, self._rated)
+
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -274,17 +325,3 @@ def _seed(estimator: Any, rng: np.random.RandomState) -> None:
         if value is None and name.rsplit("__", 1)[-1] == "random_state"
     ]
     estimator.set_params(**{name: int(rng.randint(2**31 - 1)) for name in draws})
-
-
-def _labels(annotations: Any, items: pd.Index) -> Labels:
-    """Labels of these items, in their order."""
-    if isinstance(annotations, Groupings | Pairs):
-        raise InputError(
-            "The consensus model of InductiveConsensus reads Labels, whose names mean the same to all annotators. Got "
-            f"{type(annotations).__name__}."
-        )
-    if isinstance(annotations, Labels):
-        return annotations if annotations.items.equals(items) else annotations.reindex(items)
-    named = isinstance(annotations, pd.DataFrame | pd.Series)
-    found = Labels.from_matrix(annotations, items=None if named else items)
-    return found if found.items.equals(items) else found.reindex(items)

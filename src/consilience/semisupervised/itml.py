@@ -47,10 +47,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.linalg.blas import dsymv, dsyr
 
 from consilience.annotations import Pairs
+from consilience.annotations.types import Count, RandomSource
 from consilience.inference.iterate import Trace, iterate
 from consilience.parameters import is_number, require
 from consilience.semisupervised.constraints import Constraints
@@ -186,7 +187,9 @@ class ITMLClustering(KMeansInMetric):
         Passes over the pairs.
     tol : float, default=1e-2
         The passes end when multipliers change by less than this share of their sum.
-    random_state : int, RandomState instance or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -242,7 +245,7 @@ class ITMLClustering(KMeansInMetric):
 
     def __init__(
         self,
-        n_clusters: Any = 2,
+        n_clusters: Count = 2,
         *,
         slack: Any = 0.1,
         prior: Any = "scale",
@@ -250,7 +253,8 @@ class ITMLClustering(KMeansInMetric):
         max_pairs: Any = None,
         max_iter: Any = 1000,
         tol: Any = 1e-2,
-        random_state: Any = None,
+        verbose: Any = False,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.slack = slack
@@ -259,20 +263,19 @@ class ITMLClustering(KMeansInMetric):
         self.max_pairs = max_pairs
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def _depends_on_scale(self) -> bool:
         """Not where the metric begins with the variances of the features."""
         return bool(self.prior == "identity")
 
-    def _learn(
-        self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
-    ) -> list[str]:
-        constraints = Constraints.of(pairs[order])
-        problem, left_out = self._problem(features[order], constraints, rng)
+    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
+        constraints = Constraints.of(pairs)
+        problem, left_out = self._problem(features, constraints, rng)
         trace = run(problem, max_iter=int(self.max_iter), tol=float(self.tol))
         self._set_metric(trace.state.metric)
-        self._cluster(features, order, rng)
+        self._cluster(features, rng)
         self.n_pairs_, self.n_contradicted_ = len(problem.sign), constraints.n_contradicted
         self.multipliers_, self.objective_ = trace.state.multiplier, divergence(trace.state, problem)
         self.n_iter_, self.converged_ = trace.n_iter, trace.converged

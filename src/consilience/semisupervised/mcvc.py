@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from scipy.special import softmax
-from sklearn.utils import check_random_state
 
-from consilience.annotations.names import order_of_names
-from consilience.consensus_estimator import one_blas_thread
+from consilience.annotations.base import Annotations
+from consilience.annotations.canonical import arrange
+from consilience.annotations.types import Count, RandomSource
 from consilience.errors import InputError
 from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.pair_evidence import PairEvidence
-from consilience.parameters import is_number, is_one_of, is_whole, require
+from consilience.inference.threads import one_blas_thread
+from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
 from consilience.semisupervised import multiple_views
 from consilience.semisupervised.multiple_views import Prior, Problem, State
 from consilience.view_estimator import ViewEstimator
@@ -30,7 +31,7 @@ N_DRAWS = 100  # of the weights, over which predictions are averaged
 class _UncertainExperts(ViewEstimator):
     """What MCVC and MECC share: all but the number of views."""
 
-    def fit(self, X: Any, annotations: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -38,8 +39,11 @@ class _UncertainExperts(ViewEstimator):
         X : DataFrame or array, shape (n_items, n_features), or None
             Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
             its index, an array by position. Without features (None) the judgements alone tell the clusters apart.
-        annotations : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
             Judgements of pairs. A grouping judges every two of its items; they are never listed.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -59,19 +63,18 @@ class _UncertainExperts(ViewEstimator):
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
             delattr(self, name)
         features = None if X is None else self._features(X, reset=True)
-        said = self._judgements(X, annotations)
+        said = self._judgements(X, y, missing)
         features = np.empty((len(said), 0)) if features is None else features
-        order, by = order_of_names(said.items), order_of_names(said.annotators)
-        said_in_order = said[order].restrict(annotators=said.annotators[by])
-        evidence = PairEvidence.of(said_in_order, implied=self.implied_pairs)
+        arranged = arrange(said, features)
+        evidence = PairEvidence.of(arranged.said, implied=self.implied_pairs)
         if not evidence.n_pairs.sum():
             raise InputError(
                 f"{type(self).__name__} needs judgements of pairs; the annotations hold none (n_samples={len(said)})."
             )
         prior = Prior(self._stick_concentration(), *map(float, self.reliability_prior))
-        problem = Problem.of(features[order], evidence, prior, min(self.n_clusters, len(said)))
+        problem = Problem.of(features[arranged.items], evidence, prior, min(self.n_clusters, len(said)))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        with one_blas_thread():
+        with one_blas_thread(), self._progress():
             trace, self.restart_bounds_ = multiple_views.run(
                 problem,
                 self._n_views(evidence.n_annotators),
@@ -84,8 +87,8 @@ class _UncertainExperts(ViewEstimator):
             warnings.warn(f"{type(self).__name__}: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
-        self.items_ = said.items
-        self._read_off(trace.state, evidence, order, said.annotators, by)
+        self._read_off(trace.state, evidence, arranged.said)
+        self._restore(arranged)
         return self
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
@@ -117,21 +120,15 @@ class _UncertainExperts(ViewEstimator):
         require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
         require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
 
-    def _read_off(
-        self, state: State, evidence: PairEvidence, order: np.ndarray, annotators: pd.Index, by: np.ndarray
-    ) -> None:
-        """Views and annotators.
-
-        order, by : places of the items and annotators of the state among `items_` and `annotators`.
-        """
+    def _read_off(self, state: State, evidence: PairEvidence, said: Annotations) -> None:
+        """Views and annotators."""
         phi, judged = state.phi[:, 0], evidence.n_pairs > 0
         share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
-        kept = self._read_views(state.eta.transpose(2, 0, 1), order, phi, judged, share, annotators[by])
+        kept = self._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, said)
         mean, deviation = state.weights.mean, np.exp(state.weights.log_variance / 2)
         self._weights = [(mean[:, :, view], deviation[:, :, view]) for view in kept]
-        own, index = self.view_probabilities_, annotators.rename("annotator")
-        self.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index).reindex(index)
-        self.view_probabilities_ = own.reindex(index)
+        own = self.view_probabilities_
+        self.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index)
 
 
 class MCVC(_UncertainExperts):
@@ -159,7 +156,9 @@ class MCVC(_UncertainExperts):
         Sweeps of a restart.
     tol : float, default=1e-6
         A restart has converged when the bound gains less than this share of its size.
-    random_state : int, RandomState instance or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -203,7 +202,7 @@ class MCVC(_UncertainExperts):
 
     def __init__(
         self,
-        n_clusters: Any = 8,
+        n_clusters: Count = 8,
         *,
         max_views: Any = "auto",
         reliability_prior: Any = (10.0, 1.0),
@@ -212,7 +211,8 @@ class MCVC(_UncertainExperts):
         n_init: Any = 50,
         max_iter: Any = 500,
         tol: Any = 1e-6,
-        random_state: Any = None,
+        verbose: Any = False,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_views = max_views
@@ -222,6 +222,7 @@ class MCVC(_UncertainExperts):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
@@ -256,7 +257,9 @@ class MECC(_UncertainExperts):
         Sweeps of a restart.
     tol : float, default=1e-6
         A restart has converged when the bound gains less than this share of its size.
-    random_state : int, RandomState instance or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -290,14 +293,15 @@ class MECC(_UncertainExperts):
 
     def __init__(
         self,
-        n_clusters: Any = 8,
+        n_clusters: Count = 8,
         *,
         reliability_prior: Any = (10.0, 1.0),
         implied_pairs: Any = "independent",
         n_init: Any = 50,
         max_iter: Any = 500,
         tol: Any = 1e-6,
-        random_state: Any = None,
+        verbose: Any = False,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.reliability_prior = reliability_prior
@@ -305,6 +309,7 @@ class MECC(_UncertainExperts):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
 

@@ -9,8 +9,9 @@ from jaxtyping import Float, Int
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
+from consilience.annotations.types import Count, FeaturesLike, RandomSource
 from consilience.errors import InputError
-from consilience.inference.iterate import Trace, spawn_seeds
+from consilience.inference.iterate import Trace, restarts, spawn_seeds
 from consilience.parameters import is_number, is_one_of, require
 from consilience.semisupervised import constrained_kmeans as core
 from consilience.semisupervised.constraints import Constraints, entailed
@@ -49,7 +50,9 @@ class MPCKMeans(PairwiseClustering):
         Sweeps of a run.
     tol : float, default=1e-6
         A run has converged when the objective falls by less than this share of its size.
-    random_state : int, RandomState instance or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -103,7 +106,7 @@ class MPCKMeans(PairwiseClustering):
 
     def __init__(
         self,
-        n_clusters: Any = 2,
+        n_clusters: Count = 2,
         *,
         metric: Any = "diagonal",
         metric_per_cluster: Any = False,
@@ -114,7 +117,8 @@ class MPCKMeans(PairwiseClustering):
         max_pairs: Any = None,
         max_iter: Any = 100,
         tol: Any = 1e-6,
-        random_state: Any = None,
+        verbose: Any = False,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
@@ -126,9 +130,10 @@ class MPCKMeans(PairwiseClustering):
         self.max_pairs = max_pairs
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Cluster of new items: the nearest centroid, in its metric.
 
         Parameters
@@ -147,11 +152,9 @@ class MPCKMeans(PairwiseClustering):
         """Not where the metric is learned, which begins with the variances of the features."""
         return self.metric is None
 
-    def _learn(
-        self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
-    ) -> list[str]:
-        trace = self._best(features[order], pairs[order], rng)
-        self._read_off(trace.state, order)
+    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
+        trace = self._best(features, pairs, rng)
+        self._read_off(trace.state)
         self.objectives_ = -np.array(trace.lower_bounds)
         self.objective_, self.n_iter_, self.converged_ = -trace.lower_bound, trace.n_iter, trace.converged
         constraints = Constraints.of(pairs)
@@ -169,7 +172,8 @@ class MPCKMeans(PairwiseClustering):
         starts = self._starts(problem, rng)
         if auto:
             problem = core.priced(problem, core.init(starts[0], core.unconstrained(problem)))
-        best = min((self._run(core.init(start, problem), problem) for start in starts), key=lambda t: -t.lower_bound)
+        traces = restarts(lambda start: self._run(core.init(start, problem), problem), [(start,) for start in starts])
+        best = min(traces, key=lambda trace: -trace.lower_bound)
         for _ in range(REWEIGHTINGS if auto and pairs.n_rows else 0):
             state = best.state
             without_constraints = core.nearest(features, state.centres, state.metric).argmin(1)
@@ -208,9 +212,9 @@ class MPCKMeans(PairwiseClustering):
             )
         return centres
 
-    def _read_off(self, state: core.State, order: Int[np.ndarray, " items"]) -> None:
+    def _read_off(self, state: core.State) -> None:
         """Set clusters, centroids and metric."""
-        kept = self._set_clusters(state.labels, order)
+        kept = self._set_clusters(state.labels)
         self.cluster_centers_ = state.centres[kept]
         root, log_det = state.metric.root, state.metric.log_det
         own = len(root) > 1

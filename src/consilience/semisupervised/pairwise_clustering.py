@@ -5,8 +5,7 @@ clusters. `KMeansInMetric` is for those that learn a metric first and then clust
 
 Decided here
 ------------
-Items are brought into the order of their features before anything random, so that the order of the rows does not
-matter. Judgements are taken one by one, up to a million of them; `max_pairs` draws some.
+Judgements are taken one by one, up to a million of them; `max_pairs` draws some.
 """
 
 from __future__ import annotations
@@ -20,17 +19,19 @@ import pandas as pd
 from jaxtyping import Float, Int
 from sklearn.base import TransformerMixin
 from sklearn.cluster import KMeans
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Pairs
+from consilience.annotations.canonical import arrange
 from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
 from consilience.base import CrowdEstimator
-from consilience.consensus_estimator import one_blas_thread
 from consilience.errors import InputError
 from consilience.inference.iterate import UnsettledWarning
-from consilience.parameters import is_number, is_whole, require
+from consilience.inference.threads import one_blas_thread
+from consilience.judging import rates_of_table, score_of_clusters
+from consilience.parameters import check_random_state, is_number, is_whole, require
 from consilience.semisupervised.pair_reliability import annotator_table, same_by_clusters
 
 LARGEST = 1_000_000  # judgements that are taken without being asked to sample
@@ -45,7 +46,7 @@ class PairwiseClustering(CrowdEstimator):
 
     _unsettled: ClassVar[str]  # what to say where max_iter did not do, with a place for it
 
-    def fit(self, X: Any, annotations: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -53,8 +54,11 @@ class PairwiseClustering(CrowdEstimator):
         X : DataFrame or array, shape (n_items, n_features)
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position.
-        annotations : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
             Judgements of pairs; or what they follow from, as for the other models.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -73,22 +77,23 @@ class PairwiseClustering(CrowdEstimator):
         self._check_parameters()
         model, features = type(self).__name__, self._features(X, reset=True)
         rng = check_random_state(self.random_state)
-        pairs, notes = read_pairs(self._judgements(X, annotations), model, self.max_pairs, rng)
+        arranged = arrange(self._judgements(X, y, missing), features)
+        pairs, notes = read_pairs(arranged.said, model, self.max_pairs, rng)
         if self.n_clusters > len(features):
             raise InputError(
                 f"The 'n_clusters' parameter of {model} must be at most the number of items, {len(features)} "
                 f"(n_samples = {len(features)}). Got {self.n_clusters} instead."
             )
-        self.items_ = pairs.items
-        with one_blas_thread():
-            self.notes_ = notes + self._learn(features, pairs, np.lexsort(features.T[::-1]), rng)
+        with one_blas_thread(), self._progress():
+            self.notes_ = notes + self._learn(features[arranged.items], pairs, rng)
         if not self.converged_:
             sentence = self._unsettled.format(self.max_iter)
             warnings.warn(f"{model}: {sentence} Raise max_iter.", UnsettledWarning, stacklevel=2)
         self.annotators_ = annotator_table(pairs, self.labels_)
+        self._restore(arranged)
         return self
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -108,24 +113,52 @@ class PairwiseClustering(CrowdEstimator):
             An unknown item or annotator, or lists of different lengths.
         """
         a, b, one = self._pairs_of_items(item_a, item_b)
+        if annotator is not None:
+            self._place_of_annotator(annotator)
         same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
         return float(same[0]) if one else same
 
-    @abstractmethod
-    def _learn(
-        self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
-    ) -> list[str]:
-        """Set clusters and all else that is learned, of items taken in an order; give notes on what was left out."""
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
 
-    def _set_clusters(
-        self, cluster: Int[np.ndarray, " items"], order: Int[np.ndarray, " items"]
-    ) -> Int[np.ndarray, " kept"]:
-        """Set the clusters of items in that order, numbered by falling size; give the old number of each."""
+        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
+        says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        of_item = np.eye(self.n_clusters_)[self.predict(X)]
+        return score_of_clusters(
+            self._judgements(X, y, missing), of_item, rates_of_table(self.annotators_), self.annotators_.index
+        )
+
+    @abstractmethod
+    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
+        """Set clusters and all else that is learned; give notes on what was left out."""
+
+    def _set_clusters(self, cluster: Int[np.ndarray, " items"]) -> Int[np.ndarray, " kept"]:
+        """Set the clusters of the items, numbered by falling size; give the old number of each."""
         sizes = np.bincount(cluster)
         kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         self.n_clusters_ = len(kept)
-        self.labels_ = np.empty(len(order), dtype=np.intp)
-        self.labels_[order] = inverse(kept, len(sizes))[cluster]
+        self.labels_ = inverse(kept, len(sizes))[cluster]
         self.responsibilities_ = np.eye(len(kept))[self.labels_]
         return kept
 
@@ -144,7 +177,7 @@ class KMeansInMetric(TransformerMixin, PairwiseClustering):
     A subclass sets ``components_``, the root of the metric, in `_learn`, and calls `_cluster`.
     """
 
-    def transform(self, X: Any) -> Float[np.ndarray, "items components"]:
+    def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
         """Coordinates in which the learned metric is the plain distance.
 
         Parameters
@@ -158,7 +191,7 @@ class KMeansInMetric(TransformerMixin, PairwiseClustering):
         check_is_fitted(self)
         return self._features(X, reset=False) @ self.components_.T
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Cluster of new items: the nearest centroid, in the learned metric.
 
         Parameters
@@ -172,11 +205,11 @@ class KMeansInMetric(TransformerMixin, PairwiseClustering):
         rows, centres = self.transform(X), self.cluster_centers_ @ self.components_.T
         return (-2 * rows @ centres.T + (centres**2).sum(1)).argmin(1)
 
-    def _cluster(self, features: np.ndarray, order: Int[np.ndarray, " items"], rng: np.random.RandomState) -> None:
-        rows = features[order] @ self.components_.T
+    def _cluster(self, features: np.ndarray, rng: np.random.RandomState) -> None:
+        rows = features @ self.components_.T
         n_clusters = min(int(self.n_clusters), len(np.unique(rows, axis=0)))
         kmeans = KMeans(n_clusters, n_init=self.n_init, random_state=rng).fit(rows)
-        self._set_clusters(kmeans.labels_, order)
+        self._set_clusters(kmeans.labels_)
         self.inertia_ = float(kmeans.inertia_)
         sizes = np.bincount(self.labels_)
         self.cluster_centers_ = self.responsibilities_.T @ features / sizes[:, None]
@@ -237,7 +270,7 @@ def _drawn(groupings: Groupings, ranks: Int[np.ndarray, " drawn"]) -> Pairs:
     return Pairs(
         items=groupings.items,
         annotators=groupings.annotators,
-        positional=groupings.positional,
+        named=groupings.named,
         item_a=item[first],
         item_b=item[second],
         annotator=groupings.annotator_of_grouping[grouping],

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import coo_array, csr_array
 from scipy.special import softmax
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
+from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
 from consilience.base import CrowdEstimator
-from consilience.errors import InputError
+from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import Trace
 from consilience.inference.confusion import confusion_prior
 from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
-from consilience.parameters import is_number, is_one_of, is_whole, require
+from consilience.parameters import (
+    check_random_state,
+    is_auto,
+    is_number,
+    is_one_of,
+    is_whole,
+    require,
+    require_number_of_clusters,
+)
+from consilience.restoring import Axes
 from consilience.semisupervised import mapping, prior_variance
 from consilience.semisupervised.partition_labels import (
     Evidence,
@@ -32,6 +42,7 @@ from consilience.semisupervised.partition_labels import (
     label_evidence,
     label_probability,
     merge,
+    merge_to,
     run,
 )
 
@@ -49,6 +60,9 @@ class PartitionLabelModel(CrowdEstimator):
 
     Parameters
     ----------
+    n_clusters : "auto" or int, default="auto"
+        Number of clusters. "auto" finds it. Of a number, clusters are joined until so many own items, each time two of
+        whose joining the bound suffers least; a warning says where the annotations do not tell so many apart.
     max_clusters : int, optional
         Upper bound K on the number of clusters; at most the number of items. Default: 50, or the number of items if
         that is smaller.
@@ -76,8 +90,8 @@ class PartitionLabelModel(CrowdEstimator):
     n_jobs : int, optional
         Restarts side by side, in threads, as in joblib.
     verbose : bool, default=False
-        Show progress on standard error if that is a terminal.
-    random_state : int, RandomState or None, default=None
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -136,8 +150,16 @@ class PartitionLabelModel(CrowdEstimator):
     3
     """
 
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
+        "groupings_": ("groupings",),
+        "annotator_mapping_": ("groups",),
+        "mapping_probabilities_": ("groups",),
+        "label_probabilities_": ("groups",),
+    }
+
     def __init__(
         self,
+        n_clusters="auto",
         max_clusters=None,
         prior_variance="auto",
         rich_get_richer=None,
@@ -152,6 +174,7 @@ class PartitionLabelModel(CrowdEstimator):
         verbose=False,
         random_state=None,
     ):
+        self.n_clusters = n_clusters
         self.max_clusters = max_clusters
         self.prior_variance = prior_variance
         self.rich_get_richer = rich_get_richer
@@ -166,7 +189,7 @@ class PartitionLabelModel(CrowdEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, annotations: Any = None) -> PartitionLabelModel:
+    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> PartitionLabelModel:
         """Fit the model.
 
         Parameters
@@ -174,8 +197,11 @@ class PartitionLabelModel(CrowdEstimator):
         X : DataFrame or array, shape (n_items, n_features), or None
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position. Without features (None) the labels alone tell the clusters apart.
-        annotations : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
+        y : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
             Partition labels. Items of X without annotations are clustered by their features.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -190,42 +216,55 @@ class PartitionLabelModel(CrowdEstimator):
         -----
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
+        AnnotationWarning
+            Other than as many clusters as were asked for own items.
         """
         self._check_parameters()
         features = None if X is None else self._features(X, reset=True)
-        groupings = self._groupings(X, annotations)
+        groupings = self._groupings(X, y, missing)
         features = np.empty((len(groupings), 0)) if features is None else features
         n_clusters = self._n_clusters(len(features))
         _require_information(features, groupings)
+        arranged = arrange(groupings, features)
+        features, groupings = features[arranged.items], arranged.said
         rng = check_random_state(self.random_state)
 
-        self.prior_variance_search_ = None
-        if isinstance(self.prior_variance, str):
-            search = self._search_variance(features, groupings, n_clusters, rng)
-            self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
-        else:
-            self.prior_variance_ = float(self.prior_variance)
-        problem = Problem.of(features, groupings)
-        prior = self._prior(problem, self.prior_variance_)
-        evidence = problem.evidence(problem.labels, n_clusters)
-        seeds = spawn_seeds(rng, self.n_init)
-        start = self._start(problem)
-        jobs = [(start, evidence, prior, n_clusters, seed) for seed in seeds]
-        traces = restarts(self._run, jobs, n_jobs=self.n_jobs, progress="restarts" if self.verbose else None)
-        best = max(traces, key=lambda trace: trace.lower_bound)
-        if self.merge:
-            best = merge(best, evidence, prior, max_iter=self.max_iter, tol=self.tol)
+        with self._progress():
+            self.prior_variance_search_ = None
+            if isinstance(self.prior_variance, str):
+                search = self._search_variance(features, groupings, n_clusters, rng)
+                self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
+            else:
+                self.prior_variance_ = float(self.prior_variance)
+            problem = Problem.of(features, groupings)
+            prior = self._prior(problem, self.prior_variance_)
+            evidence = problem.evidence(problem.labels, n_clusters)
+            seeds = spawn_seeds(rng, self.n_init)
+            start = self._start(problem)
+            jobs = [(start, evidence, prior, n_clusters, seed) for seed in seeds]
+            traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
+            best = self._joined(traces, evidence, prior)
         if not best.converged:
             warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
 
-        self.items_ = groupings.items
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         self.lower_bounds_ = np.array(best.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
         self._read_off(best.state, problem, evidence, prior, groupings)
+        self._restore(arranged)
+        self._warn_unless_as_many()
         return self
 
-    def predict(self, X: Any) -> Int[np.ndarray, " items"]:
+    def _warn_unless_as_many(self) -> None:
+        if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
+            warnings.warn(
+                f"{type(self).__name__} found {self.n_clusters_} clusters, where {self.n_clusters} were asked for: the "
+                "annotations and features do not tell so many apart.",
+                AnnotationWarning,
+                stacklevel=3,
+            )
+
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
 
         Parameters
@@ -243,7 +282,7 @@ class PartitionLabelModel(CrowdEstimator):
         """
         return self._log_odds(X).argmax(1)
 
-    def predict_proba(self, X: Any) -> Float[np.ndarray, "items clusters"]:
+    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
         """Probability of each cluster for new items by their features; (2), of the clusters found.
 
         Parameters
@@ -261,7 +300,7 @@ class PartitionLabelModel(CrowdEstimator):
         """
         return softmax(self._log_odds(X), axis=1)
 
-    def predict_same(self, item_a: Any, item_b: Any, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -287,14 +326,17 @@ class PartitionLabelModel(CrowdEstimator):
             same = self._same_label(a, b, annotator)
         return float(same[0]) if one else same
 
-    def score(self, X: Any, annotations: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by the items' features.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
-        annotations : Groupings, Labels or array, as for `fit`
+        y : Groupings, Labels or array, as for `fit`
             Of annotators, groupings and groups that were fitted.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
 
         Returns
         -------
@@ -307,7 +349,7 @@ class PartitionLabelModel(CrowdEstimator):
             A group that was not fitted, or no labels at all.
         """
         posterior = self.predict_proba(X)
-        groupings = self._groupings(X, annotations)
+        groupings = self._groupings(X, y, missing)
         item, group = groupings.incidence.tocoo().coords
         if not len(item):
             raise InputError("None of these items has a label, so there is nothing to score.")
@@ -336,6 +378,21 @@ class PartitionLabelModel(CrowdEstimator):
         """
         check_is_fitted(self)
         return mapping.same_distinctions(self.annotator_mapping_, self.groupings_["accuracy"], min_accuracy)
+
+    def _joined(self, traces: list[Trace[State]], evidence: Evidence, prior: Prior) -> Trace[State]:
+        """The best restart, its clusters joined; of those that have as many clusters as were asked for, if any have."""
+
+        def owners(state: State) -> Int[np.ndarray, " owning"]:
+            return np.unique(_posteriors(state, evidence, prior).argmax(1))
+
+        settings = {"max_iter": self.max_iter, "tol": self.tol}
+        told = None if is_auto(self.n_clusters) else int(self.n_clusters)
+        if told is not None:
+            traces = [trace for trace in traces if len(owners(trace.state)) >= told] or traces
+        best = max(traces, key=lambda trace: trace.lower_bound)
+        if self.merge:
+            best = merge(best, evidence, prior, fewest=told or 1, **settings)
+        return best if told is None else merge_to(best, told, owners, evidence, prior, **settings)
 
     def _start(self, problem: Problem) -> Start:
         from_features = self.init == "features" and problem.n_weights > 1
@@ -386,7 +443,6 @@ class PartitionLabelModel(CrowdEstimator):
             evaluate,
             rng,
             n_jobs=self.n_jobs,
-            progress="prior variance" if self.verbose else None,
         )
 
     def _read_off(self, state: State, problem: Problem, evidence: Evidence, prior: Prior, groupings: Groupings) -> None:
@@ -395,9 +451,7 @@ class PartitionLabelModel(CrowdEstimator):
         sizes = np.bincount(everything.argmax(1), minlength=everything.shape[1])
         kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         self.n_clusters_ = len(kept)
-        self.responsibilities_ = np.empty((len(everything), len(kept)))
-        self.responsibilities_[problem.item_order] = everything[:, kept]
-        self.responsibilities_ /= self.responsibilities_.sum(1, keepdims=True)
+        self.responsibilities_ = everything[:, kept] / everything[:, kept].sum(1, keepdims=True)
         self.labels_ = self.responsibilities_.argmax(1)
 
         coefficients = state.weights if problem.basis is None else problem.basis @ state.weights
@@ -405,9 +459,8 @@ class PartitionLabelModel(CrowdEstimator):
         self.intercept_ = coefficients[-1, kept] + prior.richness * (coefficients[:, kept] ** 2).sum(0)
 
         index = mapping.group_index(groupings)
-        place = np.argsort(problem.group_order)
-        assignment = state.assignment[place][:, kept]
-        probability = label_probability(state, problem.cells)[place][:, kept]
+        assignment = state.assignment[:, kept]
+        probability = label_probability(state, problem.cells)[:, kept]
         self.mapping_probabilities_ = pd.DataFrame(assignment, index=index)
         self.label_probabilities_ = pd.DataFrame(probability, index=index)
         self.annotator_mapping_ = mapping.mapping_table(groupings, assignment)
@@ -415,6 +468,10 @@ class PartitionLabelModel(CrowdEstimator):
         due = expected_accuracy(state, problem.cells)
         self.groupings_ = mapping.grouping_quality(groupings, correct, due)
         self.annotators_ = mapping.annotator_quality(groupings, self.groupings_)
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        self.annotator_mapping_ = self.annotator_mapping_.reset_index(drop=True)
 
     def _log_odds(self, X: Any) -> Float[np.ndarray, "items clusters"]:
         check_is_fitted(self)
@@ -425,8 +482,7 @@ class PartitionLabelModel(CrowdEstimator):
     def _same_label(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Any
     ) -> Float[np.ndarray, " pairs"]:
-        if annotator not in self.annotators_.index:
-            raise InputError(f"Annotator {annotator!r} was not fitted.")
+        self._place_of_annotator(annotator)
         whose = self.label_probabilities_.index.get_level_values("annotator") == annotator
         probability = self.label_probabilities_[whose].to_numpy()
         both = (self.responsibilities_[a] @ probability.T) * (self.responsibilities_[b] @ probability.T)
@@ -440,10 +496,21 @@ class PartitionLabelModel(CrowdEstimator):
                 f"The 'max_clusters' parameter of PartitionLabelModel must be at most the number of items, {n_items}. "
                 f"Got {self.max_clusters} instead."
             )
-        return min(MAX_CLUSTERS, n_items) if self.max_clusters is None else int(self.max_clusters)
+        told = 1 if is_auto(self.n_clusters) else int(self.n_clusters)
+        most = n_items if self.max_clusters is None else int(self.max_clusters)
+        if told > most:
+            what = f"the number of items, {n_items}" if self.max_clusters is None else f"max_clusters, {most}"
+            raise InputError(
+                f"The 'n_clusters' parameter of PartitionLabelModel must be at most {what} (n_samples = {n_items}). "
+                f"Got {told} instead."
+            )
+        if self.n_clusters == 1:
+            return 1
+        return max(min(MAX_CLUSTERS, n_items), told) if self.max_clusters is None else most
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        require_number_of_clusters(self)
         none = self.max_clusters is None
         require(self, "max_clusters", "None or an int of at least 1", none or is_whole(self.max_clusters, 1))
         auto = isinstance(self.prior_variance, str) and self.prior_variance == "auto"

@@ -37,8 +37,7 @@ Decided here
 A sweep is (18), (20), (4), (16), so that the posteriors belong to the parameters beside them. (4) takes a few steps
 of L-BFGS a sweep, which raise the bound as surely as the maximum does and cost less.
 With more features than items, W lives in the row space of Φ: outside it the data say nothing, and the prior and
-λ ‖w_k‖² see the norm alone. J_m = 1 has α = 40, not 0. Items and groups are first put in an order that depends on what
-they contain, so that the order in which they were given and the names of labels change nothing.
+λ ‖w_k‖² see the norm alone. J_m = 1 has α = 40, not 0.
 
 A run begins from small random W and ζ, as in the paper, or from posteriors that lean on a k-means clustering of the
 features, under which annotations left out are more probable where labels are few. Afterwards clusters that no annotator
@@ -48,6 +47,7 @@ comes out nearer to the truth. σ² = "auto" is chosen by the probability of ann
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -74,6 +74,8 @@ INITIAL_WEIGHT = 0.1  # standard deviation
 LEANING = 0.9  # probability of an item's seed cluster at a start from the features
 SEEDED = 0.8  # share of the K clusters that such a start gives items to
 KMEANS_ROUNDS = 20
+LIVE = 0.5  # items, that a cluster must be expected to own
+TRIED = 5  # pairs of clusters that may be joined, each time
 CERTAIN = 0.9  # probability from which on a cluster is said to go by a label
 
 
@@ -215,34 +217,24 @@ def run(state: State, evidence: Evidence, prior: Prior, *, max_iter: int, tol: f
 
 @dataclass(frozen=True)
 class Problem:
-    """Features and labels made ready, in an order of items and groups that depends on what they contain alone.
+    """Features and labels made ready.
 
     design : (items, columns) coordinates of Φ = [features, 1], and a last column of 1.
     basis : (D + 1, columns - 1) from coordinates to the features' weights, or None where they are the same.
     labels : (items, groups) sparse 0/1.
-    item_order, group_order : the user's number of each row and column.
     """
 
     design: Float[np.ndarray, "items columns"]
     basis: Float[np.ndarray, "weights rank"] | None
     labels: csr_array
     cells: Cells
-    item_order: Int[np.ndarray, " items"]
-    group_order: Int[np.ndarray, " groups"]
 
     @classmethod
     def of(cls, features: Float[np.ndarray, "items D"], groupings: Groupings) -> Problem:
         phi = np.hstack([features, np.ones((len(features), 1))])
-        place = phi @ np.random.RandomState(0).normal(size=phi.shape[1])
-        n_labels = groupings.incidence.sum(1)
-        item_order = np.lexsort((n_labels, place))
-        labels = groupings.incidence[item_order]
-        content = labels.T @ (place * n_labels)[item_order]
-        group_order = np.lexsort((content, groupings.grouping_of_group))
-        coordinates, basis = row_space(phi[item_order])
+        coordinates, basis = row_space(phi)
         design = np.hstack([coordinates, np.ones((len(phi), 1))])
-        cells = Cells.of(groupings.grouping_of_group)
-        return cls(design, basis, labels[:, group_order], cells, item_order, group_order)
+        return cls(design, basis, groupings.incidence, Cells.of(groupings.grouping_of_group))
 
     @property
     def n_weights(self) -> int:
@@ -290,8 +282,10 @@ def row_space(phi: Float[np.ndarray, "items weights"]) -> tuple[np.ndarray, np.n
     return left[:, kept] * singular[kept], right[kept].T
 
 
-def merge(trace: Trace[State], evidence: Evidence, prior: Prior, *, max_iter: int, tol: float) -> Trace[State]:
-    """Join clusters that no annotator tells apart, as long as the bound gains by it.
+def merge(
+    trace: Trace[State], evidence: Evidence, prior: Prior, *, max_iter: int, tol: float, fewest: int = 1
+) -> Trace[State]:
+    """Join clusters that no annotator tells apart, as long as the bound gains by it and more than `fewest` are left.
 
     Pairs are tried once each, the most alike first, with sweeps after every attempt.
     """
@@ -299,6 +293,8 @@ def merge(trace: Trace[State], evidence: Evidence, prior: Prior, *, max_iter: in
     while True:
         candidates = [pair for pair in undistinguished(trace.state, evidence.cells) if pair not in tried]
         joined = None
+        if (trace.state.moments.design[-1] > LIVE).sum() <= fewest:
+            return trace
         for pair in candidates:
             tried.add(pair)
             attempt = run(with_joined(trace.state, *pair), evidence, prior, max_iter=max_iter, tol=tol)
@@ -310,10 +306,48 @@ def merge(trace: Trace[State], evidence: Evidence, prior: Prior, *, max_iter: in
         trace = joined
 
 
+def merge_to(
+    trace: Trace[State],
+    n_clusters: int,
+    owners: Callable[[State], Int[np.ndarray, " owning"]],
+    evidence: Evidence,
+    prior: Prior,
+    *,
+    max_iter: int,
+    tol: float,
+) -> Trace[State]:
+    """Join clusters until at most so many own items, each time two of whose joining the bound suffers least.
+
+    Of those that own items by `owners`, the pairs that are most alike are tried; a joining by which fewer than
+    `n_clusters` are left only where there is no other.
+    """
+    tried: set[tuple[int, int]] = set()
+    while True:
+        live = owners(trace.state)
+        pairs = [pair for pair in alike(trace.state, evidence.cells, live) if pair not in tried][:TRIED]
+        if len(live) <= n_clusters or not pairs:
+            return trace
+        attempts = [run(with_joined(trace.state, *pair), evidence, prior, max_iter=max_iter, tol=tol) for pair in pairs]
+        enough = [len(owners(attempt.state)) >= n_clusters for attempt in attempts]
+        best = max(range(len(pairs)), key=lambda place: (enough[place], attempts[place].lower_bound))
+        tried.add(pairs[best])
+        trace = replace(attempts[best], lower_bounds=(*trace.lower_bounds, attempts[best].lower_bound))
+
+
+def alike(state: State, cells: Cells, live: Int[np.ndarray, " live"]) -> list[tuple[int, int]]:
+    """Pairs of clusters, the larger first, the most alike in the labels that annotators give them first."""
+    live = live[np.argsort(-state.moments.design[-1][live], kind="stable")]
+    chance = np.sqrt(label_probability(state, cells)[:, live])
+    likeness = chance.T @ chance
+    a, b = np.triu_indices(len(live), 1)
+    order = np.argsort(-likeness[a, b], kind="stable")
+    return [(int(live[a[i]]), int(live[b[i]])) for i in order]
+
+
 def undistinguished(state: State, cells: Cells) -> list[tuple[int, int]]:
     """Pairs of clusters, the larger first, to which no grouping surely gives different labels; the most alike first."""
     sizes = state.moments.design[-1]
-    live = np.flatnonzero(sizes > 0.5)
+    live = np.flatnonzero(sizes > LIVE)
     live = live[np.argsort(-sizes[live], kind="stable")]
     sure = (state.assignment[:, live] >= CERTAIN).astype(float)
     decided = np.add.reduceat(sure, cells.first_group)

@@ -29,7 +29,6 @@ def search(
     rng: np.random.RandomState,
     *,
     n_jobs: int | None,
-    progress: str | None,
 ) -> pd.DataFrame:
     """Mean log probability of a label left out under each prior variance, by cross-validation over the labels given.
 
@@ -49,7 +48,7 @@ def search(
     folds = list(held_out(labels, FOLDS, rng))
     seeds = spawn_seeds(rng, len(folds))
     jobs = [(float(v), kept, out, seed) for v in variances for (kept, out), seed in zip(folds, seeds)]
-    results = restarts(evaluate, jobs, n_jobs=n_jobs, progress=progress)
+    results = restarts(evaluate, jobs, n_jobs=n_jobs, unit="fits of prior variances")
     by_item = np.reshape(results, (len(variances), len(folds), -1)).sum(1) / labels.nnz
     total = by_item.sum(1)
     behind = by_item - by_item[total.argmax()]

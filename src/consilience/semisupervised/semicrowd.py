@@ -48,6 +48,8 @@ from jaxtyping import Float, Int
 from scipy.linalg import eigh
 
 from consilience.annotations import Pairs
+from consilience.annotations.canonical import Arrangement
+from consilience.annotations.types import Count, RandomSource
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, iterate
 from consilience.parameters import is_number, require
@@ -174,7 +176,9 @@ class SemiCrowd(KMeansInMetric):
         Steps of the completion.
     tol : float, default=1e-3
         The completion ends when A and E meet what is known up to this share.
-    random_state : int, RandomState instance or None, default=None
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
@@ -229,7 +233,7 @@ class SemiCrowd(KMeansInMetric):
 
     def __init__(
         self,
-        n_clusters: Any = 2,
+        n_clusters: Count = 2,
         *,
         d0: Any = 0.0,
         d1: Any = 0.8,
@@ -239,7 +243,8 @@ class SemiCrowd(KMeansInMetric):
         max_pairs: Any = None,
         max_iter: Any = 500,
         tol: Any = 1e-3,
-        random_state: Any = None,
+        verbose: Any = False,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.d0 = d0
@@ -250,26 +255,28 @@ class SemiCrowd(KMeansInMetric):
         self.max_pairs = max_pairs
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
 
     def _depends_on_scale(self) -> bool:
         """No: the features are standardised."""
         return False
 
-    def _learn(
-        self, features: np.ndarray, pairs: Pairs, order: Int[np.ndarray, " items"], rng: np.random.RandomState
-    ) -> list[str]:
-        problem, annotated, unclear = self._problem(pairs[order])
+    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
+        problem, annotated, unclear = self._problem(pairs)
         trace = complete(problem, max_iter=int(self.max_iter), tol=float(self.tol))
-        nothing = self._set_metric(features[order], annotated, trace.state.completed)
-        self._cluster(features, order, rng)
-        names = pairs.items.take(order[annotated])
-        table = pd.DataFrame(trace.state.completed, index=names, columns=names)
-        kept = pairs.items.take(np.sort(order[annotated]))
-        self.completed_ = table.loc[kept, kept]
+        nothing = self._set_metric(features, annotated, trace.state.completed)
+        self._cluster(features, rng)
+        names = pairs.items.take(annotated)
+        self.completed_ = pd.DataFrame(trace.state.completed, index=names, columns=names)
         self.n_pairs_ = (len(problem.known) - problem.n_items) // 2
         self.objective_, self.n_iter_, self.converged_ = objective(trace.state, problem), trace.n_iter, trace.converged
         return unclear + nothing
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        kept = np.argsort(self.items_.get_indexer(self.completed_.index))
+        self.completed_ = self.completed_.iloc[kept, kept]
 
     def _problem(self, pairs: Pairs) -> tuple[Problem, Int[np.ndarray, " annotated"], list[str]]:
         """Entries known of the table of annotated items; these; and a note of pairs that are unclear."""

@@ -23,3 +23,7 @@ __all__ = [
     "simulate_pairs",
     "sparse_crowd",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,16 +11,20 @@ from consilience.annotations.names import name_index
 from consilience.errors import InputError
 
 MOST = 100_000_000  # labels, judgements or numbers that are simulated at once
-RandomSource = int | np.random.Generator | np.random.RandomState | None
 
 
 def generator(random_state: Any) -> np.random.Generator:
     """Return the source of randomness that a user named."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1, size=4))
-    if random_state is None or isinstance(random_state, int | np.integer | np.random.Generator):
+    if random_state is None or isinstance(random_state, np.random.Generator):
         return np.random.default_rng(random_state)
-    raise InputError(f"'random_state' must be an int, a numpy Generator or RandomState, or None. Got {random_state!r}.")
+    if isinstance(random_state, int | np.integer) and random_state >= 0:
+        return np.random.default_rng(int(random_state))
+    raise InputError(
+        "'random_state' must be None, an int of at least 0, or a Generator or RandomState of NumPy. Got "
+        f"{random_state!r}."
+    )
 
 
 def classes_and_items(classes: Any, items: Any) -> tuple[np.ndarray, np.ndarray, pd.Index]:

@@ -54,8 +54,9 @@ from scipy.spatial.distance import squareform
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import plain, unique_names
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
-from consilience.simulation._checks import RandomSource, generator
+from consilience.simulation._checks import generator
 
 __all__ = ["CooccurrenceAgent", "ReplayAgent"]
 
@@ -74,7 +75,7 @@ class CooccurrenceAgent:
         Symmetric, in [0, 1]: how probably two items are together. The diagonal is not read.
     items : iterable of names, optional
         By default the index of a DataFrame, else 0 to n_items - 1.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; with an int the same subsets, in the same order, get the same answers.
 
     Raises
@@ -138,7 +139,7 @@ class ReplayAgent:
     ----------
     groupings : Groupings
         What was recorded. Groupings without items are never given out.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; with an int the same subsets, in the same order, get the same answers.
 
     Attributes

@@ -25,8 +25,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from consilience.annotations.names import plain
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
-from consilience.simulation._checks import RandomSource, generator, require_count
+from consilience.inference.threads import one_blas_thread
+from consilience.simulation._checks import generator, require_count
 from consilience.simulation.agents import groups_of, names_of, places_of, table_of
 
 __all__ = ["ClusteringAgent", "ClusteringPopulation"]
@@ -60,7 +62,7 @@ class ClusteringAgent:
         scikit-learn's ``KMeans``, ``AgglomerativeClustering`` (Ward's or average linkage) and ``GaussianMixture`` with
         diagonal covariances, or a clusterer with a parameter ``n_clusters`` or ``n_components``, which is cloned for
         each answer; where its ``random_state`` is None the agent sets it.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; with an int the same subsets, in the same order, get the same answers.
 
     Raises
@@ -134,7 +136,7 @@ class ClusteringAgent:
         if self.n_groups == 1:
             return [names]
         clusterer = _clusterer(self.algorithm, self.n_groups, seed)
-        with warnings.catch_warnings():
+        with one_blas_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # such as fewer distinct items than groups
             labels = clusterer.fit_predict(self._features.values[np.ix_(places, chosen)])
         return groups_of(names, labels)
@@ -159,7 +161,7 @@ class ClusteringPopulation:
         Algorithms as for `ClusteringAgent`, all as probable.
     feature_weights : array-like of shape (n_features,), optional
         As for `ClusteringAgent`.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same agents each time.
 
     Raises

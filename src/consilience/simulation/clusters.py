@@ -18,9 +18,11 @@ import pandas as pd
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import Bunch
 
+from consilience.annotations.types import RandomSource
+from consilience.datasets._bunch import DataBunch
 from consilience.errors import InputError
 from consilience.parameters import is_number
-from consilience.simulation._checks import RandomSource, generator, require_count, require_size
+from consilience.simulation._checks import generator, require_count, require_size
 
 __all__ = ["gaussian_clusters"]
 
@@ -48,7 +50,7 @@ def gaussian_clusters(
     n_features : int, default=8
     separation : float, default=5.0
         The paper's τ, above 0: from 0.1, where clusters cannot be told apart, to 20.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same data each time.
 
     Returns
@@ -91,4 +93,4 @@ def gaussian_clusters(
     target = rng.permutation(np.arange(n_items) % n_clusters)
     values = centres[target] + deviations[target, None] * rng.standard_normal((n_items, n_features))
     data = pd.DataFrame(values, columns=[f"feature {j}" for j in range(1, n_features + 1)])
-    return Bunch(data=data, target=target, centres=centres, deviations=deviations)
+    return DataBunch(data=data, target=target, centres=centres, deviations=deviations)

@@ -23,9 +23,10 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations import Groupings
+from consilience.annotations.names import is_default
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.simulation._checks import (
-    RandomSource,
     accuracies,
     classes_and_items,
     generator,
@@ -66,7 +67,7 @@ def simulate_experts(
         Share of each expert's labels that is turned into the other label, in [0, 1]; rounded to whole labels.
     items : array-like of shape (n_items,), optional
         Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same annotations each time.
 
     Returns
@@ -116,7 +117,7 @@ def simulate_experts(
     kept = _random_share(given, observed, rng, at_least=1)
     said = np.where(kept, np.where(flipped, POSITIVE + NEGATIVE - said, said), UNLABELLED)
     annotators = [f"expert {m}" for m in range(1, n_annotators + 1)]
-    return Groupings.from_matrix(_LABELS[said], items=names, annotators=annotators)
+    return Groupings.from_matrix(pd.DataFrame(_LABELS[said], index=names, columns=annotators))
 
 
 def simulate_crowd(
@@ -149,7 +150,7 @@ def simulate_crowd(
         chosen at random, to groups founded by the others, so at 0 all see the true classes and at 1 a single group.
     items : array-like of shape (n_items,), optional
         Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same annotations each time.
 
     Returns
@@ -193,7 +194,7 @@ def simulate_crowd(
     frame = pd.DataFrame(
         {"item": names[seen.ravel()], "annotator": annotators.repeat(each), "group": group_names[group.ravel()]}
     )
-    return Groupings.from_frame(frame, items=names)
+    return Groupings.from_frame(frame, items=range(len(names)) if is_default(names) else names)
 
 
 def split_classes(n_classes: int, n_annotators: int, rng: np.random.Generator) -> np.ndarray:

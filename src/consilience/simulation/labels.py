@@ -16,10 +16,10 @@ import pandas as pd
 
 from consilience.annotations import Labels
 from consilience.annotations.labels import sorted_names
-from consilience.annotations.names import unique_names
+from consilience.annotations.names import is_default, unique_names
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.simulation._checks import (
-    RandomSource,
     accuracies,
     classes_and_items,
     generator,
@@ -62,7 +62,7 @@ def simulate_labels(
         Number of random annotators that label each item, instead of `labels_each`.
     items : array-like of shape (n_items,), optional
         Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same labels each time.
 
     Returns
@@ -101,7 +101,7 @@ def simulate_labels(
     return Labels(
         items=unique_names(names, "items"),
         annotators=pd.Index([f"annotator {m}" for m in range(1, n + 1)]),
-        positional=True,
+        named=not is_default(names),
         classes=class_names,
         item=item,
         annotator=annotator,
@@ -128,7 +128,7 @@ def sparse_crowd(
         one distribution for all classes, which is itself drawn from a Dirichlet(1, ..., 1).
     accuracy : float or array-like of shape (n_experts,), default=0.6
         Probability of an expert's right label: one for all or one for each. All wrong labels are as probable.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same crowd each time.
 
     Returns

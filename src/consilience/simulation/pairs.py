@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations import Pairs
-from consilience.annotations.names import unique_names
+from consilience.annotations.names import is_default, unique_names
 from consilience.annotations.pairs import pairs_of_ranks
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.simulation._checks import (
     accuracies,
@@ -35,7 +36,7 @@ def simulate_pairs(
     pairs_each: Any = 400,
     accuracy: Any = 0.85,
     balanced: Any = True,
-    random_state: Any = None,
+    random_state: RandomSource = None,
     *,
     items: Any = None,
 ) -> Pairs:
@@ -54,7 +55,7 @@ def simulate_pairs(
     balanced : bool, default=True
         Whether half of each annotator's pairs are of one class; if `pairs_each` is odd, one more than half. Else all
         pairs of items are as probable.
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same judgements each time.
     items : array-like of shape (n_items,), optional
         Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.
@@ -94,7 +95,7 @@ def simulate_pairs(
     return Pairs(
         items=unique_names(names, "items"),
         annotators=annotators,
-        positional=True,
+        named=not is_default(names),
         item_a=item_a,
         item_b=item_b,
         annotator=annotator,

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from consilience.annotations import Groupings
-from consilience.annotations.names import unique_names
+from consilience.annotations.names import is_default, unique_names
+from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
-from consilience.simulation._checks import RandomSource, generator, require_count, require_size
+from consilience.simulation._checks import generator, require_count, require_size
 from consilience.simulation.agents import Agent, require_distinct
 
 __all__ = ["complete", "present", "random_subsets"]
@@ -81,7 +82,8 @@ def present(
         who = "the agent" if callable(agent) else f"agent {turn + 1}"
         subject = f"The answer of {who} to subset {number + 1}"
         answers.append(_checked_answer(agents[turn](list(subset)), subset, subject))
-    return Groupings.from_lists(answers, annotators=[people[k % n] for k in range(len(asked))], items=names)
+    said_by = [people[k % n] for k in range(len(asked))]
+    return Groupings.from_lists(answers, annotators=said_by, items=range(len(names)) if is_default(names) else names)
 
 
 def complete(agent: Agent | Sequence[Any], items: Iterable[Any], n_presentations: int) -> Groupings:
@@ -131,7 +133,7 @@ def random_subsets(
     size : int
         Number of items of each subset, at most as many as there are.
     n_subsets : int
-    random_state : int, numpy Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same subsets each time.
 
     Returns

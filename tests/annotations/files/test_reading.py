@@ -54,7 +54,7 @@ LONG = lines("item,annotator,grouping,group", *(",".join(row) for row in SORT))
 def test_long_table_of_groupings_in_every_dress(read, content, name):
     groupings = read(content, name)
     assert groupings == GROUPINGS
-    assert not groupings.positional
+    assert groupings.named
 
 
 def test_columns_may_come_in_any_order_and_grouping_may_be_absent(read):
@@ -81,7 +81,7 @@ WIDE = lines("product,J1,J2", "ale,1,x", "stout,1,", "lager,,y")
 def test_wide_table_is_groupings_by_default(read):
     groupings = read(WIDE)
     assert isinstance(groupings, Groupings)
-    assert groupings.positional
+    assert groupings.named
     assert groupings.to_matrix().to_dict("list") == {"J1": ["1", "1", None], "J2": ["x", None, "y"]}
     assert groupings.to_matrix().index.tolist() == ["ale", "stout", "lager"]
 
@@ -262,7 +262,7 @@ def test_row_with_nothing_but_an_item_adds_it(read):
 def test_items_given(read):
     given = read(LONG, items=["dog", "cow", "bee", "ant"])
     assert given == GROUPINGS.reindex(["dog", "cow", "bee", "ant"])
-    assert given.positional
+    assert given.named
     with pytest.raises(AnnotationError, match="item 'bee' in line 3 is not among the 2 items"):
         read(LONG, items=["ant", "cow"])
 

@@ -11,7 +11,7 @@ import pandas as pd
 from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.statements import Statements, statements, table_of_frame
 from consilience.annotations.files.values import filled
-from consilience.annotations.names import Coded
+from consilience.annotations.names import Coded, plain
 from consilience.errors import AnnotationWarning
 
 
@@ -66,7 +66,7 @@ def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str)
     n_columns = max(len(annotators), 1)
 
     def where(cell: int) -> str:
-        return f"row {cell // n_columns}, column {annotators[cell % n_columns]!r}"
+        return f"row {cell // n_columns}, column {plain(annotators[cell % n_columns])!r}"
 
     found = filled(cells, what, where, missing=None if missing is None else _several(missing))
     for text in found.notes:

@@ -6,33 +6,63 @@ import warnings
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack, overload
 
-from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import asked_of
 from consilience.annotations.files.json_exports import known_records
 from consilience.annotations.files.layout import Asked
-from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.sources import Records, Source, read_source
-from consilience.annotations.files.statements import VALUE, Statements, statements, table_of_frame
+from consilience.annotations.files.statements import Statements, statements
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.vocabulary import named
 from consilience.annotations.files.workbooks import Workbook
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.labels import Labels
+from consilience.annotations.name_lists import listed
 from consilience.annotations.pairs import Pairs
+from consilience.annotations.types import Names
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
 
 KINDS: dict[str, Any] = {"groupings": Groupings, "pairs": Pairs, "labels": Labels}
 
 
+class Options(TypedDict, total=False):
+    """Keywords of `read_annotations` besides the kind."""
+
+    items: Names | None
+    item: str | None
+    item_b: str | None
+    annotator: str | None
+    grouping: str | None
+    group: str | None
+    label: str | None
+    same: str | None
+    ignore: str | Iterable[str]
+    transpose: bool | None
+    missing: Any
+    same_if: str | None
+    encoding: str | None
+    sheet: str | None
+
+
+@overload
+def read_annotations(
+    path: str | PathLike[str], *, kind: Literal["groupings"], **options: Unpack[Options]
+) -> Groupings: ...
+@overload
+def read_annotations(path: str | PathLike[str], *, kind: Literal["labels"], **options: Unpack[Options]) -> Labels: ...
+@overload
+def read_annotations(path: str | PathLike[str], *, kind: Literal["pairs"], **options: Unpack[Options]) -> Pairs: ...
+@overload
+def read_annotations(
+    path: str | PathLike[str], *, kind: str | None = None, **options: Unpack[Options]
+) -> Groupings | Labels | Pairs: ...
 def read_annotations(
     path: str | PathLike[str],
     *,
     kind: str | None = None,
-    items: Iterable[Any] | None = None,
+    items: Names | None = None,
     item: str | None = None,
     item_b: str | None = None,
     annotator: str | None = None,
@@ -46,7 +76,7 @@ def read_annotations(
     same_if: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
-) -> Annotations:
+) -> Groupings | Labels | Pairs:
     r"""Read annotations from a file, whose shape is recognised by the names and the contents of its columns.
 
     - item, annotator, grouping, group (one of the middle two may be absent): `Groupings`
@@ -131,7 +161,7 @@ def read_annotations(
     """
     if kind is not None and kind not in KINDS:
         raise InputError(f"The 'kind' parameter of read_annotations must be one of {', '.join(KINDS)}. Got {kind!r}.")
-    items = None if items is None else list(items)
+    items = None if items is None else listed(items, "items")
     columns = {
         **{"item": item, "item_b": item_b, "annotator": annotator, "grouping": grouping},
         **{"group": group, "label": label, "same": same},
@@ -140,7 +170,7 @@ def read_annotations(
     source = Source.of(path)
     try:
         found = _statements(source, asked, encoding, sheet)
-        said: Annotations = KINDS[found.kind]._from_statements(found, items)
+        said: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
     except AnnotationError as error:
         raise AnnotationError(f"{source.name}: {error}") from error
     for text in found.reading.warnings:
@@ -190,40 +220,3 @@ def _holds_annotations(table: Table, asked: Asked, name: str) -> bool:
         return known_export(table, asked, name) is not None or recognise(table, asked) is not None
     except AnnotationError:
         return False
-
-
-def in_long_frame(given: Any) -> Any:
-    """Return the annotations that a long table of a frame holds; what is no long table is returned as it is.
-
-    Raises
-    ------
-    AnnotationError
-        The names of columns speak of a long table, and a part of it is missing, or it reads two ways.
-
-    Warns
-    -----
-    AnnotationWarning
-        Something was left out, or taken for missing.
-    """
-    if isinstance(given, Annotations) or not hasattr(given, "columns"):
-        return given
-    table, asked = table_of_frame(given, "fit"), Asked()
-    if long_table(table, asked) is None:
-        _refuse_answers_among_annotators(given)
-        return given
-    found = statements(table, asked)
-    for text in found.reading.warnings:
-        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=2)
-    return KINDS[found.kind]._from_statements(found, None)
-
-
-def _refuse_answers_among_annotators(frame: Any) -> None:
-    """Raise an AnnotationError if a frame taken for a matrix has a column that is called like answers."""
-    told = [name for name in frame.columns if (found := named(name)) and found.role in VALUE.values()]
-    if told and len(frame.columns) > 1:
-        raise AnnotationError(
-            f"The frame has a column {str(told[0])!r}, as long tables have, and none that is known to hold items and "
-            "annotators. Call the columns item, annotator and label (or group); or say which they are: "
-            "Labels.from_frame(frame, item=…, annotator=…, label=…). If every column is an annotator: "
-            "Labels.from_matrix(frame)."
-        )

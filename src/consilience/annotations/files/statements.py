@@ -32,7 +32,7 @@ from consilience.annotations.files.values import (
     twins,
 )
 from consilience.annotations.files.vocabulary import TIMES, is_plural, named, normal, plural, with_article
-from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, unique_names, without
+from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, sort_rows, unique_names, without
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
 
@@ -53,15 +53,18 @@ class Statements:
         some that no row uses: those of items and annotators of whom nothing was said.
     where : callable
         Says where a row stands.
-    positional : bool
-        Whether the order of the items is that of a wide table.
+    wide : bool
+        Whether the table was a wide one, whose rows and columns are items and annotators even if all cells are blank.
+    named : bool
+        Whether the items have names, and are not the numbered rows of a wide table.
     reading : Reading
     """
 
     kind: str
     columns: dict[str, Coded]
     where: Where
-    positional: bool
+    wide: bool
+    named: bool
     reading: Reading
 
 
@@ -87,7 +90,13 @@ def table_of_frame(frame: Any, caller: str) -> Table:
             f"{caller} takes a table whose columns have one level of names. Got {frame.columns.nlevels} levels."
         )
     elif any(name is not None for name in frame.index.names):
-        frame = frame.reset_index()
+        frame = _with_index_as_columns(frame)
+    elif frame.index.nlevels > 1:
+        raise AnnotationError(
+            f"{caller} takes a table whose rows have one name each, or an index whose levels are called like columns. "
+            f"Got an index of {frame.index.nlevels} levels without names; give frame.rename_axis(['item', "
+            "'annotator'])."
+        )
     elif not pd.api.types.is_integer_dtype(frame.index.dtype):
         frame = frame.reset_index(names="")
     repeated = [name for name, count in Counter(frame.columns).items() if count > 1]
@@ -96,7 +105,23 @@ def table_of_frame(frame: Any, caller: str) -> Table:
     return Table(frame, frame_row, is_text=False)
 
 
-def statements(table: Table, asked: Asked, name: str = "table", *, export: Export | None = None) -> Statements:
+def _with_index_as_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    twice = [name for name in frame.index.names if name in frame.columns]
+    if twice:
+        raise AnnotationError(
+            f"The index and a column are both called {str(twice[0])!r}; drop one: frame.reset_index(drop=True)."
+        )
+    return frame.reset_index()
+
+
+def statements(
+    table: Table,
+    asked: Asked,
+    name: str = "table",
+    *,
+    export: Export | None = None,
+    layout: Wide | None = None,
+) -> Statements:
     """Read what a table says.
 
     Parameters
@@ -108,6 +133,8 @@ def statements(table: Table, asked: Asked, name: str = "table", *, export: Expor
         The file's name, which is the person's in some exports.
     export : Export, optional
         The table once more, if it is known to be of some tool.
+    layout : Wide, optional
+        What its columns hold, if that is known.
 
     Raises
     ------
@@ -117,14 +144,14 @@ def statements(table: Table, asked: Asked, name: str = "table", *, export: Expor
     asked = replace(asked, ignore=_matching(asked.ignore, table))
     tool, nouns, notes = "", {}, list(table.notes)
     warnings: list[str] = []
-    export = export or known_export(table, asked, name)
+    export = export or (known_export(table, asked, name) if layout is None else None)
     if export is not None:
         tool, table, asked, nouns = export.tool, export.table, export.asked, export.nouns
         warnings += export.notes
     whole, empty = _whole_rows(table)
-    table, every_row = piles(pile_columns(whole, asked), asked), table
-    long = long_table(table, asked)
-    may_be_lists = long is None and asked == Asked() and not _names_rows(table.columns)
+    table, every_row = piles(pile_columns(whole, asked), asked) if layout is None else whole, table
+    long = long_table(table, asked) if layout is None else None
+    may_be_lists = layout is None and long is None and asked == Asked() and not _names_rows(table.columns)
     if may_be_lists and (lists := lists_in_columns(table, name)) is not None:
         table, tool = lists, f"lists in columns, one person's sort (called {name!r})"
     if long is not None and asked.transpose is not None:
@@ -132,17 +159,17 @@ def statements(table: Table, asked: Asked, name: str = "table", *, export: Expor
             f"transpose (--transpose, --no-transpose) is for wide tables, and this is a long one of {long.kind}; leave "
             "it out."
         )
-    layout = long or recognise(table, asked)
-    _require_closed_quotes(table, layout)
-    if empty and isinstance(layout, Wide) and layout.key is None:
+    read_as = layout or long or recognise(table, asked)
+    _require_closed_quotes(table, read_as)
+    if empty and isinstance(read_as, Wide) and read_as.key is None:
         table = every_row  # its rows are numbered
     else:
         warnings += empty
-    if isinstance(layout, Wide):
-        found = _of_wide(table, layout, asked, warnings)
+    if isinstance(read_as, Wide):
+        found = _of_wide(table, read_as, asked, warnings)
     else:
-        found = _of_long(_taken_apart(table, layout), layout, asked, notes, warnings)
-    how, more = _described(found, layout, asked, tool, nouns)
+        found = _of_long(_taken_apart(table, read_as), read_as, asked, notes, warnings)
+    how, more = _described(found, read_as, asked, tool, nouns)
     for column, what in (("item", "item"), ("item_a", "item"), ("annotator", "annotator"), ("label", "label")):
         if column in found.columns:
             names = found.columns[column].names
@@ -163,9 +190,10 @@ def _said_twice(found: Statements) -> list[str]:
     whose = found.columns.get("annotator", found.columns.get("grouping"))
     if whose is None:
         return []
-    value = found.columns[VALUE[found.kind]].codes
-    rows = pd.DataFrame({**{str(i): code for i, code in enumerate(pair)}, "who": whose.codes, "value": value})
-    several = rows.drop_duplicates().duplicated([*map(str, range(len(pair))), "who"]).sum()
+    columns = [column + 1 for column in (*pair, whose.codes, found.columns[VALUE[found.kind]].codes)]  # -1 is missing
+    *of, value = sort_rows(columns, [int(column.max(initial=0)) + 1 for column in columns])
+    again = np.logical_and.reduce([column[1:] == column[:-1] for column in of])
+    several = (again & (value[1:] != value[:-1])).sum()
     what = "pair" if found.kind == "pairs" else "item"
     if not several:
         return []
@@ -281,11 +309,11 @@ def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
     Then most rows are groups of their own, and most cells hold a separator; and the column is called so (cards), or
     most parts occur in several different cells, as those of a name such as "Paris, France" do not.
     """
-    if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
-        return None
     cells = frame[layout.columns["item"]].astype(str)
     for separator in SEPARATORS:
         if cells.str.contains(separator, regex=False).mean() > 0.5:
+            if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
+                return None
             parts = Counter(part.strip() for cell in set(cells) for part in {*cell.split(separator)})
             recur = is_plural(layout.columns["item"]) or np.median(list(parts.values())) >= 2
             return separator if recur else None
@@ -441,7 +469,7 @@ def _without_silence(
         where = _among(rows, where)
     if layout.kind == "pairs":
         columns = {"item_a": columns.pop("item"), "item_b": columns.pop("item_b"), **columns}
-    return Statements(layout.kind, columns, where, False, Reading(""))
+    return Statements(layout.kind, columns, where, False, True, Reading(""))
 
 
 def _among(rows: np.ndarray, where: Where) -> Where:
@@ -489,7 +517,8 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
         one = "item" if layout.annotators_in_rows else "annotator"
         warnings.append(f"columns not taken for {one}s left out: {_listed(layout.left_out)} (rename one to read it)")
     columns = {"item": item, "annotator": annotator, role: value.take(said)}
-    return Statements(layout.kind, columns, _among(said, place), True, Reading(""))
+    named = layout.key is not None or layout.annotators_in_rows
+    return Statements(layout.kind, columns, _among(said, place), True, named, Reading(""))
 
 
 def _described(

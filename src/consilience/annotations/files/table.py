@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.names import Coded, Where, code
+from consilience.display import facts
 
 CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 7, but not 007
 WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]{0,17})(?:\.0)?")  # 7.0 is how pandas writes 7 in a column with gaps
@@ -37,6 +38,10 @@ class Reading:
 
     def __str__(self) -> str:
         return "; ".join([f"read as: {self.how}", *self.warnings, *self.notes])
+
+    def _repr_html_(self) -> str:
+        said = (*self.warnings, *self.notes)
+        return facts("", {"read as": self.how} | {f"note {i}": text for i, text in enumerate(said, 1)})
 
 
 @dataclass(frozen=True)
@@ -103,9 +108,10 @@ class Table:
 
     def typed(self, *columns: Coded) -> list[Coded]:
         """Turn names in text into integers if every one, in all of the columns, is a whole number such as 7 or 7.0."""
-        if not self.is_text or not all(is_whole(name) for column in columns for name in column.names):
+        texts = [column.names.to_numpy(object) for column in columns]  # quicker to go through than an index of Arrow's
+        if not self.is_text or not all(is_whole(name) for names in texts for name in names):
             return list(columns)
-        return [_as_integers(column) for column in columns]
+        return [_as_integers(column, names) for column, names in zip(columns, texts)]
 
     def rows(self, kept: np.ndarray) -> Table:
         """Return some rows, which still know where they stand."""
@@ -122,7 +128,7 @@ def is_whole(name: str) -> bool:
     return WHOLE_NUMBER.fullmatch(name) is not None
 
 
-def _as_integers(column: Coded) -> Coded:
-    whole = np.array([int(name.removesuffix(".0")) for name in column.names], dtype=np.int64)
+def _as_integers(column: Coded, texts: np.ndarray) -> Coded:
+    whole = np.array([int(name.removesuffix(".0")) for name in texts], dtype=np.int64)
     codes, names = pd.factorize(whole)  # 7 and 7.0 become one name
     return column.renamed(codes, pd.Index(names))

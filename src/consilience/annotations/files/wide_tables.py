@@ -60,7 +60,7 @@ def require_header(table: Table) -> None:
 
 def _why_data(name: str, column: pd.Series) -> str:
     """Say why a name of a column seems to be a cell of it, nothing if it does not."""
-    if _is_fraction(name):
+    if is_fraction(name):
         return "is a number"
     if not name or is_number(name):
         return ""
@@ -81,10 +81,10 @@ def _form(text: str) -> str:
 def wide_table(table: Table, asked: Asked) -> Wide:
     if not len(table.frame):
         raise AnnotationError("The table has no rows; give items=[...] if there are items without annotations.")
-    _refuse_lists(table, asked)
+    refuse_lists(table, asked)
     columns = [name for name in table.columns if name not in asked.ignore]
-    are_letters, told = _are_letters(columns), set(asked.columns.values())
-    besides = [name for name in columns if name not in told and _is_beside(table, name, are_letters=are_letters)]
+    letters, told = are_letters(columns), set(asked.columns.values())
+    besides = [name for name in columns if name not in told and _is_beside(table, name, are_letters=letters)]
     key = _key(table, asked, [name for name in columns if name not in besides])
     key, also_named = _one_of_the_same(table, asked, columns, key)
     besides += also_named
@@ -92,26 +92,26 @@ def wide_table(table: Table, asked: Asked) -> Wide:
     if not others:
         raise AnnotationError(f"There is no column that holds groups or labels. Found {listed(table.columns)}.")
     _refuse_records(table, asked, others)
-    _refuse_similarities(table, key, others)
-    left_out = _no_persons(table, others)
+    refuse_similarities(table, key, others)
+    left_out = no_persons(table, others)
     others = [name for name in others if name not in {*left_out, *besides}]
     left_out += [name for name in besides if name not in left_out and name != key]
     if not others:
         raise AnnotationError(f"There is no column that holds groups or labels. Found {listed(table.columns)}.")
-    cells = _without_missing(table, table.cells(others), asked)
-    _refuse_what_holds_no_groups(table, asked, others, cells)
+    cells = without_missing(table, table.cells(others), asked)
+    refuse_what_holds_no_groups(table, asked, others, cells)
     if asked.kind is None:
-        _refuse_mixture(table, others)
+        refuse_mixture(table, others)
     found = _orientation(table, asked, key, others, cells)
     in_rows = found.annotators == "rows"
     if asked.transpose is None:
-        _refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
+        refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
     roles = ("annotator", "item") if in_rows else ("item", "annotator")
     nouns = {role: noun for role, noun in zip(roles, (found.noun_of_rows, found.noun_of_columns)) if noun}
     return Wide(asked.kind or "groupings", key, others, in_rows, nouns, found.why, left_out)
 
 
-def _without_missing(table: Table, cells: Coded, asked: Asked) -> Coded:
+def without_missing(table: Table, cells: Coded, asked: Asked) -> Coded:
     """Return the cells without those that may mean that nothing was said, which are no evidence of anything."""
     missing = asked.missing
     if missing is None:
@@ -121,7 +121,7 @@ def _without_missing(table: Table, cells: Coded, asked: Asked) -> Coded:
     return rest if pd.api.types.is_numeric_dtype(rest.names) else table.typed(rest)[0]
 
 
-def _refuse_lists(table: Table, asked: Asked) -> None:
+def refuse_lists(table: Table, asked: Asked) -> None:
     """Raise an AnnotationError if a cell holds a list, which only a long table that is recognised may do."""
     for name in table.columns:
         row = first_list(table.frame[name]) if name not in asked.ignore else None
@@ -149,7 +149,7 @@ def _orientation(table: Table, asked: Asked, key: Any, others: list[Any], cells:
     return found
 
 
-def _refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bool) -> None:
+def refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bool) -> None:
     """Raise an AnnotationError if nobody put two items together."""
     codes = cells.codes.reshape(n_rows, n_columns)
     by_person = codes if in_rows else codes.T
@@ -179,13 +179,13 @@ def _key(table: Table, asked: Asked, columns: list[Any]) -> Any:
     told = [name for name in told if (found := named(name)) and found.noun not in WEAK] or told
     if told[:1] == columns[:1] or len(told) == 1:
         if not names_rows(table, told[0]):
-            _raise_no_key(table, told[0])
+            raise_no_key(table, told[0])
         return told[0]
     first = columns[0]
     others_are_told = bool(kind_of_names(columns[1:])[0]) and names_rows(table, first)
-    if others_are_told or normal(first) in NEUTRAL or _names_things(table, first):
+    if others_are_told or normal(first) in NEUTRAL or names_things(table, first):
         if not names_rows(table, first):
-            _raise_no_key(table, first)
+            raise_no_key(table, first)
         return first
     raise AnnotationError(
         f"The columns {listed(table.columns)} are not recognised. {needed()} a wide table has a column that names "
@@ -209,13 +209,13 @@ def _one_of_the_same(table: Table, asked: Asked, columns: list[Any], key: Any) -
     return chosen, [name for name in same if name != chosen]
 
 
-def _names_things(table: Table, name: Any) -> bool:
+def names_things(table: Table, name: Any) -> bool:
     """Whether a column of an unknown name can be that of the items: texts, all different, such as those of wines."""
     texts = [value for value in table.frame[name] if isinstance(value, str) and not is_number(value)]
     return len(texts) == len(table.frame) >= FEWEST_ITEMS and names_rows(table, name)
 
 
-def _raise_no_key(table: Table, name: Any) -> None:
+def raise_no_key(table: Table, name: Any) -> None:
     column = table.column(name)
     if column.has_missing:
         row = int(np.argmax(column.missing))
@@ -232,7 +232,7 @@ def _raise_no_key(table: Table, name: Any) -> None:
     )
 
 
-def _no_persons(table: Table, names: list[Any]) -> list[Any]:
+def no_persons(table: Table, names: list[Any]) -> list[Any]:
     """Columns of a wide table that hold something other than what a person or an item was given.
 
     They are called so, hold dates or fractions, or a sentence for each row.
@@ -241,7 +241,7 @@ def _no_persons(table: Table, names: list[Any]) -> list[Any]:
     cells = code(frame.to_numpy(object).ravel())
     codes = cells.codes.reshape(frame.shape)
     filled = (codes >= 0).sum(0)
-    fraction = np.array([_is_fraction(name) for name in cells.names] + [False])
+    fraction = np.array([is_fraction(name) for name in cells.names] + [False])
     length = np.array([len(name) if isinstance(name, str) else 0 for name in cells.names] + [0])
     with np.errstate(invalid="ignore"):
         are_fractions = fraction[codes].sum(0) > filled / 2
@@ -250,13 +250,13 @@ def _no_persons(table: Table, names: list[Any]) -> list[Any]:
     repeated = ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any(0)
     other = are_fractions | (are_long & ~repeated)
     are_ids = [normal(name) in NEUTRAL and len(str(name)) > 1 for name in names] & ~repeated & (filled == len(frame))
-    are_letters = _are_letters(names)
+    letters = are_letters(names)
     other |= are_ids
-    other |= [_is_beside(table, name, are_letters=are_letters) for name in names]
+    other |= [_is_beside(table, name, are_letters=letters) for name in names]
     return [name for name, is_it in zip(names, other) if is_it]
 
 
-def _are_letters(columns: list[Any]) -> bool:
+def are_letters(columns: list[Any]) -> bool:
     """Whether several columns are called by a letter: then N is a person like M, and no count."""
     return sum(len(str(name)) == 1 for name in columns) > 1
 
@@ -296,7 +296,7 @@ def _stem_of_property(name: Any) -> tuple[str, str] | None:
     return (parts[1], parts[2]) if parts else None
 
 
-def _refuse_mixture(table: Table, others: list[Any]) -> None:
+def refuse_mixture(table: Table, others: list[Any]) -> None:
     """Raise an AnnotationError if a few columns hold words where all others hold numbers, or the other way round."""
     frame = table.frame[others]
     if len(others) < FEWEST_MIXED or len(frame) < FEWEST_MIXED:
@@ -327,7 +327,7 @@ def _refuse_mixture(table: Table, others: list[Any]) -> None:
         )
 
 
-def _is_fraction(value: Any) -> bool:
+def is_fraction(value: Any) -> bool:
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -335,7 +335,7 @@ def _is_fraction(value: Any) -> bool:
     return math.isfinite(number) and not number.is_integer()
 
 
-def _refuse_similarities(table: Table, key: Any, others: list[Any]) -> None:
+def refuse_similarities(table: Table, key: Any, others: list[Any]) -> None:
     """Raise an AnnotationError for a square table of numbers whose rows and columns are the same items."""
     names = {str(name).strip() for name in others}
     rows = [] if key is None else [str(name).strip() for name in table.frame[key]]
@@ -346,7 +346,7 @@ def _refuse_similarities(table: Table, key: Any, others: list[Any]) -> None:
         )
 
 
-def _refuse_what_holds_no_groups(table: Table, asked: Asked, others: list[Any], cells: Coded) -> None:
+def refuse_what_holds_no_groups(table: Table, asked: Asked, others: list[Any], cells: Coded) -> None:
     """Raise an AnnotationError for tables that look like groups and are counts."""
     numbers = pd.to_numeric(pd.Series(cells.names.to_numpy(object)), errors="coerce").to_numpy(float)
     if np.isnan(numbers).any():

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import warnings
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 import pandas as pd
 
@@ -18,7 +19,9 @@ from consilience.annotations.files.values import says_unsorted, spells_missing
 from consilience.annotations.names import code, plain, union
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationWarning, InputError
+from consilience.writing import replacing, unpacked
 
+Writer = Callable[[IO[bytes]], None]
 ITEM_PAIR = ("item_a", "item_b")
 
 
@@ -33,13 +36,14 @@ def write_annotations(annotations: Annotations, path: str | PathLike[str]) -> No
     annotations : Groupings, Pairs or Labels
     path : path
         A file name in ``.csv``, ``.tsv`` (both also with ``.gz``), ``.parquet`` or ``.json``. A file that is there is
-        overwritten.
+        replaced, once the new one is whole.
 
     Raises
     ------
     InputError
-        The file name ends otherwise, or a name is of a kind that the format cannot keep. Text keeps integers and
-        text; JSON also floats and truth values; Parquet also dates, but in one column only names of one kind.
+        The file name is empty or ends otherwise, there is no such folder, or a name is of a kind that the format
+        cannot keep. Text keeps integers and text; JSON also floats and truth values; Parquet also dates, but in one
+        column only names of one kind.
 
     Warns
     -----
@@ -66,18 +70,29 @@ def write_annotations(annotations: Annotations, path: str | PathLike[str]) -> No
     <BLANKLINE>
     True
     """
-    path = Path(path)
+    write = long_table_writer(annotations, Path(path))
+    with replacing(path) as file:
+        write(file)
+
+
+def long_table_writer(annotations: Annotations, path: Path) -> Writer:
+    """Return what writes the long table of annotations in the format that a file name asks for; see above."""
     frame = _with_all_items(annotations)
-    _warn_of_names_that_are_missing(frame, path)
-    if text := TEXT.search(path.name):
-        _write_text(frame, path, "," if text[1].lower() == "csv" else "\t")
-    elif path.suffix.lower() == ".parquet":
-        _write_parquet(frame, path)
-    elif path.suffix.lower() == ".json":
-        _require_types(frame, (str, bool, int, float), "JSON keeps text, numbers and truth values")
-        path.write_text(json.dumps(frame.to_dict("records"), ensure_ascii=False), encoding="utf-8")
-    else:
+    text = TEXT.search(path.name)
+    if not text and path.suffix.lower() not in {".parquet", ".json"}:
         raise InputError(f"The file name must end in .csv, .tsv, .parquet or .json (also .csv.gz). Got {path.name!r}.")
+    _warn_of_names_that_are_missing(frame, path)
+    if text:
+        return _text_writer(frame, path, "," if text[1].lower() == "csv" else "\t")
+    if path.suffix.lower() == ".parquet":
+        return _parquet_writer(frame)
+    _require_types(frame, (str, bool, int, float), "JSON keeps text, numbers and truth values")
+    content = json.dumps(frame.to_dict("records"), ensure_ascii=False).encode()
+
+    def write(file: IO[bytes]) -> None:
+        file.write(content)
+
+    return write
 
 
 def _with_all_items(annotations: Annotations) -> pd.DataFrame:
@@ -116,7 +131,7 @@ def _warn_of_names_that_are_missing(frame: pd.DataFrame, path: Path) -> None:
             f"The {role} {plain(silent[0])!r} will be taken for missing, or refused, when {path} is read; read it with "
             "missing=[] (--missing ''), or rename.",
             AnnotationWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -127,7 +142,7 @@ def _require_types(frame: pd.DataFrame, types: tuple[type, ...], keeps: str) -> 
                 raise InputError(f"{keeps}, so that the {column} {name!r} would not be read back; rename it.")
 
 
-def _write_text(frame: pd.DataFrame, path: Path, delimiter: str) -> None:
+def _text_writer(frame: pd.DataFrame, path: Path, delimiter: str) -> Writer:
     names = _names(frame)
     for column, found in names.items():
         _require_text_or_integers(column, found, path)
@@ -138,7 +153,12 @@ def _write_text(frame: pd.DataFrame, path: Path, delimiter: str) -> None:
     if delimiter == "\t" and any("\t" in name and ("\n" in name or "\r" in name) for name in texts):
         raise InputError("A name holds both a tab and a line break, which tab-separated files cannot keep; write JSON.")
     quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if "\r" in text else csv.QUOTE_MINIMAL  # pandas would not quote it
-    frame.to_csv(path, sep=delimiter, index=False, lineterminator="\n", encoding="utf-8", quoting=quoting)
+
+    def write(file: IO[bytes]) -> None:
+        with unpacked(file, path.name) as plain:
+            frame.to_csv(plain, sep=delimiter, index=False, lineterminator="\n", encoding="utf-8", quoting=quoting)
+
+    return write
 
 
 def _require_text_or_integers(column: str, names: pd.Index, path: Path) -> None:
@@ -159,14 +179,14 @@ def _require_text_or_integers(column: str, names: pd.Index, path: Path) -> None:
         warnings.warn(
             f"The {column} names are text that will be read as integers from {path}; write JSON or Parquet.",
             AnnotationWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
-def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
+def _parquet_writer(frame: pd.DataFrame) -> Writer:
     pyarrow = import_pyarrow()
     try:
         table = pyarrow.Table.from_pandas(frame.infer_objects(), preserve_index=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"Parquet keeps names of one kind in a column ({error}); write JSON or rename.") from error
-    pyarrow.parquet.write_table(table, path)
+    return lambda file: pyarrow.parquet.write_table(table, file)

@@ -1,0 +1,160 @@
+"""Values of items beside a fitted model or beside each other: brought into one order by the items' names.
+
+| values | are matched |
+|---|---|
+| a pandas Series or DataFrame | by its index, with the items' names |
+| any of these, where items are numbered 0 … n − 1, that is, have no names of their own | by position |
+| an array or a list | by position |
+| a table of another library, which has no index | by position, where the items have no names of their own |
+
+Everything else is refused: an index that lacks an item or holds one twice, and numbers 0 … n − 1 in another order,
+which may be rows that were shuffled or numbers that somebody made up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from consilience.annotations.names import MISSING, plain
+from consilience.errors import MatchingError
+
+BY_POSITION = "Give an array, such as .to_numpy(), to match by position."
+
+
+def are_numbers(names: pd.Index) -> bool:
+    """Whether items are numbered 0 … n − 1 in this order, and have no names of their own.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> are_numbers(pd.RangeIndex(3)), are_numbers(pd.Index([1, 0, 2])), are_numbers(pd.Index(["a", "b"]))
+    (True, False, False)
+    """
+    return names.equals(pd.RangeIndex(len(names)))
+
+
+def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.DataFrame:
+    """Rows of a table for items, in their order.
+
+    Parameters
+    ----------
+    table : DataFrame, Series, array or list of shape (n_items,) or (n_items, n_columns), or a table of polars
+    items : names of the items
+    what : the table, at the beginning of a sentence
+
+    Returns
+    -------
+    DataFrame, shape (n_items, n_columns)
+        A Series is one column, of its name.
+
+    Raises
+    ------
+    MatchingError
+        The rows do not match the items, or it is no table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows_of_items(pd.Series([5, 7], index=["bee", "ant"], name="legs"), pd.Index(["ant", "bee"]))
+         legs
+    ant     7
+    bee     5
+    """
+    if isinstance(table, pd.Series):
+        table = table.to_frame(0 if table.name is None else table.name)
+    if isinstance(table, pd.DataFrame):
+        return _by_name(table, items, what)
+    frame, is_array = _frame(table, what)
+    if not is_array and not are_numbers(items):
+        raise MatchingError(
+            f"{what} has no index that names its rows, and the items have names, such as {plain(items[0])!r}. Give a "
+            f"pandas table indexed by item. {BY_POSITION}"
+        )
+    if len(frame) != len(items):
+        raise MatchingError(f"{what} has {len(frame)} rows. Expected one for each of {len(items)} items.")
+    return frame
+
+
+def in_order_of(first: Any, second: Any, name_of_first: str, name_of_second: str) -> tuple[Any, Any]:
+    """Two lists of values of the same items, the second in the order of the first if both are named by an index.
+
+    Parameters
+    ----------
+    first, second : anything of one entry an item
+    name_of_first, name_of_second : for messages
+
+    Raises
+    ------
+    MatchingError
+        Two indexes that differ in more than their order, or hold a name twice.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> a, b = pd.Series([1, 2], index=["ant", "bee"]), pd.Series([2, 1], index=["bee", "ant"])
+    >>> in_order_of(a, b, "a", "b")[1].tolist()
+    [1, 2]
+    """
+    both = isinstance(first, pd.Series | pd.DataFrame) and isinstance(second, pd.Series | pd.DataFrame)
+    if not both or first.index.equals(second.index):
+        return first, second
+    if len(first) != len(second):
+        return first, second  # whose lengths are for the caller to compare
+    for table, name in ((first, name_of_first), (second, name_of_second)):
+        if table.index.has_duplicates:
+            twice = plain(table.index[table.index.duplicated()][0])
+            raise MatchingError(
+                f"'{name_of_first}' and '{name_of_second}' are indexed differently, and the index of '{name}' holds "
+                f"{twice!r} twice, so that they cannot be matched by name. {BY_POSITION}"
+            )
+    place = second.index.get_indexer(first.index)
+    if (place == MISSING).any():
+        raise MatchingError(
+            f"Row {plain(first.index[place == MISSING][0])!r} of '{name_of_first}' is not in the index of "
+            f"'{name_of_second}', and values that have an index are matched by it. {BY_POSITION}"
+        )
+    return first, second.iloc[place]
+
+
+def _by_name(table: pd.DataFrame, items: pd.Index, what: str) -> pd.DataFrame:
+    if table.index.equals(items):
+        return table
+    if table.index.has_duplicates:
+        twice = plain(table.index[table.index.duplicated()][0])
+        raise MatchingError(f"{what} has more than one row for item {twice!r}. Expected unique names in its index.")
+    absent = items.difference(table.index, sort=False)
+    if len(absent):
+        numbered = f" The rows of the table are numbered, and its items have names. {BY_POSITION}"
+        hint = numbered if are_numbers(table.index) and len(absent) == len(items) == len(table) else ""
+        raise MatchingError(
+            f"{what} has no row for item {plain(absent[0])!r}, one of {len(absent)} that it lacks.{hint}"
+        )
+    if are_numbers(items):
+        raise MatchingError(
+            f"{what} is indexed by numbers in another order than the items, which have no names of their own but are "
+            f"numbered 0 to {len(items) - 1}. Bring its rows into the order of the items. {BY_POSITION}"
+        )
+    return table.loc[items]
+
+
+def _frame(table: Any, what: str) -> tuple[pd.DataFrame, bool]:
+    """A frame of something without an index, and whether it is an array or a list."""
+    native = nw.from_native(table, allow_series=True, pass_through=True)
+    if isinstance(native, nw.LazyFrame):
+        raise MatchingError(f"{what} is a query that was not run. Call collect first.")
+    if isinstance(native, nw.DataFrame):
+        return pd.DataFrame({name: native[name].to_numpy() for name in native.columns}), False
+    if isinstance(native, nw.Series):
+        return pd.DataFrame({native.name or 0: native.to_numpy()}), False
+    if isinstance(table, (Mapping, str)) or np.ndim(table) == 0:
+        kind = type(table).__name__
+        raise MatchingError(f"{what} must be a DataFrame, a Series or an array of one row an item. Got {kind} instead.")
+    values = np.asarray(table)
+    if values.ndim > 2:
+        raise MatchingError(f"{what} must have one or two dimensions, items and columns. Got shape {values.shape}.")
+    return pd.DataFrame(values), True

@@ -1,0 +1,264 @@
+"""One order of items, annotators, groupings and groups for all ways in which the same can be said.
+
+Models draw at random, and start where the first item is: what they find would depend on the order of the rows, which
+means nothing. `arrange` puts everything into an order that depends on what was said, and on the items' features, alone:
+neither the order in which they were given nor names make a difference. See `consilience.annotations.refinement`.
+
+Decided here
+------------
+Items, annotators, groupings and groups that nothing tells apart stand in the order of their names. Of a class its name
+counts where nothing else tells it from another: it means something. Classes keep their order, which is the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Int, UInt64
+
+from consilience.annotations.base import Annotations
+from consilience.annotations.groupings import Groupings
+from consilience.annotations.labels import Labels
+from consilience.annotations.memberships import incidence_of
+from consilience.annotations.names import inverse, name_index, order_of_names
+from consilience.annotations.pairs import Pairs
+from consilience.annotations.refinement import Links, Structure, canonical_places, mix, places_of_rows
+
+Said = TypeVar("Said", bound=Annotations | None)
+Ranks = Callable[[np.ndarray], np.ndarray]
+NOTHING = np.empty(0, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Arrangement(Generic[Said]):
+    """Annotations in canonical order.
+
+    Attributes
+    ----------
+    given : Groupings, Labels, Pairs or None
+        As they were; None if there were none.
+    said : of the same kind
+        The same in canonical order. The groupings of `Pairs` are numbered, each a pair of annotator and name.
+    names : Index, shape (n_items,)
+        Names of the items as they stood in `given`.
+    items, annotators : int arrays, shapes (n_items,), (n_annotators,)
+        Places in `given` of those of `said`.
+    groupings, groups : int arrays, shapes (n_groupings,), (n_groups,)
+        The same of `Groupings`; else empty.
+    """
+
+    given: Said
+    said: Said
+    names: pd.Index
+    items: Int[np.ndarray, " items"]
+    annotators: Int[np.ndarray, " annotators"]
+    groupings: Int[np.ndarray, " groupings"]
+    groups: Int[np.ndarray, " groups"]
+
+
+def arrange(annotations: Said, of_items: np.ndarray | None = None) -> Arrangement[Said]:
+    """Put annotations into an order that depends on their content alone.
+
+    Parameters
+    ----------
+    annotations : Groupings, Labels or Pairs
+    of_items : array of numbers, shape (n_items, n_columns), optional
+        What is known of the items besides: their features.
+
+    Returns
+    -------
+    Arrangement
+
+    Examples
+    --------
+    Two people give the same groupings, with other names and in another order:
+
+    >>> import numpy as np
+    >>> from consilience import Groupings
+    >>> one = Groupings.from_lists([[["ant", "bee"], ["cow"]], [["ant"], ["bee", "cow"]], [["ant"], ["bee"]]])
+    >>> two = Groupings.from_lists([[["b"], ["a"]], [["b", "c"], ["a"]], [["b", "a"], ["c"]]], annotators=list("pqr"))
+    >>> first, second = arrange(one).said, arrange(two).said
+    >>> bool((first.incidence.toarray() == second.incidence.toarray()).all())
+    True
+    """
+    own = None if of_items is None else mix(places_of_rows(of_items).astype(np.uint64))
+    found: Any
+    if isinstance(annotations, Groupings):
+        found = _arranged_groupings(annotations, own)
+    elif isinstance(annotations, Labels):
+        found = _arranged_labels(annotations, own)
+    else:
+        found = _arranged_pairs(cast(Pairs, annotations), own)
+    return cast(Arrangement[Said], found)
+
+
+def arrange_items(names: pd.Index, of_items: np.ndarray) -> Arrangement[None]:
+    """Put items of which nothing was said into an order that depends on their features alone.
+
+    Parameters
+    ----------
+    names : Index, shape (n_items,)
+    of_items : array of numbers, shape (n_items, n_columns)
+
+    Returns
+    -------
+    Arrangement
+    """
+    order = _order(places_of_rows(of_items), lambda places: _joint(names.take(places)))
+    return Arrangement(None, None, names, order, NOTHING, NOTHING, NOTHING)
+
+
+def _arranged_groupings(given: Groupings, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Groupings]:
+    by, of_group = given.annotator_of_grouping, given.grouping_of_group
+
+    def ranks_of_groupings(places: np.ndarray) -> np.ndarray:
+        return _joint(given.annotators.take(by[places]), given.grouping_names[places])
+
+    def ranks_of_groups(places: np.ndarray) -> np.ndarray:
+        occasion = of_group[places]
+        names = given.annotators.take(by[occasion]), given.grouping_names[occasion], given.group_names[places]
+        return _joint(*names)
+
+    nodes = _Nodes.of(
+        (given.n_items, lambda places: _joint(given.items.take(places))),
+        (given.n_annotators, lambda places: _joint(given.annotators.take(places))),
+        (given.n_groupings, ranks_of_groupings),
+        (given.n_groups, ranks_of_groups),
+    )
+    item, annotator, grouping, group = nodes.start
+    links = (
+        Links.of(grouping + np.arange(given.n_groupings), annotator + by),
+        Links.of(group + np.arange(given.n_groups), grouping + of_group),
+        Links.of(item + given.item_of_row, group + given.incidence.indices),
+    )
+    items, annotators, groupings, groups = nodes.orders(links, {item: own})
+    groupings = groupings[np.argsort(inverse(annotators, len(annotators))[by[groupings]], kind="stable")]
+    groups = groups[np.argsort(inverse(groupings, len(groupings))[of_group[groups]], kind="stable")]
+    item_now, group_now = inverse(items, len(items)), inverse(groups, len(groups))
+    said = replace(
+        given,
+        items=given.items.take(items),
+        annotators=given.annotators.take(annotators),
+        incidence=incidence_of(
+            item_now[given.item_of_row], group_now[given.incidence.indices], given.n_items, given.n_groups
+        ),
+        grouping_of_group=inverse(groupings, len(groupings))[of_group[groups]],
+        annotator_of_grouping=inverse(annotators, len(annotators))[by[groupings]],
+        grouping_names=given.grouping_names[groupings],
+        group_names=given.group_names[groups],
+    )
+    return Arrangement(given, said, given.items, items, annotators, groupings, groups)
+
+
+def _arranged_labels(given: Labels, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Labels]:
+    nodes = _Nodes.of(
+        (given.n_classes, lambda places: _joint(given.classes.take(places))),
+        (given.n_items, lambda places: _joint(given.items.take(places))),
+        (given.n_annotators, lambda places: _joint(given.annotators.take(places))),
+    )
+    label, item, annotator = nodes.start
+    links = (Links.of(item + given.item, annotator + given.annotator, label + given.label),)
+    _, items, annotators = nodes.orders(links, {item: own})
+    said = replace(
+        given,
+        items=given.items.take(items),
+        annotators=given.annotators.take(annotators),
+        item=inverse(items, len(items))[given.item],
+        annotator=inverse(annotators, len(annotators))[given.annotator],
+    ).in_order()
+    return Arrangement(given, said, given.items, items, annotators, NOTHING, NOTHING)
+
+
+def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Pairs]:
+    n_names = max(len(given.groupings), 1)
+    distinct, occasion = np.unique(given.annotator.astype(np.int64) * n_names + given.grouping, return_inverse=True)
+    by, name = np.divmod(distinct, n_names)
+    nodes = _Nodes.of(
+        (given.n_items, lambda places: _joint(given.items.take(places))),
+        (given.n_annotators, lambda places: _joint(given.annotators.take(places))),
+        (
+            len(distinct),
+            lambda places: _joint(given.annotators.take(by[places]), given.groupings.take(name[places])),
+        ),
+    )
+    item, annotator, grouping = nodes.start
+    judged = (item + given.item_a, item + given.item_b, grouping + occasion)
+    links = (
+        Links.of(grouping + np.arange(len(distinct)), annotator + by),
+        Links.of(*judged, roles=(0, 0, 1), colour=given.same),
+    )
+    items, annotators, groupings = nodes.orders(links, {item: own})
+    place = inverse(items, len(items))
+    said = replace(
+        given,
+        items=given.items.take(items),
+        annotators=given.annotators.take(annotators),
+        item_a=place[given.item_a],
+        item_b=place[given.item_b],
+        annotator=inverse(annotators, len(annotators))[given.annotator],
+        grouping=inverse(groupings, len(groupings))[occasion],
+        groupings=pd.RangeIndex(len(distinct)),
+    ).in_order()
+    return Arrangement(given, said, given.items, items, annotators, NOTHING, NOTHING)
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """Nodes of several kinds side by side; where nothing tells nodes apart, names count of the first kind first.
+
+    start : first node of each kind.
+    ranks : of each kind: places → ranks by name.
+    """
+
+    sizes: tuple[int, ...]
+    start: tuple[int, ...]
+    ranks: tuple[Ranks, ...]
+
+    @classmethod
+    def of(cls, *kinds: tuple[int, Ranks]) -> _Nodes:
+        sizes = tuple(size for size, _ in kinds)
+        start = np.cumsum([0, *sizes])[:-1]
+        return cls(sizes, tuple(start.tolist()), tuple(ranks for _, ranks in kinds))
+
+    def orders(
+        self, links: Sequence[Links], own: dict[int, UInt64[np.ndarray, " items"] | None]
+    ) -> list[Int[np.ndarray, " places"]]:
+        """Places of the nodes of each kind in canonical order; `own` are colours of nodes from a first one on."""
+        kind = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        colour = np.zeros(len(kind), dtype=np.uint64)
+        for start, colours in own.items():
+            if colours is not None:
+                colour[start : start + len(colours)] = colours
+
+        def ranks(nodes: np.ndarray) -> np.ndarray:
+            of = int(kind[nodes[0]])
+            return self.ranks[of](nodes - self.start[of])
+
+        found = canonical_places(Structure(kind, colour, tuple(links)), ranks)
+        parts = zip(self.start, self.sizes, self.ranks)
+        return [_order(found[start : start + size], by_name) for start, size, by_name in parts]
+
+
+def _order(place: Int[np.ndarray, " nodes"], ranks: Ranks) -> Int[np.ndarray, " nodes"]:
+    """Nodes by their place; those of one by name."""
+    order = np.argsort(place, kind="stable")
+    same = np.diff(place[order]) == 0
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))[: len(order)]
+    if len(tied):
+        nodes = order[tied]
+        order[tied] = nodes[np.lexsort((ranks(nodes), place[nodes]))]
+    return order
+
+
+def _joint(*names: Any) -> Int[np.ndarray, " places"]:
+    """Rank of each place by a name, and by further ones where that is the same."""
+    keys = []
+    for column in names:
+        codes, distinct = pd.factorize(column if isinstance(column, pd.Index) else name_index(column))
+        keys.append(inverse(order_of_names(pd.Index(distinct, tupleize_cols=False)), len(distinct))[codes])
+    order = np.lexsort(keys[::-1])
+    return inverse(order, len(order))

@@ -1,0 +1,177 @@
+"""What is given to `fit` in place of annotations: frames of any library, read by the importer, and arrays."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import pandas as pd
+
+from consilience.annotations.base import Annotations
+from consilience.annotations.files.exports import known_export
+from consilience.annotations.files.frames import asked_of
+from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.long_tables import long_table
+from consilience.annotations.files.reading import KINDS
+from consilience.annotations.files.statements import VALUE, Statements, statements, table_of_frame
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.vocabulary import named
+from consilience.annotations.files.wide_frames import HoldsFeaturesError, key_of, wide_frame
+from consilience.annotations.names import is_default, outside
+from consilience.errors import AnnotationError, AnnotationWarning
+
+NOBODY = pd.Index([])
+
+
+@dataclass(frozen=True)
+class Given:
+    """Annotations, and the matrix that they were made of.
+
+    Attributes
+    ----------
+    annotations : Groupings, Pairs or Labels
+    matrix : DataFrame, array or list, optional
+        Items × annotators; None for what was no matrix.
+    """
+
+    annotations: Annotations
+    matrix: Any = None
+
+
+def annotations_of(
+    given: Any,
+    kind: str,
+    model: str,
+    *,
+    items: pd.Index | None = None,
+    missing: Any = None,
+    known: pd.Index = NOBODY,
+) -> Given:
+    """Make annotations of what a user gave for them.
+
+    Parameters
+    ----------
+    given : Groupings, Pairs, Labels, a frame, or what makes an array
+    kind : {"groupings", "labels"}
+        What a matrix holds.
+    model : str
+        Name of the estimator, for messages.
+    items : Index, optional
+        Names of items that rows are beyond doubt, if they are among these.
+    missing : optional
+        A value, or a list of them, that means that nothing was said.
+    known : Index
+        Annotators whose columns are theirs beyond doubt.
+
+    Raises
+    ------
+    AnnotationError
+        A frame that is not recognised, reads two ways, or contradicts itself; frames without rows as yet; or `missing`
+        beside annotations that are made.
+
+    Warns
+    -----
+    AnnotationWarning
+        Something was left out, or taken for missing or for other than an array would be.
+    """
+    if isinstance(given, Annotations):
+        if missing is not None:
+            raise AnnotationError(
+                f"'missing' says which cells of a table or an array are blank, and {model} was given "
+                f"{type(given).__name__}. Give it to from_frame, from_matrix or read_annotations."
+            )
+        return Given(given)
+    if isinstance(given, pd.Series) and isinstance(given.index, pd.MultiIndex):
+        given = given.reset_index()
+    if not is_frame(given, model):
+        return Given(KINDS[kind].from_matrix(given, missing=missing), given)
+    table, asked = table_of_frame(given, model), asked_of({}, kind=None, missing=missing)
+    try:
+        found, matrix = _statements(given, table, asked, Wanted(kind, items, known))
+        said = KINDS[found.kind]._from_statements(found, None)
+    except HoldsFeaturesError:
+        raise
+    except AnnotationError as error:
+        raise AnnotationError(_with_remedy(str(error), kind)) from error
+    for text in found.reading.warnings:
+        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
+    return Given(said, matrix)
+
+
+def is_frame(given: Any, model: str) -> bool:
+    """Whether something is a frame of a library that narwhals knows.
+
+    Raises
+    ------
+    AnnotationError
+        It is one without rows as yet, such as a LazyFrame.
+    """
+    frame = nw.from_native(given, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise AnnotationError(
+            f"{model} takes frames that hold their rows, and a {type(given).__name__} has none as yet; give "
+            "frame.collect() (or what computes it in your library)."
+        )
+    return isinstance(frame, nw.DataFrame)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a matrix holds, and what is known of its rows and columns; see `annotations_of`."""
+
+    kind: str
+    items: pd.Index | None
+    known: pd.Index
+
+
+def _statements(given: Any, table: Table, asked: Asked, wanted: Wanted) -> tuple[Statements, pd.DataFrame | None]:
+    """What a frame says, and its columns of annotators if it is a matrix."""
+    unsure = [name for name in table.columns if name not in wanted.known]
+    if unsure and (known_export(table, asked, "frame") is not None or long_table(table, asked) is not None):
+        return statements(table, asked), None
+    if isinstance(given, pd.DataFrame) and given.index.nlevels > 1:
+        raise AnnotationError(
+            f"The rows of the frame are named by an index of {given.index.nlevels} levels, and the items by one name "
+            "each; join the levels into one."
+        )
+    _refuse_answers_among_annotators(unsure, len(table.columns), wanted.kind)
+    table, key = _with_names_of_rows(given, table, unsure)
+    layout = wide_frame(table, asked, wanted.kind, key=key, known=wanted.known, items=wanted.items)
+    found = statements(table, replace(asked, kind=wanted.kind), layout=layout)
+    return found, None if layout.annotators_in_rows else table.frame[layout.others]
+
+
+def _with_names_of_rows(given: Any, table: Table, unsure: list[Any]) -> tuple[Table, Any]:
+    """Find the column that names the rows: the index of a pandas frame if it has names, else one of the columns."""
+    is_pandas = isinstance(given, pd.DataFrame)
+    if is_pandas and table.frame.shape[1] > given.shape[1]:  # the index became a column
+        return table, table.columns[0]
+    key = key_of(table, unsure)
+    if key is not None or not is_pandas or is_default(given.index):
+        return table, key
+    head = next(name for name in ("", "item", "item name") if name not in table.columns)
+    frame = table.frame.reset_index(drop=True)
+    frame.insert(0, head, given.index.to_numpy(object))
+    return replace(table, frame=frame), head
+
+
+def _refuse_answers_among_annotators(columns: list[Any], n_columns: int, kind: str) -> None:
+    """Raise an AnnotationError if a frame taken for a matrix has a column that is called like answers."""
+    told = [name for name in columns if (found := named(name)) and found.role in VALUE.values()]
+    if told and n_columns > 1:
+        of, value = kind.capitalize(), {"labels": "label", "groupings": "group"}[kind]
+        raise AnnotationError(
+            f"The frame has a column {str(told[0])!r}, as long tables have, and none that is known to hold items and "
+            f"annotators. Call the columns item, annotator and {value}; or say which they are: {of}.from_frame(frame, "
+            f"item=…, annotator=…, {value}=…). If every column is an annotator: {of}.from_matrix(frame)."
+        )
+
+
+def _with_remedy(message: str, kind: str) -> str:
+    """Name the functions that take the keywords of which a message speaks."""
+    if "from_frame" in message or "from_matrix" in message or "--" not in message:
+        return message
+    of = kind.capitalize()
+    return f"{message} Keywords are those of {of}.from_frame; {of}.from_matrix takes every column for an annotator."

@@ -1,0 +1,208 @@
+"""Wide frames that are given to `fit`: rows are items and columns annotators, unless their names say otherwise.
+
+A frame is read as an array is, but for what its names and cells tell: a column that names the items, columns that are
+nobody's, and annotators in the rows. What arrays cannot be asked is refused here: a long table under names of its own,
+features, and columns of another kind than the others. Columns of known annotators, when something is predicted, are
+beyond doubt.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations.files.layout import Asked, Wide, listed, names_rows
+from consilience.annotations.files.long_tables import FEW_COLUMNS
+from consilience.annotations.files.orientation import Orientation, look_alike, orientation
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.values import MOST_NUMBERED
+from consilience.annotations.files.vocabulary import NEUTRAL, WEAK, named, normal
+from consilience.annotations.files.wide_tables import (
+    are_letters,
+    is_fraction,
+    names_things,
+    no_persons,
+    raise_no_key,
+    refuse_lists,
+    refuse_mixture,
+    refuse_similarities,
+    refuse_singletons,
+    refuse_what_holds_no_groups,
+    without_missing,
+)
+from consilience.annotations.names import Coded, code, plain
+from consilience.errors import AnnotationError
+
+FEWEST_ROWS = 8  # of which a column may be told not to be an annotator's
+BY_CHANCE = 5.0  # pairs of rows that two columns have in common, of which annotators would have some
+
+
+class HoldsFeaturesError(AnnotationError):
+    """A frame that was given for annotations holds features."""
+
+
+def wide_frame(table: Table, asked: Asked, kind: str, *, key: Any, known: pd.Index, items: pd.Index | None) -> Wide:
+    """Say what the columns of a frame hold that is no long table.
+
+    Parameters
+    ----------
+    table : Table
+    asked : Asked
+    kind : {"groupings", "labels"}
+    key : name of the column that names the rows, None if they are numbered
+    known : names of annotators that are columns beyond doubt
+    items : names of items that the rows are beyond doubt, if they are among these
+
+    Raises
+    ------
+    AnnotationError
+        The frame holds something else, or a column that may be none of an annotator.
+    """
+    if not len(table.frame):
+        raise AnnotationError("The table has no rows.")
+    refuse_lists(table, asked)
+    others = [name for name in table.columns if name != key]
+    unsure = [name for name in others if name not in known]
+    _refuse_long_table(table, unsure, kind)
+    _refuse_features(table, unsure)
+    left_out = no_persons(table, unsure) if unsure else []
+    left_out += [name for name in unsure if name not in left_out and key is not None and _also_names(table, name)]
+    others = [name for name in others if name not in left_out]
+    unsure = [name for name in unsure if name not in left_out]
+    if not others:
+        raise AnnotationError(f"There is no column that holds groups or labels. Found {listed(table.columns)}.")
+    cells = without_missing(table, table.cells(others), asked)
+    if unsure:
+        _refuse_strangers(table, asked, kind, key, others, cells)
+    found = _orientation(table, kind, key, others, cells, items)
+    in_rows = found.annotators == "rows"
+    if unsure:
+        refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
+    roles = ("annotator", "item") if in_rows else ("item", "annotator")
+    nouns = {role: noun for role, noun in zip(roles, (found.noun_of_rows, found.noun_of_columns)) if noun}
+    return Wide(kind, key, others, in_rows, nouns, found.why, left_out)
+
+
+def key_of(table: Table, columns: list[Any]) -> Any:
+    """Find the column that names the rows, None if there is none."""
+    if not columns or (look_alike(columns) and len(columns) > 1):
+        return None
+    told = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
+    told = [name for name in told if (found := named(name)) and found.noun not in WEAK] or told
+    if told[:1] == columns[:1] or len(told) == 1:
+        if not names_rows(table, told[0]):
+            raise_no_key(table, told[0])
+        return told[0]
+    first = columns[0]
+    if len(columns) > 1 and normal(first) in NEUTRAL and not are_letters(columns):
+        if not names_rows(table, first):
+            raise_no_key(table, first)
+        return first
+    return first if len(columns) > 1 and names_things(table, first) else None
+
+
+def _also_names(table: Table, name: Any) -> bool:
+    """Whether a column holds names of the rows beside the one that was chosen."""
+    found = named(name)
+    return found is not None and found.role in {"item", "annotator"} and names_rows(table, name)
+
+
+def _refuse_long_table(table: Table, columns: list[Any], kind: str) -> None:
+    """Raise an AnnotationError if two columns have fewer rows in common than chance would have, as in long tables.
+
+    In these an item and an annotator meet once, while two annotators who agree put some items together.
+    """
+    if not 3 <= len(columns) <= FEW_COLUMNS:
+        return
+    coded = [(name, code(table.frame[name])) for name in columns]
+    for (a, one), (b, other) in combinations([(name, column) for name, column in coded if not column.has_missing], 2):
+        expected = _pairs(one.codes) * _pairs(other.codes) / max(len(one) * (len(one) - 1) / 2, 1)
+        if expected >= BY_CHANCE and _pairs(one.codes * len(other.names) + other.codes) <= expected / 20:
+            item, annotator = (a, b) if len(one.names) >= len(other.names) else (b, a)
+            rest = [name for name in columns if name not in (a, b)]
+            value = {"labels": "label", "groupings": "group"}[kind]
+            told = f"{value}={rest[0]!r}" if len(rest) == 1 else f"{value}=…"
+            raise AnnotationError(
+                f"The frame seems to be a long table, since hardly two rows have both {a!r} and {b!r} in common. Say "
+                f"which column is which: {kind.capitalize()}.from_frame(frame, item={item!r}, annotator={annotator!r}, "
+                f"{told}). If every column is an annotator: {kind.capitalize()}.from_matrix(frame)."
+            )
+
+
+def _pairs(codes: np.ndarray) -> float:
+    """Count the pairs of rows with the same code."""
+    counts = np.unique(codes, return_counts=True)[1].astype(float)
+    return float((counts * (counts - 1) / 2).sum())
+
+
+def _refuse_features(table: Table, columns: list[Any]) -> None:
+    """Raise an AnnotationError if most columns hold fractions."""
+    coded = [(name, code(table.frame[name])) for name in columns]
+    fractions = {name: np.array([is_fraction(value) for value in column.names]) for name, column in coded}
+    share = [np.append(fractions[name], False)[column.codes].mean() > 0.5 for name, column in coded]
+    if columns and np.mean(share) > 0.5:
+        name, column = coded[int(np.argmax(share))]
+        row = int(np.argmax(np.append(fractions[name], False)[column.codes]))
+        raise HoldsFeaturesError(
+            f"The frame seems to hold features and no labels or groups: {str(name)!r} is {column.name(row)!r} in "
+            f"{table.where(row)}."
+        )
+
+
+def _refuse_strangers(table: Table, asked: Asked, kind: str, key: Any, others: list[Any], cells: Coded) -> None:
+    """Raise an AnnotationError for what is no table of labels or groups, and for columns unlike the others."""
+    refuse_similarities(table, key, others)
+    if kind == "groupings":
+        refuse_what_holds_no_groups(table, asked, others, cells)
+    refuse_mixture(table, others)
+    codes = cells.codes.reshape(len(table.frame), len(others))
+    filled = (codes >= 0).sum(0)
+    distinct = np.array([len(np.unique(column[column >= 0])) for column in codes.T])
+    for place, name in enumerate(others):
+        peers = np.delete(distinct, place)[np.delete(filled, place) >= filled[place] / 2]
+        if filled[place] >= FEWEST_ROWS and distinct[place] == filled[place] and (peers < filled[place]).any():
+            _raise_stranger(name, "differs in every row")
+        if len(peers) and distinct[place] > max(MOST_NUMBERED, 5 * peers.max()):
+            _raise_stranger(name, f"holds {distinct[place]} values where others hold at most {peers.max()}")
+    if kind == "labels" and len(others) > 1:
+        _refuse_other_words(others, codes, filled)
+
+
+def _refuse_other_words(others: list[Any], codes: np.ndarray, filled: np.ndarray) -> None:
+    """Raise an AnnotationError if a column shares no label with another, though annotators share their names."""
+    n_names = int(codes.max(initial=0)) + 1
+    used = np.stack([np.bincount(column[column >= 0], minlength=n_names) > 0 for column in codes.T])
+    alone = ~(used & (used.sum(0) > 1)).any(1)
+    if (alone & (filled >= FEWEST_ROWS)).any():
+        _raise_stranger(others[int(np.argmax(alone & (filled >= FEWEST_ROWS)))], "shares no label with the others")
+
+
+def _raise_stranger(name: Any, what: str) -> None:
+    raise AnnotationError(
+        f"The column {str(name)!r} {what}, and may be no annotator. Drop it, or make it the index if it names "
+        "the items."
+    )
+
+
+def _orientation(
+    table: Table, kind: str, key: Any, others: list[Any], cells: Coded, items: pd.Index | None
+) -> Orientation:
+    rows = [0] if key is None else [plain(name) for name in table.frame[key]]
+    as_given = Orientation("columns", "", "", "as in an array")
+    if items is not None and key is not None and pd.Index(rows, tupleize_cols=False).isin(items).all():
+        return as_given
+    head = "" if key is None else str(key)
+    by_name = orientation(head, rows, others, None)
+    if by_name is not None or kind == "labels":
+        return by_name or as_given
+    rows = list(range(len(table.frame))) if key is None else rows
+    found = orientation(head, rows, others, cells)
+    if found is not None and found.annotators == "rows":
+        raise AnnotationError(
+            f"The rows of the frame seem to be annotators and its columns items, since {found.why}. If so, give "
+            "frame.T. If rows are items: Groupings.from_matrix(frame)."
+        )
+    return as_given

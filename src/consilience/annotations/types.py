@@ -1,0 +1,45 @@
+"""Types of what people pass, for editors and type checkers; when the package runs, each of them is Any.
+
+What is passed is checked where it is read, in a sentence that says what was expected.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+    from typing import Literal, TypeAlias
+
+    import numpy as np
+    import pandas as pd
+    from narwhals.typing import IntoDataFrame, IntoSeries
+    from numpy.typing import ArrayLike as NumPyArrayLike
+
+    from consilience.annotations.base import Annotations
+    from consilience.annotations.groupings import Groupings
+    from consilience.annotations.labels import Labels
+    from consilience.annotations.pairs import Pairs
+
+    ArrayLike: TypeAlias = NumPyArrayLike | pd.Series | pd.Index | IntoSeries
+    """An array, a list, or a Series of pandas or polars."""
+    FrameLike: TypeAlias = pd.DataFrame | IntoDataFrame
+    """A DataFrame of pandas, polars or another library that narwhals reads."""
+    FeaturesLike: TypeAlias = FrameLike | ArrayLike
+    """Features or scores of items, a row an item."""
+    AnnotationsLike: TypeAlias = Groupings | Labels | Pairs | FrameLike | ArrayLike
+    """Annotations, or a table or matrix of them."""
+    Names: TypeAlias = str | int | Iterable[Hashable]
+    """A list of names, or one name."""
+    Said: TypeAlias = Annotations
+    """What people said."""
+    RandomSource: TypeAlias = int | np.integer | np.random.RandomState | np.random.Generator | None
+    """A seed, or a source of randomness."""
+    Count: TypeAlias = int
+    """A number of clusters."""
+    NumberOfClusters: TypeAlias = int | Literal["auto"]
+    """A number of clusters, or "auto" for the model to find it."""
+else:
+    AnnotationsLike = ArrayLike = Count = FeaturesLike = FrameLike = Names = NumberOfClusters = RandomSource = Said = (
+        Any
+    )

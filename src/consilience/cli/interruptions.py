@@ -1,0 +1,67 @@
+"""What ends the program from outside: on Ctrl-C, SIGTERM and SIGHUP it removes its temporary files and ends at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from consilience.writing import remove_temporaries
+
+SAID = {"SIGINT": "Interrupted.", "SIGTERM": "Terminated.", "SIGHUP": "Hung up."}
+
+
+@dataclass
+class _Ending:
+    """Whether the program may end now, and the signal that came while it may not."""
+
+    is_held: bool = False
+    pending: int | None = None
+
+
+_ending = _Ending()
+
+
+def end_on_signals() -> None:
+    """From now on end at once, with one line and the exit code 128 + signal, unless the signals were ignored.
+
+    An exception would not do: where it arises in a callback or while the interpreter ends, Python shows and drops it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for name in SAID:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _receive)
+
+
+def _receive(number: int, _: Any) -> None:
+    if _ending.is_held:
+        _ending.pending = number
+    else:
+        _end(number)
+
+
+def _end(number: int) -> None:
+    remove_temporaries()
+    line = SAID[signal.Signals(number).name] + "\n"
+    with contextlib.suppress(OSError):
+        os.write(2, (("\n" if os.isatty(2) else "") + line).encode())
+    os._exit(128 + number)
+
+
+@contextlib.contextmanager
+def undivided() -> Iterator[None]:
+    """Do what takes a moment and must not be done by half: a signal that comes meanwhile is obeyed afterwards."""
+    _ending.is_held = True
+    try:
+        yield
+    finally:
+        _ending.is_held = False
+        number, _ending.pending = _ending.pending, None
+        if number is not None:
+            _end(number)

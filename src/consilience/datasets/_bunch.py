@@ -1,0 +1,42 @@
+"""The Bunch that loaders return: scikit-learn's, shown in short."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import Bunch
+
+from consilience.display import names_in_short, table
+
+
+class DataBunch(Bunch):
+    """Fields of a data set, also as attributes.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_iris
+    >>> load_iris()  # doctest: +ELLIPSIS
+    DataBunch(data, feature_names, target, target_names, item_names, annotations, DESCR): Sepals and petals ...
+    """
+
+    def __repr__(self) -> str:
+        title = str(self.get("DESCR") or "").split("\n")[0]
+        return f"{type(self).__name__}({', '.join(self)})" + (f": {title}" if title else "")
+
+    def _repr_html_(self) -> str:
+        return table("", ["field", "holds"], [[name, _said_of(value)] for name, value in self.items()])
+
+
+def _said_of(value: Any) -> str:
+    """Say in short what a field holds."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, str):
+        return value.split("\n")[0]
+    if isinstance(value, pd.Index | list | tuple):
+        return names_in_short(value, len(value))
+    if isinstance(value, np.ndarray | pd.DataFrame | pd.Series):
+        return f"{type(value).__name__} of shape {value.shape}"
+    return repr(value)

@@ -1,0 +1,82 @@
+"""Results as notebooks and consoles show them: short tables in HTML, short lists of names in text.
+
+Whatever comes from users is escaped: a name may hold markup, and no markup of theirs is run. No colours are set, so
+that the text is as legible on a dark page as on a light one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import islice
+from numbers import Number
+from typing import Any
+
+LONGEST = 160  # characters of a cell
+LONGEST_NAME = 40
+UNBROKEN = 20
+MOST_ROWS = 8
+MOST_NAMES = 8
+
+
+def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], *, below: str = "") -> str:
+    """Return a table in HTML.
+
+    Parameters
+    ----------
+    caption : what the table shows, above it; nothing if empty.
+    head : names of the columns; none for a table of names and values.
+    rows : cells, of whatever type; numbers stand on the right.
+    below : what else there is to say, under it.
+
+    Examples
+    --------
+    >>> table("", [], [["<b>", 3]])
+    '<div><table class="dataframe"><tbody><tr><td style="...">&lt;b&gt;</td>...3</td></tr></tbody></table></div>'
+    """
+    top = f"<thead><tr>{''.join(_cell('th', name) for name in head)}</tr></thead>" if head else ""
+    body = "".join(f"<tr>{''.join(_cell('td', cell) for cell in row)}</tr>" for row in rows)
+    above, under = (f"<p>{escape(text)}</p>" if text else "" for text in (caption, below))
+    return f'<div>{above}<table class="dataframe">{top}<tbody>{body}</tbody></table>{under}</div>'
+
+
+def facts(caption: str, values: dict[str, Any], *, below: str = "") -> str:
+    """Return a table of names and values in HTML."""
+    return table(caption, [], values.items(), below=below)
+
+
+def head_of(caption: str, columns: dict[str, Iterable[Any]], n_rows: int) -> str:
+    """Return a table in HTML of the first rows of a longer one, which has `n_rows`.
+
+    columns : the first rows, `MOST_ROWS` at most.
+    """
+    more = n_rows - MOST_ROWS
+    return table(caption, list(columns), zip(*columns.values()), below=f"… and {more:,} more rows" if more > 0 else "")
+
+
+def names_in_short(names: Iterable[Any], n_names: int) -> str:
+    """Return names as Python writes a list of them, the first ones only where there are many.
+
+    Examples
+    --------
+    >>> names_in_short(range(100), 100)
+    '[0, 1, 2, 3, 4, 5, 6, 7, … 92 more]'
+    """
+    shown = [_cut(repr(name), LONGEST_NAME) for name in islice(names, MOST_NAMES)]
+    more = [f"… {n_names - MOST_NAMES:,} more"] if n_names > MOST_NAMES else []
+    return f"[{', '.join(shown + more)}]"
+
+
+def _cell(tag: str, value: Any) -> str:
+    side = "right" if isinstance(value, Number) and not isinstance(value, bool) else "left"
+    text = _cut(_text(value), LONGEST)
+    wrap = "nowrap" if len(text) <= UNBROKEN else "normal"
+    return f'<{tag} style="text-align: {side}; white-space: {wrap}">{escape(text)}</{tag}>'
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else " ".join(str(value).split())
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

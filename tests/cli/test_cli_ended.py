@@ -1,0 +1,261 @@
+"""A fit that is killed, interrupted or terminated, or finds the disk full: the folder holds the old fit or the new."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.whole_folders import fit_of, leftovers
+
+FIT = (sys.executable, "-m", "consilience", "fit")
+N_MOMENTS = 20
+SIGNALS = {
+    "killed": signal.SIGKILL,
+    "interrupted": signal.SIGINT,
+    "terminated": signal.SIGTERM,
+    "hung up": signal.SIGHUP,
+}
+SAID = {"interrupted": "Interrupted.", "terminated": "Terminated.", "hung up": "Hung up."}
+
+
+@dataclass(frozen=True)
+class Study:
+    """A folder that holds a fit, and a file for another one, which takes `seconds` after its first note."""
+
+    folder: Path
+    seconds: float = 0.0
+    source: Path | None = None
+
+    def restore(self):
+        """Put the old fit back, whatever is there."""
+        shutil.rmtree(self.folder / "out")
+        shutil.copytree(self.source / "out", self.folder / "out")
+
+    def start(self, **options):
+        """Start the other fit; it has begun when this returns."""
+        command = [*FIT, "new.csv", "--kind", "labels", "--out", "out"]
+        pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+        process = subprocess.Popen(command, cwd=self.folder, **pipes, **options)
+        first = process.stderr.readline()
+        if not first.startswith("Note: read as"):
+            pytest.fail(first + process.communicate()[1])
+        return process
+
+    def fit(self):
+        """Which fit the folder holds: the old one has as many items as its file, and so has the new one."""
+        return {8: "old", 9: "new"}[fit_of(self.folder / "out")["n_items"]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A study that is to be copied."""
+    folder = tmp_path_factory.mktemp("study")
+    for name, n_items in (("old", 8), ("new", 9)):
+        rows = [f"item {i},{i % 2},{i % 2},{i % 2 if i else 1}" for i in range(n_items)]
+        (folder / f"{name}.csv").write_text("\n".join(["item,Ann,Bo,Cy", *rows]) + "\n")
+    study = Study(folder)
+    process = study.start()
+    began = time.monotonic()
+    process.communicate()
+    seconds = time.monotonic() - began
+    command = [*FIT, "old.csv", "--kind", "labels", "--out", "out"]
+    subprocess.run(command, cwd=folder, capture_output=True, check=True)
+    return Study(folder, seconds)
+
+
+@pytest.fixture
+def study(made, tmp_path):
+    shutil.copytree(made.folder, tmp_path / "study")
+    return Study(tmp_path / "study", made.seconds, made.folder)
+
+
+NOTES = (
+    "Note: Chose DawidSkene, since the file holds labels, whose names all annotators share. --model names another; "
+    "'consilience compare' puts them side by side.\n"
+)
+
+
+def ended(study, how, wait):
+    """End the other fit when `wait` has waited, and hold what it leaves to its word; give which fit is there."""
+    study.restore()
+    process = study.start()
+    wait(process)
+    process.send_signal(SIGNALS[how])
+    errors = process.communicate(timeout=60)[1].splitlines()
+    left = leftovers(study.folder)
+    found = study.fit()
+    if process.returncode == 0 or (how != "killed" and process.returncode == -SIGNALS[how]):
+        assert found == "new"  # the program had ended, and the interpreter, which then obeys signals itself, soon would
+        assert left == []
+    elif how == "killed":
+        assert process.returncode == -signal.SIGKILL
+    else:
+        assert process.returncode == 128 + SIGNALS[how]
+        assert errors[-1] == SAID[how]
+        assert all(line.startswith("Note: ") for line in errors[:-1]), errors
+        assert left == []
+    return found
+
+
+def after(seconds):
+    return lambda _: time.sleep(seconds)
+
+
+def while_writing(study, seconds=0.0):
+    """Wait until the fit has begun to write, and then some."""
+
+    def wait(process):
+        while not leftovers(study.folder) and process.poll() is None:
+            time.sleep(0.001)
+        time.sleep(seconds)
+
+    return wait
+
+
+def finished(study):
+    """Fit again, to the end; nothing is left of the fits before."""
+    process = study.start()
+    assert (process.communicate()[1], process.returncode) == (NOTES, 0)
+    assert study.fit() == "new"
+    assert leftovers(study.folder) == []
+
+
+@pytest.mark.parametrize(
+    "how", ["killed", "interrupted", "terminated", pytest.param("hung up", marks=pytest.mark.slow)]
+)
+def test_ended_while_it_writes(how, study):
+    assert ended(study, how, while_writing(study)) == "old"
+    if how == "killed":
+        assert leftovers(study.folder) != []
+        finished(study)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["killed", "interrupted", "terminated"])
+def test_ended_at_random_moments(how, study):
+    rng = np.random.default_rng(SIGNALS[how])
+    whole = rng.uniform(0, 1.05 * study.seconds, N_MOMENTS)
+    for seconds in whole:
+        ended(study, how, after(seconds))
+    for seconds in rng.uniform(0, 0.5, N_MOMENTS // 2):  # the report takes most of the time in which it writes
+        ended(study, how, while_writing(study, seconds))
+    finished(study)
+
+
+def test_a_program_started_in_the_background_ignores_interruptions(study):
+    process = study.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert process.returncode == 0
+    assert study.fit() == "new"
+
+
+# ---- a full disk
+
+
+def full_disk(study, **options):
+    """Fit where there is too little room, perhaps; give which fit is there, and what was said."""
+    process = study.start(**options)
+    errors = process.communicate()[1].splitlines()
+    found = study.fit()
+    assert leftovers(study.folder) == []
+    if process.returncode == 0:
+        assert found == "new"
+        return found, ""
+    assert process.returncode == 1
+    assert found == "old"
+    return found, errors[-1]
+
+
+def with_largest_file(n_bytes):
+    """As on a disk that has room for files of that size only."""
+    return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))}
+
+
+def sizes(folder):
+    return {path.name: path.stat().st_size for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize(("n_bytes", "name"), [(100, "labels.csv"), (30_000, "report.html")])
+def test_too_little_room_for_a_file(n_bytes, name, study):
+    _, said = full_disk(study, **with_largest_file(n_bytes))
+    assert said == f"Error: File too large: out/{name}."
+
+
+@pytest.mark.slow
+def test_too_little_room_for_files_of_random_sizes(study):
+    largest = max(sizes(study.folder / "out").values())
+    for n_bytes in np.random.default_rng(0).integers(0, largest, N_MOMENTS).tolist():
+        _, said = full_disk(study, **with_largest_file(n_bytes))
+        assert re.fullmatch(r"Error: File too large: out/[a-z]+\.(csv|zip|html|json)\.", said)
+    finished(study)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Mount a file system of a given size, or change its size."""
+    place, mounted = tmp_path / "disk", []
+
+    def size(n_bytes):
+        place.mkdir(exist_ok=True)
+        again = "remount," if mounted else ""
+        command = ["mount", "-t", "tmpfs", "-o", f"{again}size={n_bytes}", "tmpfs", str(place)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True)
+        except OSError as error:
+            pytest.skip(f"no file system can be mounted: {error}")
+        if done.returncode:
+            pytest.skip(f"no file system can be mounted: {done.stderr.strip()}")
+        mounted.append(place)
+        return place
+
+    yield size
+    if mounted:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.fixture
+def study_on_disk(small_disk, made):
+    """A study on a disk of its own, to which as many bytes are then left as is said; the disk gives them in pages."""
+    folder = small_disk(1 << 22)
+    shutil.copytree(made.folder, folder, dirs_exist_ok=True)
+
+    def leave(n_bytes):
+        small_disk(1 << 22)
+        study = Study(folder, source=made.folder)
+        study.restore()
+        held = os.statvfs(folder)
+        small_disk((held.f_blocks - held.f_bfree) * held.f_frsize + n_bytes)
+        return study
+
+    return leave
+
+
+def on_full_disk(leave, n_bytes):
+    found, said = full_disk(leave(n_bytes))
+    if found == "old":
+        assert re.fullmatch(r"Error: No space left on device: out(/[a-z]+\.(csv|zip|html|json))?\.", said)
+    return found
+
+
+def test_a_full_disk(study_on_disk):
+    assert on_full_disk(study_on_disk, 1 << 15) == "old"
+    finished(study_on_disk(1 << 20))
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_at_random_moments(study_on_disk):
+    found = [
+        on_full_disk(study_on_disk, n) for n in np.random.default_rng(0).integers(4096, 1 << 17, N_MOMENTS).tolist()
+    ]
+    assert "old" in found
+    finished(study_on_disk(1 << 20))

@@ -1,0 +1,324 @@
+"""The same data, passed to every estimator in many ways: the same clustering, or one sentence; never another one.
+
+Each way in says whether it is read (`READ`), or may be refused in one sentence. What is silently different fails.
+"""
+
+import pickle
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from consilience import Groupings, Labels, read_annotations, registry, write_annotations
+from consilience.errors import InputError
+from tests.test_estimator_contract import COMPILED, QUICK
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning"),
+    pytest.mark.filterwarnings("ignore::consilience.errors.FeatureScaleWarning"),
+]
+QUICK_HERE = {"Crowdclustering": {"n_init": 1, "max_iter": 20, "max_clusters": 3, "n_components": 2, "random_state": 0}}
+ITEMS = [f"item {i}" for i in range(48)]
+PEOPLE = ["Ann", "Bo", "Cy", "Di", "Ed"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study in one of its forms; `items` names the items in the order of the fit where the form has no names."""
+
+    X: Any
+    said: Any
+    items: pd.Index
+
+
+def features():
+    """Three groups of items that overlap a little, in columns of two units."""
+    rng = np.random.default_rng(3)
+    kind = np.arange(48) % 3
+    centres = np.array([[0.0, 0.0, 0.0], [4.0, 0.0, 1.0], [0.0, 4.0, -1.0]])
+    found = pd.DataFrame(centres[kind] + rng.normal(size=(48, 3)), columns=["a", "b", "c"], index=ITEMS)
+    return found.assign(c=found["c"] * 100)
+
+
+def cells():
+    """What five people said of the items, each right five times in six, a seventh of them left out."""
+    rng = np.random.default_rng(5)
+    kind = np.arange(48)[:, None] % 3
+    said = np.where(rng.random((48, 5)) < 5 / 6, kind, rng.integers(0, 3, (48, 5)))
+    names = np.array(["cats", "dogs", "owls"], dtype=object)[said]
+    names[rng.random(said.shape) < 1 / 7] = None
+    return pd.DataFrame(names, index=ITEMS, columns=PEOPLE)
+
+
+X, WIDE = features(), cells()
+ORDER = np.random.default_rng(8).permutation(48)
+
+
+def long(value):
+    """The long table of what was said, in the words of the importer; rows item by item."""
+    rows = WIDE.rename_axis("item").reset_index().melt("item", var_name="annotator", value_name=value).dropna()
+    return rows.sort_values(["item", "annotator"], key=lambda column: column.astype(str)).reset_index(drop=True)
+
+
+def value_of(name):
+    return "label" if registry.ESTIMATORS[name].reads[0] == "labels" else "group"
+
+
+def kind_of(name):
+    return Labels if value_of(name) == "label" else Groupings
+
+
+# ---- ways to give what people said
+
+
+def as_integers(frame):
+    """Return the cells as numbers, -1 where nothing was said."""
+    return frame.apply(lambda column: pd.Categorical(column, ["cats", "dogs", "owls"]).codes.astype(int))
+
+
+SAID = {
+    "annotations": lambda name: kind_of(name).from_matrix(WIDE),
+    "annotations, items in another order": lambda name: kind_of(name).from_matrix(WIDE.iloc[ORDER]),
+    "annotations, people in another order": lambda name: kind_of(name).from_matrix(WIDE.iloc[:, ::-1]),
+    "annotations, pickled": lambda name: pickle.loads(pickle.dumps(kind_of(name).from_matrix(WIDE))),
+    "wide frame": lambda name: WIDE,
+    "wide frame, rows in another order": lambda name: WIDE.iloc[ORDER],
+    "wide frame with the items in a column": lambda name: WIDE.rename_axis("item").reset_index(),
+    "wide frame, categories": lambda name: WIDE.astype("category"),
+    "wide frame, strings": lambda name: WIDE.astype("string"),
+    "wide frame, Arrow": lambda name: WIDE.astype(pd.ArrowDtype(pa.string())),
+    "wide frame, integers with -1": lambda name: as_integers(WIDE).set_axis(WIDE.index),
+    "wide frame, nullable integers": lambda name: (
+        as_integers(WIDE).set_axis(WIDE.index).replace(-1, pd.NA).astype("Int64")
+    ),
+    "wide polars frame": lambda name: pl.from_pandas(WIDE.rename_axis("item").reset_index()),
+    "wide Arrow table": lambda name: pa.table(WIDE.rename_axis("item").reset_index()),
+    "long frame": lambda name: long(value_of(name)),
+    "long frame, rows in another order": lambda name: long(value_of(name)).sample(frac=1, random_state=2),
+    "long frame, one column more": lambda name: long(value_of(name)).assign(seconds=range(len(long("label")))),
+    "long frame, capitals": lambda name: long(value_of(name)).rename(columns=str.upper),
+    "long frame, other words": lambda name: long(value_of(name)).set_axis(["task", "worker", value_of(name)], axis=1),
+    "long frame, words of one's own": lambda name: long(value_of(name)).set_axis(["tweet", "user", "mood"], axis=1),
+    "long frame, categories": lambda name: long(value_of(name)).astype("category"),
+    "long polars frame": lambda name: pl.from_pandas(long(value_of(name))),
+    "long polars frame, lazy": lambda name: pl.from_pandas(long(value_of(name))).lazy(),
+    "long frame, two levels of rows": lambda name: long(value_of(name)).set_index(["item", "annotator"]),
+    "transposed frame": lambda name: WIDE.T,
+}
+NUMBERED = {
+    "array": lambda name: WIDE.to_numpy(),
+    "lists": lambda name: WIDE.to_numpy().tolist(),
+    "array of integers with -1": lambda name: as_integers(WIDE).to_numpy(),
+    "annotations without names": lambda name: kind_of(name).from_matrix(WIDE.to_numpy()),
+    "annotations by position": lambda name: kind_of(name).from_matrix(WIDE).by_position(),
+    "frame with the default index": lambda name: WIDE.reset_index(drop=True),
+}
+MAY_BE_REFUSED = {
+    "long frame, words of one's own",
+    "long polars frame, lazy",
+    "long frame, two levels of rows",
+    "transposed frame",
+    "wide frame with the items in a column",
+}
+
+
+def fitted(name, X, said):
+    parameters = QUICK.get(name, {}) | QUICK_HERE.get(name, {})
+    model = registry.estimator(name)(**parameters)
+    return model.fit(X, said) if registry.ESTIMATORS[name].kind == "semisupervised" else model.fit(said)
+
+
+def clusters(model, items):
+    """The cluster of every item by name; groups of labels that are alike compare equal whatever they are called."""
+    found = pd.Series(np.asarray(model.labels_), index=items)
+    return found.reindex(ITEMS).to_numpy()
+
+
+def same_partition(one, two):
+    pairs = set(zip(map(str, one), map(str, two)))
+    return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+
+
+def or_one_sentence(fit):
+    """Fit, or return None where it was refused in a sentence of ours."""
+    try:
+        return fit()
+    except InputError as error:
+        sentence = str(error)
+    assert "\n" not in sentence
+    assert len(sentence) < 800
+    return None
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """The clusters that each estimator finds in annotations and features that name their items, fitted once."""
+    found = {}
+
+    def of(name):
+        if name not in found:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = fitted(name, X, kind_of(name).from_matrix(WIDE))
+            found[name] = clusters(model, model.items_)
+        return found[name]
+
+    return of
+
+
+every = pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in COMPILED else n for n in registry.ESTIMATORS]
+)
+with_features = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=pytest.mark.slow) if n in COMPILED else n
+        for n, known in registry.ESTIMATORS.items()
+        if known.kind == "semisupervised"
+    ],
+)
+
+
+def require_same(name, model, items, expected):
+    assert same_partition(clusters(model, items), expected), f"{name}: silently another clustering"
+
+
+@every
+@pytest.mark.parametrize("way", SAID)
+def test_what_people_said_beside_names(name, way, reference):
+    model = or_one_sentence(lambda: fitted(name, X, SAID[way](name)))
+    if model is None:
+        assert way in MAY_BE_REFUSED
+    else:
+        require_same(name, model, model.items_, reference(name))
+
+
+@every
+@pytest.mark.parametrize("way", NUMBERED)
+def test_what_people_said_by_position(name, way, reference):
+    model = or_one_sentence(lambda: fitted(name, X.to_numpy(), NUMBERED[way](name)))
+    assert model is not None
+    require_same(name, model, pd.Index(ITEMS), reference(name))
+
+
+@every
+def test_what_people_said_in_a_file(name, tmp_path, reference):
+    write_annotations(kind_of(name).from_matrix(WIDE), tmp_path / "said.csv")
+    model = fitted(name, X, read_annotations(tmp_path / "said.csv"))
+    require_same(name, model, model.items_, reference(name))
+
+
+@every
+def test_other_names(name, reference):
+    """Items, people and groups are called something else, which sorts otherwise."""
+    names = {item: f"{(7 * i) % 48:02d}" for i, item in enumerate(ITEMS)}
+    people = dict(zip(PEOPLE, ["v", "b", "z", "k", "c"]))
+    is_class = value_of(name) == "label"  # of which the first in order wins where two are as probable
+    groups = dict(zip(["cats", "dogs", "owls"], ["1st", "2nd", "3rd"] if is_class else ["3rd", "1st", "2nd"]))
+    other = WIDE.rename(index=names, columns=people).apply(lambda column: column.map(groups, na_action="ignore"))
+    said = kind_of(name).from_matrix(other)
+    model = fitted(name, X.rename(index=names), said)
+    back = {new: old for old, new in names.items()}
+    require_same(name, model, [back[item] for item in model.items_], reference(name))
+
+
+# ---- ways to give features
+
+FEATURES = {
+    "rows in another order": (lambda: X.iloc[ORDER], True),
+    "sorted by a feature": (lambda: X.sort_values("a"), True),
+    "nullable floats": (lambda: X.astype("Float64"), True),
+    "Arrow floats": (lambda: X.astype(pd.ArrowDtype(pa.float64())), True),
+    "objects": (lambda: X.astype(object), True),
+    "Fortran order": (lambda: pd.DataFrame(np.asfortranarray(X.to_numpy()), X.index, X.columns), True),
+    "array": (lambda: X.to_numpy(), False),
+    "lists": (lambda: X.to_numpy().tolist(), False),
+    "default index": (lambda: X.reset_index(drop=True), False),
+    "polars": (lambda: pl.from_pandas(X), False),
+    "items in a column": (lambda: X.rename_axis("item").reset_index(), False),
+    "polars, items in a column": (lambda: pl.from_pandas(X.rename_axis("item").reset_index()), False),
+    "rows missing": (lambda: X.iloc[:40], False),
+    "rows twice": (lambda: pd.concat([X, X.iloc[:2]]), False),
+}
+
+
+@with_features
+@pytest.mark.parametrize("way", FEATURES)
+def test_features_beside_annotations_with_names(name, way, reference):
+    make, is_read = FEATURES[way]
+    model = or_one_sentence(lambda: fitted(name, make(), Groupings.from_matrix(WIDE)))
+    assert (model is not None) == is_read
+    if model is not None:
+        require_same(name, model, model.items_, reference(name))
+
+
+BARE = {
+    "array": lambda: X.to_numpy(),
+    "lists": lambda: X.to_numpy().tolist(),
+    "default index": lambda: X.reset_index(drop=True),
+    "polars": lambda: pl.from_pandas(X),
+    "float array in Fortran order": lambda: np.asfortranarray(X.to_numpy()),
+}
+
+
+@with_features
+@pytest.mark.parametrize("way", BARE)
+def test_features_beside_numbered_rows(name, way, reference):
+    model = fitted(name, BARE[way](), Groupings.from_matrix(WIDE).by_position())
+    require_same(name, model, pd.Index(ITEMS), reference(name))
+
+
+@with_features
+def test_an_array_beside_reordered_rows_is_refused(name):
+    frame = X.reset_index(drop=True).iloc[ORDER]
+    for said in (WIDE.to_numpy(), Groupings.from_matrix(WIDE.to_numpy())):
+        assert or_one_sentence(lambda said=said: fitted(name, frame, said)) is None
+
+
+# ---- pipelines
+
+KEPT = {
+    "scaled": lambda: StandardScaler(),
+    "passed through": lambda: FunctionTransformer(),
+}
+
+
+@with_features
+def test_pipelines(name, reference):
+    parameters = QUICK.get(name, {})
+    said = Groupings.from_matrix(WIDE)
+    scaled = X.sub(X.mean()).div(X.std(ddof=0))
+    expected = fitted(name, scaled, said)
+    expected = clusters(expected, expected.items_)
+    for rows in (X, X.iloc[ORDER], X.sort_values("b")):
+        bare = make_pipeline(StandardScaler(), registry.estimator(name)(**parameters))
+        assert or_one_sentence(lambda bare=bare, rows=rows: bare.fit(rows, said)) is None
+        kept = clone(bare).set_output(transform="pandas").fit(rows, said)
+        require_same(name, kept[-1], kept[-1].items_, expected)
+        numbered = clone(bare).fit(rows, WIDE.loc[rows.index].to_numpy())
+        require_same(name, numbered[-1], rows.index, expected)
+
+
+@every
+def test_clones_and_pickles_fit_alike(name, reference):
+    said = kind_of(name).from_matrix(WIDE)
+    model = fitted(name, X, said)
+    for again in (clone(model), pickle.loads(pickle.dumps(model))):
+        again = again.fit(X, said) if registry.ESTIMATORS[name].kind == "semisupervised" else again.fit(said)
+        require_same(name, again, again.items_, reference(name))
+
+
+def test_every_way_is_told_apart_from_a_wrong_one(reference):
+    """The study would show it if rows were matched with the wrong items."""
+    for name in ("PartitionLabelModel", "MajorityVote", "KCC"):
+        wrong = fitted(name, X, WIDE.set_axis([ITEMS[i] for i in ORDER]))
+        assert not same_partition(clusters(wrong, wrong.items_), reference(name))
