@@ -220,9 +220,9 @@ def _is_keys(value: Any, levels: tuple[str, ...]) -> bool:
 
 
 Columns = Mapping[str, str]
-"""Kinds of the columns of a table by name: i, f, b, O for anything, and c for counts."""
+"""Kinds of the columns of a table by name: i, f, b, O for anything, c for counts and p for shares from 0 to 1."""
 
-OF_COLUMN = {"f": "fiu", "i": "iu", "c": "iu", "b": "b"}
+OF_COLUMN = {"f": "fiu", "p": "f", "i": "iu", "c": "iu", "b": "b"}
 
 
 def table(rows: Length, columns: Columns | Length = None, *, keys: tuple[str, ...] = (), dtype: str = "f") -> Check:
@@ -242,7 +242,9 @@ def table(rows: Length, columns: Columns | Length = None, *, keys: tuple[str, ..
         if isinstance(columns, Mapping):
             return value.columns.is_unique and all(_is_column(value, name, kind) for name, kind in columns.items())
         numbers = all(isinstance(kind, np.dtype) and kind.kind in OF_COLUMN[dtype] for kind in value.dtypes)
-        return numbers and fits(columns, value.shape[1], sizes)
+        if not (numbers and fits(columns, value.shape[1], sizes)):
+            return False
+        return dtype != "p" or _is_shares(value.to_numpy())
 
     return Check(words, holds)
 
@@ -255,7 +257,14 @@ def _is_column(table: pd.DataFrame, name: str, kind: str) -> bool:
         return True
     if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in OF_COLUMN[kind]):
         return False
-    return kind != "c" or not len(column) or int(column.min()) >= 0
+    if not len(column) or kind not in "cp":
+        return True
+    return (kind == "c" and int(column.min()) >= 0) or (kind == "p" and _is_shares(column.to_numpy()))
+
+
+def _is_shares(values: np.ndarray) -> bool:
+    """Whether numbers lie from 0 to 1, or are NaN."""
+    return _in_range(values, -ROUNDING, 1 + ROUNDING, nan=True, inf=False)
 
 
 def series(kind: type, rows: Length) -> Check:

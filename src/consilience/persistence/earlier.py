@@ -44,9 +44,8 @@ def _of_named_pairs(attributes: dict[str, Any]) -> dict[str, Any]:
         return attributes
     known = annotators.index
     for column in ("first", "second"):
-        places = pairs.get(column)
-        whole = isinstance(places, pd.Series) and pd.api.types.is_integer_dtype(places.dtype)
-        if not whole or not len(places) or not 0 <= places.min() <= places.max() < len(known):
+        places = pairs[column].to_numpy() if column in pairs else np.array([-1])
+        if places.dtype.kind != "i" or not ((places >= 0) & (places < len(known))).all():
             return attributes
     named = {column: known.take(pairs[column].to_numpy()) for column in ("first", "second")}
     return attributes | {"_pair_information": pd.DataFrame(named | {"information": pairs["information"].to_numpy()})}

@@ -131,7 +131,8 @@ def _decode_extension(content: Json, decode: Decoder) -> Any:
 
 def _decode_categories(content: Json, decode: Decoder) -> Any:
     categories, codes, is_ordered = decode(content[0]), decode(content[1]), content[2]
-    require(isinstance(categories, pd.Index) and _is_plain_column(codes) and type(is_ordered) in (bool, type(None)))
+    require(_is_plain_column(codes) and isinstance(categories, pd.Index))
+    require(not _is_longer_range(categories, len(codes)) and type(is_ordered) in (bool, type(None)))
     return pd.Categorical.from_codes(codes, categories=categories, ordered=is_ordered)
 
 
@@ -178,14 +179,25 @@ def _decode_range(content: Json, decode: Decoder) -> pd.RangeIndex:
 
 
 def _encode_levels(value: pd.MultiIndex, encode: Encoder) -> Json:
+    levels = [_no_longer_range(level, len(value)) for level in value.levels]
     codes = [encode(np.asarray(codes)) for codes in value.codes]
-    return [[encode(level) for level in value.levels], codes, [encode(name) for name in value.names]]
+    return [[encode(level) for level in levels], codes, [encode(name) for name in value.names]]
+
+
+def _no_longer_range(names: pd.Index, length: int) -> pd.Index:
+    """Return names as an array where a range of them is longer than what has them, which reading would refuse."""
+    return pd.Index(names.to_numpy(), name=names.name) if _is_longer_range(names, length) else names
+
+
+def _is_longer_range(names: pd.Index, length: int) -> bool:
+    return isinstance(names, pd.RangeIndex) and len(names) > length
 
 
 def _decode_levels(content: Json, decode: Decoder) -> pd.MultiIndex:
     levels, codes, names = ([decode(part) for part in parts] for parts in content)
     require(all(isinstance(level, pd.Index) for level in levels) and all(map(_is_plain_column, codes)))
     require(all(code.dtype.kind in "iu" for code in codes))
+    require(not any(_is_longer_range(level, len(code)) for level, code in zip(levels, codes, strict=True)))
     return pd.MultiIndex(levels, codes, names=names)
 
 
@@ -297,6 +309,7 @@ def _require_groupings(
         (codes("rows", of="groups"), indices),
     ):
         require(check.holds(value, sizes))
+    hash((*grouping_names, *group_names))  # an error where a name is a list
     require(indptr[0] == 0 and indptr[-1] == len(indices) and bool((np.diff(indptr) >= 0).all()))
     require(bool((np.diff(grouping_of_group) >= 0).all()))
     rising = np.diff(grouping_of_group[indices]) > 0  # an item is in one group of a grouping
@@ -360,7 +373,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "categories",
         _is(pd.Categorical),
-        lambda v, encode: [encode(v.categories), encode(v.codes), v.ordered],
+        lambda v, encode: [encode(_no_longer_range(v.categories, len(v))), encode(v.codes), v.ordered],
         _decode_categories,
     ),
     Kind("extension", _is_column, _encode_extension, _decode_extension),
