@@ -51,6 +51,16 @@ def is_one_of(value: Any, values: Iterable[str | None]) -> bool:
     return (value is None or isinstance(value, str)) and value in list(values)
 
 
+def is_numbers(value: Any) -> bool:
+    """Whether a value is a table, an array or a list of numbers."""
+    if not (isinstance(value, list | tuple) or hasattr(value, "__array__")):
+        return False
+    try:
+        return np.asarray(value).dtype.kind in "biuf"
+    except (TypeError, ValueError):  # rows of several lengths
+        return False
+
+
 def is_whole(value: Any, least: int) -> bool:
     """Whether a value is an int of at least `least`, and no larger than an index may be."""
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= LARGEST_WHOLE

@@ -1,7 +1,7 @@
 """Saved models, damaged and forged at random: bytes flipped, files cut, entries of other types, arrays of other shapes.
 
-What loads is used: it tells the clusters of its items, places new ones, and is saved again. Whatever comes of it must be
-right or one sentence, and take no more memory than a small file may.
+What loads is used: it tells the clusters of its items, places new ones, and is saved again. Whatever comes of it must
+be right or one sentence, and take no more memory than a small file may.
 """
 
 from __future__ import annotations

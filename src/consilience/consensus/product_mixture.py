@@ -61,6 +61,8 @@ from consilience.parameters import (
     check_random_state,
     is_auto,
     is_number,
+    is_numbers,
+    is_one_of,
     is_whole,
     require,
     require_number_of_clusters,
@@ -336,7 +338,8 @@ class ProductMixture(LabelAggregator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number_of_clusters(self)
-        known = not isinstance(self.init, str) or self.init in ("auto", "votes", "random")
+        known = is_one_of(self.init, ("auto", "votes", "random")) and self.init is not None
+        known = known or hasattr(self.init, "__array__") or is_numbers(self.init)
         require(self, "init", "'auto', 'votes', 'random' or an array", known)
         for name in ("n_init", "max_iter"):
             require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))

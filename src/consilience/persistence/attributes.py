@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from consilience.persistence.checks import (
     ANYTHING,
+    NAME,
     NOTES,
     ROUNDING,
     TRUTH,
@@ -166,7 +167,7 @@ ATTRIBUTES: dict[str, Attributes] = {
         "weights_": array(float, "clusters", low=0, high=1),
         "trace_": table(None, {"n_components": "c", "log_likelihood": "f", "information": "f", "n_informative": "c"}),
         "starts_": or_none(table(None, {})),
-        "informative_set_": list_of(ANYTHING),
+        "informative_set_": list_of(NAME),
         "n_components_": whole(1),
         "_pair_information": table(None, {"first": "O", "second": "O", "information": "f"}),
     },

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from numbers import Integral, Real
 from typing import Any
 
@@ -98,6 +99,7 @@ TEXT = Check("text", lambda value, sizes: isinstance(value, str))
 NOTES = Check(
     "a list of text", lambda value, sizes: type(value) is list and all(isinstance(note, str) for note in value)
 )
+NAME = Check("a name, or nothing", lambda value, sizes: is_plain(value) and type(value) is not list)
 ANYTHING = Check("a value", lambda value, sizes: True)
 
 
@@ -254,12 +256,19 @@ def _is_column(table: pd.DataFrame, name: str, kind: str) -> bool:
         return False
     column = table[name]
     if kind == "O":
-        return True
+        return not isinstance(column.dtype, np.dtype) or all(map(is_plain, column.to_numpy()))
     if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in OF_COLUMN[kind]):
         return False
     if not len(column) or kind not in "cp":
         return True
     return (kind == "c" and int(column.min()) >= 0) or (kind == "p" and _is_shares(column.to_numpy()))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is a name, a number or nothing, or a tuple or list of such."""
+    if isinstance(value, tuple | list):
+        return all(map(is_plain, value))
+    return value is None or value is pd.NA or isinstance(value, str | Real | np.generic | date)
 
 
 def _is_shares(values: np.ndarray) -> bool:

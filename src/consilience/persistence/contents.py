@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from consilience.active.strategies import Strategy
@@ -32,6 +33,8 @@ def problem_of(estimator: Any) -> str:
         return " ".join(str(error).split())
     if isinstance(estimator, Pipeline):
         return _of_steps(estimator)
+    if isinstance(estimator, ColumnTransformer) and not _holds(parts.TRANSFORMERS, estimator.transformers, {}):
+        return "The 'transformers' of ColumnTransformer must be tuples of a name, an estimator and columns."
     parameters = {*estimator.get_params(deep=False), OUTPUT}
     learned = {name: value for name, value in vars(estimator).items() if name not in parameters}
     return _of_output(estimator) or (_of_attributes(estimator, learned) if learned else "")

@@ -262,7 +262,8 @@ def _decode_generator(content: Json, decode: Decoder) -> np.random.Generator:
 
 def _encode_groupings(value: Groupings, encode: Encoder) -> Json:
     incidence = value.incidence
-    parts = [value.items, value.annotators, not value.named, incidence.indices, incidence.indptr]
+    annotators = _no_longer_range(value.annotators, value.n_groupings)
+    parts = [value.items, annotators, not value.named, incidence.indices, incidence.indptr]
     parts += [value.grouping_of_group, value.annotator_of_grouping, value.grouping_names, value.group_names]
     return [encode(part) for part in parts]
 
@@ -309,6 +310,7 @@ def _require_groupings(
         (codes("rows", of="groups"), indices),
     ):
         require(check.holds(value, sizes))
+    require(not _is_longer_range(annotators, len(grouping_names)))
     hash((*grouping_names, *group_names))  # an error where a name is a list
     require(indptr[0] == 0 and indptr[-1] == len(indices) and bool((np.diff(indptr) >= 0).all()))
     require(bool((np.diff(grouping_of_group) >= 0).all()))

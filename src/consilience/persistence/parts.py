@@ -16,6 +16,7 @@ from consilience.active.pair_counts import PairCounts
 from consilience.persistence.attributes import Attributes
 from consilience.persistence.checks import (
     ANYTHING,
+    NAME,
     TEXT,
     TRUTH,
     Check,
@@ -97,7 +98,9 @@ INPUT: Attributes = {
 SEEN = {"n_samples_seen_": either(number(0), array(float, "features", low=0), array(int, "features", low=0))}
 NAMES = list_of(TEXT)
 COLUMNS = Check("columns", lambda value, sizes: isinstance(value, str | int | list | slice | np.ndarray))
-TRANSFORMER = tuple_of(TEXT, ANYTHING, COLUMNS)
+STEP = Check("a step", lambda value, sizes: isinstance(value, str) or hasattr(value, "get_params"))
+TRANSFORMER = tuple_of(TEXT, STEP, COLUMNS)
+TRANSFORMERS = list_of(TRANSFORMER)
 
 ATTRIBUTES: dict[str, Attributes] = {
     "StandardScaler": INPUT | SEEN | {name: or_none(OF_FEATURES) for name in ("mean_", "var_", "scale_")},
@@ -131,7 +134,7 @@ ATTRIBUTES: dict[str, Attributes] = {
     },
     "ColumnTransformer": INPUT
     | {
-        "transformers_": list_of(TRANSFORMER),
+        "transformers_": TRANSFORMERS,
         "_columns": list_of(COLUMNS),
         "_transformer_to_input_indices": _dict_of(list),
         "_remainder": TRANSFORMER,
@@ -157,9 +160,9 @@ ATTRIBUTES: dict[str, Attributes] = {
     "ActiveSession": {
         "items_": names("items"),
         "groupings_": ANYTHING,
-        "_pending": list_of(tuple_of(whole(), list_of(ANYTHING), ANYTHING)),
+        "_pending": list_of(tuple_of(whole(), list_of(NAME), NAME)),
         "_pending_places": optional(_dict_of(np.ndarray)),
-        "_left_out": list_of(tuple_of(list_of(ANYTHING), ANYTHING)),
+        "_left_out": list_of(tuple_of(list_of(NAME), NAME)),
         "_strategy": instance_of(*STRATEGIES),
         "_random": Check("a RandomState", lambda value, sizes: type(value) is np.random.RandomState),
         "_counts": Check("counts of pairs", lambda value, sizes: type(value) is PairCounts),

@@ -120,6 +120,8 @@ def _inductive(model: Any) -> Broken:
         yield "consensus_"
     elif consensus.n_clusters_ != model.n_clusters_:
         yield "n_clusters_"
+    if hasattr(model, "_rates") and len(model._rates) != len(getattr(model, "_rated", ())) + 1:
+        yield "_rates"
     if not (hasattr(model.classifier_, "predict") and _is_code(model.classifier_, model.n_clusters_)):
         yield "classifier_"
 
@@ -157,7 +159,7 @@ def _is_of_items(items: Any, known: pd.Index) -> bool:
     """Whether they are the items of a study; ranges are compared by their ends."""
     if len(items) != len(known):
         return False
-    return bool((items if isinstance(items, pd.RangeIndex) else asked.distinct(items)).equals(known))
+    return bool(known.equals(items if isinstance(items, pd.RangeIndex) else asked.distinct(items)))
 
 
 def _are_items(items: Any, known: pd.Index) -> bool:

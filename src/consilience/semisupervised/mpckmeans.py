@@ -12,7 +12,7 @@ from consilience.annotations import Pairs
 from consilience.annotations.types import Count, FeaturesLike, RandomSource
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, restarts, spawn_seeds
-from consilience.parameters import is_number, is_one_of, require
+from consilience.parameters import is_auto, is_number, is_numbers, is_one_of, require
 from consilience.semisupervised import constrained_kmeans as core
 from consilience.semisupervised.constraints import Constraints, entailed
 from consilience.semisupervised.pair_reliability import independent_share, log_odds
@@ -229,5 +229,5 @@ class MPCKMeans(PairwiseClustering):
             require(self, name, "True or False", isinstance(getattr(self, name), bool | np.bool_))
         auto = isinstance(self.weight, str) and self.weight == "auto"
         require(self, "weight", "'auto' or a float of at least 0", auto or is_number(self.weight, zero=True))
-        known = not isinstance(self.init, str) or self.init == "auto"
+        known = is_auto(self.init) or is_numbers(self.init)
         require(self, "init", "'auto' or an array of centroids", known)
