@@ -101,7 +101,9 @@ PATHS = [
     ),
 ]
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-FOREIGN = re.compile(r"Traceback|Error: .*(Error|Exception|Errno)\b|\bWarning\b|defect|not enough memory|0x[0-9a-f]{6}")
+FOREIGN = re.compile(
+    r"Traceback|Error: .*(Error|Exception|Errno)\b|\w+Warning\b|defect|not enough memory|0x[0-9a-f]{6}"
+)
 QUICK = ["MajorityVote", "DawidSkene", "KCC", "CSPA", "SubsetFusion", "MPCKMeans", "PartitionLabelModel", "MECC"]
 ODD_MODELS = ["SpectralEM", "StagewiseEM", "ProductMixture", "SemiCrowd", "auto", "KMeans", "", "kcc"]
 SLOW = {"n_init", "max_iter", "n_starts", "max_pairs"}  # parameters that may rightly ask for much work
@@ -163,43 +165,45 @@ def value(random: Random) -> str:
 
 def source(random: Random) -> str:
     """A file of annotations, mostly a good one."""
-    if random.random() < 0.25:
+    if random.random() < 0.2:
         return hostile_file(random)
-    return random.choice(PATHS) if random.random() < 0.1 else random.choice(["sorts.csv", "labels.csv", "pairs.csv"])
+    return random.choice(PATHS) if random.random() < 0.06 else random.choice(["sorts.csv", "labels.csv", "pairs.csv"])
 
 
 def table(random: Random) -> str:
     """A table of features, mostly a good one."""
     good = ["features.csv", "features.csv", "outlier.csv", "huge.csv", "texts.csv"]
-    return random.choice(PATHS) if random.random() < 0.15 else random.choice(good)
+    return random.choice(PATHS) if random.random() < 0.08 else random.choice(good)
 
 
 def out(random: Random, ending: str = ".csv") -> str:
     """A file to write, mostly one that can be written."""
-    return random.choice(PATHS) if random.random() < 0.2 else f"out{random.choice([ending] * 6 + ['.tsv', '.xyz', ''])}"
+    return (
+        random.choice(PATHS) if random.random() < 0.12 else f"out{random.choice([ending] * 6 + ['.tsv', '.xyz', ''])}"
+    )
 
 
 def fit(random: Random) -> list[str]:
     """A fit."""
-    model = random.choice(QUICK) if random.random() < 0.85 else random.choice(ODD_MODELS)
+    model = random.choice(QUICK) if random.random() < 0.93 else random.choice(ODD_MODELS)
     words = [
         "fit",
         source(random),
         "--model",
         model,
         "--out",
-        "study" if random.random() < 0.8 else random.choice(PATHS),
+        "study" if random.random() < 0.9 else random.choice(PATHS),
     ]
     if random.random() < 0.5:
         words += ["--features", table(random)]
     settings = {key: val for key, val in SETTINGS.get(model, {}).items() if isinstance(val, int | float | str)}
-    if random.random() < 0.5 and model in registry.ESTIMATORS:
+    if random.random() < 0.35 and model in registry.ESTIMATORS:
         key = random.choice([*signature(registry.estimator(model)).parameters, "nothing", ""])
         settings[key] = random.choice(NUMBERS[:5]) if key in SLOW else value(random)
     for key, setting in settings.items():
         words += ["--set", f"{key}={setting}"]
     for option in ("--clusters", "--seed", "--jobs", "--scores", "--gold", "--history", "--impute", "--categorical"):
-        if random.random() < 0.08:
+        if random.random() < 0.04:
             words += [option, value(random) if option in ("--clusters", "--seed", "--jobs") else table(random)]
     words += ["--kind", random.choice(["labels", "groupings", "pairs"])] if random.random() < 0.2 else []
     return (
@@ -209,9 +213,9 @@ def fit(random: Random) -> list[str]:
 
 def fuse(random: Random) -> list[str]:
     """A fusion."""
-    words = ["fuse", source(random), "--out", "fused" if random.random() < 0.8 else random.choice(PATHS)]
+    words = ["fuse", source(random), "--out", "fused" if random.random() < 0.9 else random.choice(PATHS)]
     for option in ("--clusters", "--seed", "--normalize", "--item", "--missing", "--encoding", "--sheet"):
-        words += [option, value(random)] if random.random() < 0.15 else []
+        words += [option, value(random)] if random.random() < 0.05 else []
     return words
 
 
@@ -230,7 +234,7 @@ def convert(random: Random) -> list[str]:
         "--ignore",
         "--encoding",
     ):
-        words += [option, value(random)] if random.random() < 0.1 else []
+        words += [option, value(random)] if random.random() < 0.05 else []
     return words
 
 
@@ -241,7 +245,8 @@ def predict(random: Random) -> list[str]:
         if random.random() < 0.15
         else f"{random.choice([*SETTINGS, 'pipeline', 'columns', 'session', 'unfitted'])}.zip"
     )
-    words = ["predict", model, random.choice([table, source])(random)]
+    fits = source if model.removesuffix(".zip") in OF_LABELS else table
+    words = ["predict", model, (fits if random.random() < 0.8 else random.choice([table, source]))(random)]
     words += ["--out", out(random)] if random.random() < 0.5 else []
     words += ["--feature-item", value(random)] if random.random() < 0.1 else []
     return words + (["--proba"] if random.random() < 0.5 else [])
@@ -266,15 +271,9 @@ def simulate(random: Random) -> list[str]:
         "experts": ["--annotators", "--observed", "--flip", "--seed"],
         "crowd": ["--annotators", "--items-each", "--accuracy", "--merge", "--seed"],
         "agents": [
-            "--items",
-            "--clusters",
-            "--dimensions",
-            "--separation",
-            "--subsets",
-            "--subset-size",
-            "--annotators",
-        ]
-        + ["--groups", "--features-each", "--algorithm", "--seed"],
+            *("--items", "--clusters", "--dimensions", "--separation", "--subsets", "--subset-size", "--annotators"),
+            *("--groups", "--features-each", "--algorithm", "--seed"),
+        ],
     }
     words = ["simulate", what, "--out", out(random)]
     if what == "agents":
@@ -286,7 +285,7 @@ def simulate(random: Random) -> list[str]:
             random.choice(["c", "x", ""]),
         ]
     for option in numbers[what]:
-        words += [option, value(random)] if random.random() < 0.15 else []
+        words += [option, value(random)] if random.random() < 0.05 else []
     return words
 
 
@@ -313,7 +312,7 @@ def compare(random: Random) -> list[str]:
         random.choice(["2", "2:3", value(random)]),
     ]
     for option in ("--max-pairs", "--seed", "--set", "--by"):
-        words += [option, value(random)] if random.random() < 0.1 else []
+        words += [option, value(random)] if random.random() < 0.05 else []
     return words + (["--json"] if random.random() < 0.3 else [])
 
 
@@ -323,6 +322,7 @@ def nonsense(random: Random) -> list[str]:
     return [random.choice(words) if random.random() < 0.6 else value(random) for _ in range(random.randint(0, 5))]
 
 
+OF_LABELS = {"MajorityVote", "DawidSkene", "ProductMixture", "SpectralEM", "StagewiseEM"}
 COMMANDS = [fit] * 6 + [fuse] * 3 + [convert] * 4 + [predict] * 5 + [report] * 2 + [simulate] * 4
 COMMANDS += [datasets, compare, nonsense]
 
@@ -330,14 +330,20 @@ COMMANDS += [datasets, compare, nonsense]
 def case(random: Random, folder: Path) -> tuple[str, str, str]:
     """Run a command: outcome, what was said, and the command."""
     words = random.choice(COMMANDS)(random)
-    for left in ("out.csv", "out.tsv", "out.json", "out.parquet", "out.html", "~", "-x.csv"):
-        Path(left).unlink(missing_ok=True)
-    for left in ("study", "fused"):
-        shutil.rmtree(left, ignore_errors=True)
+    for left in ("study", "fused", "~", "é.csv", "-x.csv", *Path().glob("out*")):
+        remove(Path(left))
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         result = CliRunner().invoke(main, words)
     return (*outcome(result, words), " ".join(repr(word[:60]) for word in words))
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def outcome(result: Any, words: list[str]) -> tuple[str, str]:

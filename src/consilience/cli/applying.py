@@ -86,10 +86,10 @@ def as_fitted(annotations: Any, model: Any) -> Any:
     """Return labels whose annotators and classes are named by integers or text as those of the model are."""
     if not isinstance(annotations, Labels):
         return annotations
-    annotators = names_as(annotations.annotators, model.annotators_.index)
-    return replace(
-        annotations, annotators=annotators, classes=names_as(annotations.classes, model.confusion_matrices_.columns)
-    )
+    named = replace(annotations, annotators=names_as(annotations.annotators, model.annotators_.index))
+    if not hasattr(model, "confusion_matrices_"):
+        return named
+    return replace(named, classes=names_as(annotations.classes, model.confusion_matrices_.columns))
 
 
 def report(

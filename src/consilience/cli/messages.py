@@ -120,8 +120,22 @@ def say(text: str) -> None:
 
 def say_json(value: Any) -> None:
     """Print a result as one JSON object, in letters that standard output can hold."""
-    text = json.dumps(value, indent=2, ensure_ascii=not _holds_all_letters(), allow_nan=False)
-    click.echo(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    click.echo(as_json(value, ascii_only=not _holds_all_letters()))
+
+
+def as_json(value: Any, *, ascii_only: bool = False) -> str:
+    r"""Return JSON in which escapes stand for what no file can hold, or steers a terminal.
+
+    Examples
+    --------
+    >>> print(as_json(["\udcff.csv", "é"]))
+    [
+      "\udcff.csv",
+      "é"
+    ]
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def say_data(text: str) -> None:

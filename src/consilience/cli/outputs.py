@@ -14,7 +14,7 @@ import pandas as pd
 from consilience.annotations.files.sources import STANDARD_INPUT, TEXT, import_pyarrow
 from consilience.annotations.files.writing import Writer
 from consilience.cli.interruptions import undivided
-from consilience.cli.messages import say_data
+from consilience.cli.messages import as_json, say_data
 from consilience.cli.result_folder import MODEL, REPORT, SUMMARY, checksum_of, fit_in
 from consilience.errors import InputError
 from consilience.writing import naming, replacing, require_file_name, unpacked
@@ -116,4 +116,4 @@ def renew_report(path: Path) -> None:
 
 def encoded(found: Mapping[str, object]) -> bytes:
     """Return a summary as the content of its file."""
-    return (json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return (as_json(found) + "\n").encode()

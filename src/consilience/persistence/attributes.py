@@ -174,7 +174,7 @@ ATTRIBUTES: dict[str, Attributes] = {
     "SubsetFusion": {
         **NO_FEATURES,
         **CLUSTERS,
-        **annotators(n_groupings="c", n_items="c", n_groups="c", weight="f", agreement="p"),
+        **annotators(n_groupings="c", n_items="c", n_groups="c", weight="f", agreement="f"),
         "groupings_": ANYTHING,
         "embedding_": array(float, "items", None, nan=True),
         "refined_": TRUTH,
@@ -242,7 +242,7 @@ ATTRIBUTES: dict[str, Attributes] = {
         **NO_FEATURES,
         **CLUSTERS,
         **SETTLED,
-        **annotators(n_groupings="c", n_items="c", utility="f", agreement="p"),
+        **annotators(n_groupings="c", n_items="c", utility="f", agreement="f"),
         "centroids_": table("groups", "clusters", keys=GROUPS),
         "objective_": number(),
         "utility_": number(),
@@ -254,7 +254,7 @@ ATTRIBUTES: dict[str, Attributes] = {
     "CSPA": {
         **NO_FEATURES,
         **CLUSTERS,
-        **annotators(n_groupings="c", n_items="c", agreement="p"),
+        **annotators(n_groupings="c", n_items="c", agreement="f"),
         "eigenvalues_": array(float, None),
         "notes_": NOTES,
         "_habits": array(float, "annotators", 2, low=0, high=1),
@@ -262,7 +262,7 @@ ATTRIBUTES: dict[str, Attributes] = {
     "MetaClustering": {
         **NO_FEATURES,
         **CLUSTERS,
-        **annotators(n_groupings="c", n_items="c", view="i", agreement="p"),
+        **annotators(n_groupings="c", n_items="c", view="i", agreement="f"),
         "eigenvalues_": array(float, None),
         "similarity_": table("annotators", "annotators"),
         "annotator_view_": series(int, "annotators"),
