@@ -22,7 +22,7 @@ PARAMETERS = {
     "PartitionLabelModel": {"max_clusters": 12, "n_init": 2, "random_state": 0},
     "MajorityVote": {},
     "DawidSkene": {},
-    "ProductMixture": {"n_components": 4, "n_init": 3, "random_state": 0},
+    "ProductMixture": {"n_clusters": 4, "n_init": 3, "random_state": 0},
     "SpectralEM": {"n_init": 2, "n_starts": 20, "random_state": 0},
     "StagewiseEM": {},
     "SubsetFusion": {"max_clusters": 8, "random_state": 0},
@@ -53,7 +53,7 @@ CHANGES = {
     "groups renamed and reordered": {"move": ["groups"], "rename": ["groups"]},
     "everything": {"move": WHAT, "rename": WHAT},
 }
-NAMING = {"items_", "groupings_", "informative_set_", "_trained_annotators", "consensus_", "classifier_"}
+NAMING = {"items_", "groupings_", "informative_set_", "_trained_annotators", "_rated", "consensus_", "classifier_"}
 """Attributes that hold names of items or annotators, or other estimators."""
 NAMED = {
     "annotators_": "of SubsetFusion they stand in the order of their weights",

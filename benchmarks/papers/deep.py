@@ -254,7 +254,8 @@ def show_digits(arguments: argparse.Namespace) -> list[str]:
 def draw_digits(arguments: argparse.Namespace) -> None:
     """The paper's figure 4a: what the clusters look like."""
     model = load(place(arguments, fit_digits, "BayesSCDC", 0, True).with_suffix(".zip"))
-    figure = plot_samples(model, (28, 28), n_rows=6, random_state=0).figure
+    figure = Figure(figsize=(9.5, 4.2), layout="tight")
+    plot_samples(model, (28, 28), n_rows=6, random_state=0, ax=figure)
     figure.savefig(arguments.figures / "deep_digits.png", dpi=120)
 
 

@@ -152,7 +152,9 @@ def figure_3(seed: int) -> tuple[list[str], Figure]:
         )
     lines.append(f"{TRUE:>10s} {N_CLASSES:8d} {truth['log_likelihood']:15.1f} {truth['information']:10.4f}")
     lines += ["", *summary_of_draws()]
-    return lines, plot_stagewise(model, truth=truth)
+    figure = Figure(figsize=(9.6, 2.9), layout="tight")
+    plot_stagewise(model, truth=truth, ax=figure)
+    return lines, figure
 
 
 def states(labels: Labels) -> Iterator[tuple[int, StagewiseEM]]:
@@ -197,10 +199,8 @@ def draw_information(table: pd.DataFrame, annotators: Sequence[str], ax: Axes, t
     if not len(annotators):
         ax.axis("off")
         return
-    plot_conditional_information(table, annotators, ax=ax, vmax=most)
+    plot_conditional_information(table, annotators, ax=ax, vmax=most, labels=False, colorbar=False)
     ax.set_title(title, fontsize=9, color=INK)
-    ax.set_xlabel("")
-    ax.set_xticks([])
     few = annotators if len(annotators) < 20 else []
     ax.set_yticks(range(len(few)), [str(number(name)) for name in few])
 

@@ -55,7 +55,8 @@ plt.show()
 # The confusion matrices say which. One annotator of each kind, beside the crowd:
 
 first = [model.annotators_.index[np.argmax(kind == name)] for name in kinds]
-plot_confusion(model, first, figure=plt.figure(figsize=(7.5, 4), layout="constrained"))
+plt.figure(figsize=(7.5, 4))
+plot_confusion(model, first)
 plt.show()
 
 # %%

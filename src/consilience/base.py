@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Set
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, cast
 
+import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
@@ -345,7 +346,11 @@ def _is_name(names: Any) -> bool:
 
 def _require_numeric(X: Any) -> None:
     if not isinstance(X, pd.DataFrame):
-        return
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            return
+        others = [name for name, kind in frame.schema.items() if not kind.is_numeric()]
+        X = pd.DataFrame({name: frame[name].to_list() for name in others})
     for name, kind in X.dtypes.items():
         if not pd.api.types.is_numeric_dtype(kind):
             bad = pd.to_numeric(X[name], errors="coerce").isna() & X[name].notna()

@@ -638,7 +638,8 @@ ONE_OF = ", ".join(map(repr, STRATEGIES))
         ),
         (
             {"fusion": SubsetFusion(random_state="seed")},
-            "The 'random_state' parameter of SubsetFusion must be an int, a RandomState or None. Got 'seed' instead.",
+            "The 'random_state' parameter of SubsetFusion must be an int, a RandomState, a Generator or None. "
+            "Got 'seed' instead.",
         ),
         (
             {"fusion": SubsetFusion(4)},
@@ -651,7 +652,7 @@ ONE_OF = ", ".join(map(repr, STRATEGIES))
     ],
 )
 def test_wrong_parameters_are_refused(parameters, sentence):
-    refused(lambda: ActiveSession(**({"items": "abc"} | parameters)), sentence)
+    refused(lambda: ActiveSession(**({"items": list("abc")} | parameters)), sentence)
 
 
 def test_a_strategy_with_parameters_is_used_as_it_is():

@@ -277,7 +277,7 @@ LEAST_0 = "a number of at least 0"
 def test_wrong_parameters_are_refused_when_a_session_begins(strategy, parameter, value, expected):
     wrong = strategy(**{parameter: value})
     with pytest.raises(InputError) as caught:
-        session.ActiveSession("abc", strategy=wrong)
+        session.ActiveSession(list("abc"), strategy=wrong)
     sentence = f"The '{parameter}' parameter of {strategy.__name__} must be {expected}. Got {value!r} instead."
     assert str(caught.value) == sentence
 
@@ -298,4 +298,4 @@ def test_the_ends_of_the_ranges_are_allowed(strategy):
 def test_every_strategy_has_a_name():
     assert sorted(strategy.__name__ for strategy in session.STRATEGIES.values()) == sorted(map(name, ALL))
     for called, strategy in session.STRATEGIES.items():
-        assert isinstance(session.ActiveSession("abc", strategy=called)._strategy, strategy)
+        assert isinstance(session.ActiveSession(list("abc"), strategy=called)._strategy, strategy)

@@ -26,6 +26,8 @@ SIGNALS = {
 }
 SAID = {"interrupted": "Interrupted.", "terminated": "Terminated.", "hung up": "Hung up."}
 
+forks = pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning")  # of JAX, which other tests load
+
 
 @dataclass(frozen=True)
 class Study:
@@ -151,6 +153,7 @@ def test_ended_at_random_moments(how, study):
     finished(study)
 
 
+@forks
 def test_a_program_started_in_the_background_ignores_interruptions(study):
     process = study.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     process.send_signal(signal.SIGINT)
@@ -185,6 +188,7 @@ def sizes(folder):
     return {path.name: path.stat().st_size for path in folder.iterdir() if path.is_file()}
 
 
+@forks
 @pytest.mark.parametrize(("n_bytes", "name"), [(100, "labels.csv"), (30_000, "report.html")])
 def test_too_little_room_for_a_file(n_bytes, name, study):
     _, said = full_disk(study, **with_largest_file(n_bytes))
@@ -192,6 +196,7 @@ def test_too_little_room_for_a_file(n_bytes, name, study):
 
 
 @pytest.mark.slow
+@forks
 def test_too_little_room_for_files_of_random_sizes(study):
     largest = max(sizes(study.folder / "out").values())
     for n_bytes in np.random.default_rng(0).integers(0, largest, N_MOMENTS).tolist():

@@ -74,7 +74,7 @@ def test_items_of_a_table(run, tmp_path):
     assert pd.read_csv(tmp_path / "t.csv")["class"].tolist() == table["kind"].tolist()
     scores = []
     for _, groups in said.to_frame().groupby("grouping"):
-        scores.append(nmi(iris.target[groups["item"]], groups["group"]))
+        scores.append(nmi(iris.target[groups["item"]].to_numpy(), groups["group"].to_numpy()))
     assert np.mean(scores) > 0.6  # agents see the features
     table.drop(columns="kind").to_csv(tmp_path / "bare.csv", index=False)
     run("simulate", "agents", "--features", "bare.csv", *arguments, "-o", "b.csv")

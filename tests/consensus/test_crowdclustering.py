@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience import Groupings, Labels, Pairs
 from consilience.consensus import crowdclustering
 from consilience.consensus.crowdclustering import Crowdclustering
-from consilience.errors import InputError
+from consilience.errors import InputError, UnannotatedWarning
 from consilience.metrics import nmi
 from consilience.simulation.pairs import simulate_pairs
 
@@ -153,7 +153,8 @@ def test_items_and_annotators_of_whom_nothing_is_known():
         grouping=given.grouping,
         groupings=given.groupings,
     )
-    model = model_of().fit(silent)
+    with pytest.warns(UnannotatedWarning, match="^2 items have no judged pair and no cluster .label -1.: 30, 31"):
+        model = model_of().fit(silent)
     np.testing.assert_array_equal(model.labels_[30:], -1)
     shares = model.responsibilities_[:30].mean(0)
     np.testing.assert_allclose(model.responsibilities_[30:], [shares, shares], atol=0.05)

@@ -456,7 +456,7 @@ class TestPartialFit:
         frame = given_groupings.to_frame()
         key = frame["annotator"].astype(str) + frame["grouping"].astype(str)
         number = key.map({name: place for place, name in enumerate(key.drop_duplicates())})
-        model = fusion().fit(Groupings.from_frame(frame[number < 136], items=range(60)))
+        model = fusion().fit(Groupings.from_frame(frame[number < 136], items=list(range(60))))
         assert model._n_rows_at_fit == 1360
         at_fit = []
         for start in range(136, 150, 2):
@@ -467,7 +467,7 @@ class TestPartialFit:
     def test_new_items_and_annotators(self, sorted_crowd):
         """Two items that a newcomer puts with items of two clusters, time and again, and one that nobody sees."""
         cluster, given_groupings = sorted_crowd
-        model = fusion().fit(given_groupings)
+        model = fusion().fit(Groupings.from_frame(given_groupings.to_frame(), items=list(range(60))))
         before = model.labels_.copy()
         rng = np.random.default_rng(0)
         lists = []

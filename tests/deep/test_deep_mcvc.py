@@ -48,7 +48,7 @@ def test_two_views():
     by_form = simulate_pairs(form, 3, 200, 0.95, random_state=1)
     turned = by_form.to_frame()
     turned["annotator"] = "other " + turned["annotator"].astype(str)
-    said = concat([by_colour, type(by_form).from_frame(turned, items=by_form.items)])
+    said = concat([by_colour, type(by_form).from_frame(turned, items=range(100))])
     model = DeepMCVC(2, max_views=3, **QUICK).fit((X - X.mean()) / X.std(), said)
     assert len(model.views_) == 2
     views = model.annotators_["view"]

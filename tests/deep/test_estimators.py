@@ -291,7 +291,7 @@ def test_start_from_judgements_finds_what_features_vary_little_by(model):
     X[:, :2] += 12 * np.array([[0, 0], [1, 0], [0, 1]])[heap]
     X[:, 2] += 4 * z
     X = pd.DataFrame((X - X.mean(0)) / X.std(0))
-    said = simulate_pairs(pd.Series(z[:60]), 3, 200, 0.9, random_state=0)
+    said = simulate_pairs(pd.Series(z[:60]), 3, 200, 0.9, random_state=0).reindex(range(180))
     settings = SMALL | {"n_latent": 4, "n_epochs": 20, "init": "judgements", "annotated_weight": 10.0}
     fitted = model(4, **settings).fit(X, said)
     assert nmi(z, fitted.labels_) > 0.7

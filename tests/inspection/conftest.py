@@ -2,6 +2,7 @@
 
 import base64
 import io
+import warnings
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
@@ -15,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from consilience import Groupings, Labels
 from consilience.base import CrowdEstimator
 from consilience.consensus import DawidSkene, SubsetFusion
+from consilience.errors import UnannotatedWarning
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
 
@@ -212,7 +214,9 @@ def animals():
 @pytest.fixture(scope="session")
 def named(animals):
     """Model of labels alone, and its annotations."""
-    return DawidSkene().fit(animals), animals
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnannotatedWarning)
+        return DawidSkene().fit(animals), animals
 
 
 class Known(CrowdEstimator):

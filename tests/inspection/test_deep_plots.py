@@ -3,10 +3,10 @@
 import subprocess
 import sys
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -20,12 +20,6 @@ from consilience.inspection.style import colour, marker
 from consilience.simulation import simulate_pairs
 
 SIZES = (30, 20, 10)
-
-
-@pytest.fixture(autouse=True)
-def no_open_figures():
-    yield
-    assert not plt.get_fignums()
 
 
 class StandIn(CrowdEstimator):
@@ -88,12 +82,16 @@ def judged():
 # ---- samples
 
 
+def sheet_of(ax):
+    return np.ma.filled(ax.images[0].get_array(), np.nan)
+
+
 def test_samples_stand_in_a_column_a_cluster_and_shine_by_its_share():
     ax = plot_samples(StandIn().fit(), (2, 3), n_rows=4, random_state=0)
-    sheet = np.asarray(ax.images[0].get_array())
+    sheet = sheet_of(ax)
     assert sheet.shape == (4 * 3 - 1, 3 * 4 - 1)
-    assert (sheet[2::3] == 1).all()
-    assert (sheet[:, 3::4] == 1).all()
+    assert np.isnan(sheet[2::3]).all()  # nothing between images
+    assert np.isnan(sheet[:, 3::4]).all()
     for cluster, brightness in enumerate([1.0, 0.75, 0.5]):  # shares of 1/2, 1/3 and 1/6; the faintest would have .25
         images = sheet[:, 4 * cluster : 4 * cluster + 3][np.arange(11) % 3 < 2]
         np.testing.assert_allclose(images / brightness, cluster / 2, atol=0.02)  # the features, but for their noise
@@ -106,19 +104,19 @@ def test_columns_of_samples_bear_the_clusters_and_their_shares():
 
 def test_samples_depend_on_the_random_state_alone():
     model = StandIn().fit()
-    one, same, other = (np.asarray(plot_samples(model, (2, 3), 2, seed).images[0].get_array()) for seed in (0, 0, 1))
+    one, same, other = (sheet_of(plot_samples(model, (2, 3), 2, seed, ax=Figure())) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one, same)
-    assert (one != other).any()
+    assert (np.nan_to_num(one) != np.nan_to_num(other)).any()
 
 
 def test_samples_of_a_pipeline_are_pixels_again():
     pixels = np.random.default_rng(0).random((60, 12))
     pipeline = make_pipeline(StandardScaler(), PCA(6), StandIn()).fit(pixels)
     ax = plot_samples(pipeline, (2, 2, 3), n_rows=1)
-    sheet = np.asarray(ax.images[0].get_array())
-    assert sheet.shape == (2, 3 * 3 - 1, 3)
+    sheet = sheet_of(ax)
+    assert sheet.shape == (2, 3 * 3 - 1, 4)
     drawn = pipeline[:-1].inverse_transform(np.full((1, 6), 0.5))[0].reshape(2, 2, 3)  # of cluster 1, but for its noise
-    shown = sheet[:, 3:5] / 0.75
+    shown = sheet[:, 3:5, :3] / 0.75
     assert np.corrcoef(shown.ravel(), drawn.ravel())[0, 1] > 0.99
 
 
@@ -191,7 +189,9 @@ def test_one_latent_dimension_against_the_cluster():
 def test_items_without_judgements_are_hollow_and_rows_matched_by_name(judged):
     model = StandIn().fit()
     X = features_of(model)
-    ordered, shuffled = (plot_latent(model, table, judged) for table in (X, X.sample(frac=1, random_state=0)))
+    ordered, shuffled = (
+        plot_latent(model, table, judged, ax=Figure()) for table in (X, X.sample(frac=1, random_state=0))
+    )
     for one, other in zip(ordered.lines, shuffled.lines, strict=True):
         np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
     hollow = sum(len(line.get_xdata()) for line in ordered.lines if line.get_label().endswith("no annotations"))
@@ -209,7 +209,7 @@ def test_of_many_items_some_are_drawn():
     model = StandIn().fit()
     ax = plot_latent(model, features_of(model), max_items=25)
     assert sum(len(line.get_xdata()) for line in ax.lines) == 25
-    assert ax.get_title(loc="left") == "25 of 60 items, chosen at random"
+    assert ax.get_xlabel().splitlines()[1:] == ["25 of 60 items, chosen at random"]
 
 
 def test_a_model_without_latent_space_is_refused(sorts):
@@ -222,7 +222,7 @@ def test_a_model_without_latent_space_is_refused(sorts):
 
 def test_training_by_epoch():
     model = StandIn().fit()
-    of_loss, of_clusters = plot_training(make_pipeline("passthrough", model)).axes
+    of_loss, of_clusters = plot_training(make_pipeline("passthrough", model))
     np.testing.assert_array_equal(of_loss.lines[0].get_xydata(), np.column_stack([[1, 2, 3, 4], model.losses_]))
     np.testing.assert_array_equal(of_clusters.lines[0].get_ydata(), model.clusters_left_)
     assert of_clusters.get_ylim()[0] == 0
@@ -272,11 +272,11 @@ def test_models_that_weigh_no_judgements_are_refused(sorts, fusion):
         plot_worker_weights(nobody, [])
 
 
-def test_many_annotators_have_no_names():
+def test_of_many_annotators_some_are_named():
     model = StandIn().fit()
     model.annotators_ = pd.concat([model.annotators_] * 30).set_axis([f"a{i}" for i in range(90)])
     ax = plot_worker_weights(model, np.arange(90.0))
-    assert not ax.get_xticklabels()
+    assert 10 < len(ax.get_xticklabels()) < 90
     assert ax.get_xlabel() == "90 annotators, by true weight"
 
 
@@ -287,9 +287,7 @@ def test_plots_draw_on_the_axes_given():
     model = StandIn().fit()
     X = features_of(model)
     for plot, arguments in [(plot_samples, [(2, 3)]), (plot_latent, [X]), (plot_worker_weights, [[1, 2, 3]])]:
-        figure = plot_training(model)  # any figure that pyplot does not hold
-        mine = figure.axes[0]
-        mine.clear()
+        mine = Figure().subplots()
         assert plot(model, *arguments, ax=mine) is mine
         assert mine.has_data()
 

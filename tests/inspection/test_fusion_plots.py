@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from scipy.spatial.distance import pdist, squareform
 
 from consilience import Groupings
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
+from consilience.inference.memberships import Memberships
 from consilience.inspection import (
     plot_co_occurrence,
     plot_dendrogram,
@@ -16,7 +18,7 @@ from consilience.inspection import (
     plot_silhouette_curve,
     plot_stability,
 )
-from consilience.inspection.evidence import ClusterShares, classical_scaling, dissimilarities
+from consilience.inspection.evidence import ClusterShares, Evidence, classical_scaling
 from consilience.inspection.style import NOWHERE, colour, marker
 
 
@@ -28,15 +30,17 @@ def test_the_map_is_the_scaling_of_the_dissimilarities(fusion):
     model, _ = fusion
     ax = plot_item_map(model)
     seen = np.flatnonzero(model.labels_ >= 0)
-    points, shares = classical_scaling(dissimilarities(model, seen))
+    points, shares = classical_scaling(Evidence.of(model, None, "the test").dissimilarities(seen))
     for cluster in range(model.n_clusters_):
         mine = model.labels_[seen] == cluster
         np.testing.assert_allclose(points_of(ax, f"cluster {cluster}"), points[mine])
         line = next(line for line in ax.lines if line.get_label() == f"cluster {cluster}")
         assert (to_hex(line.get_markerfacecolor()).upper(), line.get_marker()) == (colour(cluster), marker(cluster))
-    assert ax.get_xlabel() == f"dimension 1 ({shares[0]:.0%})"
-    assert {text.get_text() for text in ax.texts} <= set(model.items_[seen])
-    assert len(ax.texts) > 5
+    assert ax.get_xlabel() == f"dimension 1 ({shares[0]:.0%})\n1 item left out: not grouped"
+    ax.figure.draw_without_rendering()
+    named = [text.get_text() for text in ax.texts if text.get_visible()]
+    assert set(named) <= set(model.items_[seen])
+    assert len(named) > 5
     assert ax.get_aspect() == 1
 
 
@@ -53,8 +57,7 @@ def test_classical_scaling_finds_points_from_their_distances():
 def test_a_map_of_thin_evidence_uses_the_coordinates_of_the_model(subsets):
     model, _ = subsets
     ax = plot_item_map(model, max_items=50)
-    assert ax.get_xlabel() == "coordinate 1 of the chains of groupings"
-    assert ax.get_title(loc="left") == "50 of 90 items, chosen at random"
+    assert ax.get_xlabel() == "coordinate 1 of the chains of groupings\n50 of 90 items, chosen at random"
     assert sum(len(line.get_xdata()) for line in ax.lines) == 50
 
 
@@ -70,7 +73,8 @@ def test_the_matrix_is_ordered_by_cluster(fusion):
     frames = [(patch.get_x(), patch.get_width()) for patch in ax.patches]
     sizes = np.bincount(clusters)
     assert frames == list(zip(np.cumsum(sizes) - sizes - 0.5, sizes))
-    assert [text.get_text() for text in ax.texts if text.get_weight() == "bold"] == [str(k) for k in range(len(sizes))]
+    (above,) = [child for child in ax.child_axes if child.get_xlabel() == "cluster"]
+    assert [text.get_text() for text in above.get_xticklabels()] == [str(k) for k in range(len(sizes))]
 
 
 def test_pairs_that_nobody_saw_have_a_colour_of_their_own(fusion, subsets):
@@ -80,18 +84,17 @@ def test_pairs_that_nobody_saw_have_a_colour_of_their_own(fusion, subsets):
     assert ax.patch.get_hatch() == "////"
     shown = [text.get_text() for legend in _legends(ax) for text in legend.get_texts()]
     assert shown == ["never shown\ntogether"]
-    assert not _legends(plot_co_occurrence(fusion[0]))
-    many = plot_co_occurrence(subsets[0])
-    assert (many.patch.get_hatch(), len(many.get_yticks())) == ("", 0)
+    assert not _legends(plot_co_occurrence(fusion[0], ax=Figure()))
+    assert plot_co_occurrence(subsets[0], ax=Figure()).patch.get_hatch() == ""
 
 
 def _legends(ax):
-    return [each.get_legend() for each in ax.figure.axes if each.get_legend() is not None]
+    return [each.get_legend() for each in (ax, *ax.child_axes) if each.get_legend() is not None]
 
 
 def test_a_sample_of_many_items_says_so(subsets):
     ax = plot_co_occurrence(subsets[0], max_items=40)
-    assert ax.get_title(loc="left") == "40 of 90 items, chosen at random"
+    assert ax.get_xlabel() == "40 of 90 items, chosen at random"
     assert ax.images[0].get_array().shape == (40, 40)
 
 
@@ -108,7 +111,7 @@ def test_shares_of_clusters_are_over_pairs_of_their_items(subsets):
             if mine.any():
                 expected[k, other] = pairs["same"].to_numpy()[mine].mean()
     np.testing.assert_allclose(np.ma.filled(ax.images[0].get_array().astype(float), np.nan), expected)
-    shares = ClusterShares.of(groupings, model.labels_, model.n_clusters_)
+    shares = ClusterShares.of(Memberships.of(groupings), model.labels_, model.n_clusters_)
     np.testing.assert_allclose(shares.distance + np.diag(1 - np.diag(expected)), 1 - expected)
 
 
@@ -138,7 +141,7 @@ def test_a_dendrogram_of_many_items_is_one_of_clusters(subsets):
     assert sorted(text.get_text() for text in ax.get_yticklabels()) == [
         f"cluster {k} ({size} items)" for k, size in enumerate(sizes)
     ]
-    distance = ClusterShares.of(groupings, model.labels_, model.n_clusters_).distance
+    distance = ClusterShares.of(Memberships.of(groupings), model.labels_, model.n_clusters_).distance
     nearest = distance[np.triu_indices(len(distance), 1)].min()
     assert min(line.get_xdata()[1] for line in ax.lines if len(line.get_xdata()) == 4) == pytest.approx(nearest)
 
@@ -167,7 +170,7 @@ def test_stability_is_drawn_as_given():
     assert mean.get_xydata().tolist() == [[20, 0.6], [40, -0.1]]
     assert each.get_xydata().tolist() == [[20, 0.5], [20, 0.7], [40, -0.1]]
     assert ax.get_ylim()[0] == -0.1
-    assert len(plot_stability(table[2:]).lines) == 1
+    assert len(plot_stability(table[2:], ax=Figure()).lines) == 1
 
 
 @pytest.mark.parametrize(
@@ -184,7 +187,12 @@ def test_stability_that_cannot_be_drawn(table, message):
         plot_stability(table)
 
 
-@pytest.mark.parametrize("plot", [plot_co_occurrence, plot_dendrogram, plot_item_map, plot_silhouette_curve])
-def test_other_models_are_refused(plot, sorts):
-    with pytest.raises(InputError, match="PartitionLabelModel"):
+@pytest.mark.parametrize("plot", [plot_co_occurrence, plot_dendrogram, plot_item_map])
+def test_models_that_keep_no_groupings_ask_for_them(plot, sorts):
+    with pytest.raises(InputError, match=rf"PartitionLabelModel does not keep .*{plot.__name__}\(model, groupings\)"):
         plot(sorts[0])
+
+
+def test_models_without_a_curve_have_none(sorts):
+    with pytest.raises(InputError, match="PartitionLabelModel has no silhouettes"):
+        plot_silhouette_curve(sorts[0])

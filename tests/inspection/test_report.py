@@ -432,7 +432,8 @@ def test_arrays_frames_and_labels_say_the_same(iris, read):
     assert report(model, groupings, X=X.sample(frac=1, random_state=0)) == named
     assert report(model, Labels.from_matrix(cells), X=X) == named
     assert report(model, groupings, X=X.to_numpy()) == named
-    assert report(model, groupings, X=pl.from_pandas(X)) == named
+    with pytest.raises(InputError, match="no index that names its rows"):
+        report(model, groupings, X=pl.from_pandas(X))
 
 
 def test_array_without_names(read):
@@ -460,7 +461,7 @@ def test_a_model_of_clusters_alone(read, known):
     cells = [["p", "x"], ["p", "y"], ["q", "y"]]
     page = read(report(known(["a", "a", "b"]).fit(None, cells), cells))
     keys = [section.attributes["id"] for section in page.root.all("section")]
-    assert keys == ["given", "answer", "annotators", "settings"]
+    assert keys == ["given", "answer", "evidence", "annotators", "settings"]
     assert page.table("clusters")[1:] == [["0", "2", "0, 1", "67%"], ["1", "1", "2", "33%"]]
 
 

@@ -34,22 +34,21 @@ def rows_of(ax):
 
 
 def test_rounds_are_those_of_the_trace(model):
-    figure = plot_stagewise(make_pipeline("passthrough", model))
-    for ax, column in zip(figure.axes, ["log_likelihood", "information", "n_informative"], strict=True):
+    axes = plot_stagewise(make_pipeline("passthrough", model))
+    for ax, column in zip(axes, ["log_likelihood", "information", "n_informative"], strict=True):
         (line,) = ax.lines
         np.testing.assert_array_equal(line.get_xdata(), model.trace_.index)
         np.testing.assert_array_equal(line.get_ydata(), model.trace_[column])
-    assert not figure.legends  # nothing to tell apart
+    assert not any(ax.get_legend() for ax in axes)  # nothing to tell apart
 
 
 def test_truth_is_dashed_in_its_own_panel(model):
-    figure = plot_stagewise(model, truth={"information": 0.02, "log_likelihood": -5000})
-    likelihood, information, size = figure.axes
+    likelihood, information, size = plot_stagewise(model, truth={"information": 0.02, "log_likelihood": -5000})
     for ax, value in ((likelihood, -5000), (information, 0.02)):
         (line,) = (line for line in ax.lines if line.get_linestyle() == "--")
         assert set(line.get_ydata()) == {value}
     assert len(size.lines) == 1
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["the true model"]
+    assert [text.get_text() for text in likelihood.get_legend().get_texts()] == ["the true model"]
 
 
 @pytest.mark.parametrize("truth", [{"likelihood": 1.0}, {"information": "0.1"}])
@@ -108,24 +107,19 @@ def test_diagonal_is_white_and_the_unknown_hatched(table):
 
 
 def test_colours_end_at_the_largest_or_where_asked(table):
-    assert plot_conditional_information(table).images[0].get_clim() == (0, 0.3)
-    capped = plot_conditional_information(table, vmax=0.2)
+    assert plot_conditional_information(table, ax=Figure()).images[0].get_clim() == (0, 0.3)
+    capped = plot_conditional_information(table, vmax=0.2, ax=Figure())
     assert capped.images[0].get_clim() == (0, 0.2)
     assert capped.images[0].colorbar.extend == "max"
-    assert plot_conditional_information(table.where(table.isna(), 0.0)).images[0].get_clim() == (0, 1)
+    nothing = table.where(table.isna(), 0.0)
+    assert plot_conditional_information(nothing, ax=Figure()).images[0].get_clim() == (0, 1)
 
 
-def test_own_axes_have_no_colour_bar(table):
-    ax = Figure().subplots()
-    assert plot_conditional_information(table, ax=ax) is ax
-    assert ax.figure.axes == [ax]
-    assert len(plot_conditional_information(table).figure.axes) == 2
-
-
-def test_many_annotators_have_no_names():
+def test_of_many_annotators_some_are_named():
     names = [f"a{place}" for place in range(61)]
     ax = plot_conditional_information(pd.DataFrame(np.zeros((61, 61)), index=names, columns=names))
-    assert not rows_of(ax)
+    ax.figure.draw_without_rendering()
+    assert 20 < len(rows_of(ax)) < 61
     assert ax.get_xlabel() == "61 annotators"
 
 

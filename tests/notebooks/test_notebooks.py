@@ -33,14 +33,13 @@ model = PartitionLabelModel(max_clusters=6, prior_variance=1.0, n_init=3, n_jobs
 model.fit(features, groupings)
 """
 PLOT = """
-import matplotlib.pyplot as plt
 from consilience.inspection import plot_clusters, plot_mapping
-plot_clusters(model, features, ax=plt.gca())
+ax = plot_clusters(model, features)
 """
 PLOT_IN_A_FIGURE = """
 import matplotlib.pyplot as plt
 plt.figure(figsize=(7, 3))
-plot_mapping(model, ax=plt.gca())
+plot_mapping(model)
 plt.title("Who means what")
 plt.show()
 """

@@ -50,6 +50,8 @@ def predict(
     else:
         raise InputError(f"{type(model).__name__} tells clusters by features; leave out {flags(reading)}.")
     answer = Answer.of(model)
+    if not said.all():
+        note(f"Items without labels: {int((~said).sum()):,} of {len(said):,}; nothing tells their class.")
     named = answer.names_of(np.where(said, probability.argmax(1), MISSING))
     highest = np.where(said, probability.max(1), np.nan)
     found = pd.DataFrame({"item": items, answer.column: named, "probability": highest})

@@ -19,6 +19,7 @@ import click
 
 from consilience.cli.interruptions import end_on_signals
 from consilience.cli.messages import as_click, note, printable
+from consilience.errors import UnannotatedWarning
 
 INTERRUPTED = 130
 OWN = "consilience"
@@ -132,5 +133,6 @@ def _warnings_as_notes() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning)
+        warnings.filterwarnings("ignore", category=UnannotatedWarning)  # the commands have a note of their own
         warnings.showwarning = show
         yield

@@ -28,8 +28,6 @@ from dataclasses import dataclass
 import threadpoolctl
 from threadpoolctl import LibController, ThreadpoolController
 
-__all__ = ["one_blas_thread"]
-
 
 @dataclass(frozen=True)
 class Limited:

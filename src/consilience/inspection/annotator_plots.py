@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, PercentFormatter
+from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter, StrMethodFormatter
 
 from consilience.errors import InputError
+from consilience.inspection.curves import legend_inside, whole_numbers
+from consilience.inspection.fitting import label_axes
+from consilience.inspection.heat_sheet import colour_bar
 from consilience.inspection.placing import name_points
 from consilience.inspection.projection import unwrap
-from consilience.inspection.style import FAINT, INK, SMALL, axes_of, heat, tidy
+from consilience.inspection.style import Look, Place, axes_of, tidy
 
 __all__ = ["plot_annotators"]
 
+BITS = "information of a label (bits)"
 WIDE_RANGE = 20  # of numbers of labels, from which on their axis is logarithmic
 
 
-def plot_annotators(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw how often each annotator is right against how many labels they gave, the darker the more a label tells.
+def plot_annotators(
+    model: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True, colorbar: bool = True
+) -> Axes:
+    """Draw how often each annotator is right against how many labels they gave, coloured by how much a label tells.
 
     Parameters
     ----------
     model : fitted estimator with ``confusion_matrices_``, or a Pipeline that ends in one
-    ax : matplotlib Axes, optional
-        By default a figure of its own, which is ``ax.figure``.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
+    colorbar : bool, default=True
+        Whether there is a colour bar.
 
     Returns
     -------
@@ -55,33 +66,47 @@ def plot_annotators(model: Any, *, ax: Axes | None = None) -> Axes:
     quality = estimator.annotators_[estimator.annotators_["n_labels"] > 0]
     said, bits = quality["n_labels"].to_numpy(float), quality["information"].to_numpy()
     named = bool(quality["accuracy"].notna().all())
-    alike = named and said.min() == said.max()
+    alike = named and bool(said.min() == said.max())
     ax = axes_of(ax, (6.6, 4.4))
+    look = Look.of(ax)
     x, y = (bits if alike else said), (quality["accuracy"].to_numpy() if named else bits)
-    drawn: dict[str, Any] = {"c": bits, "cmap": heat(), "vmin": 0} if named and not alike else {"c": "#3E86B8"}
-    points = ax.scatter(x, y, s=44, ec=INK, lw=0.7, zorder=3, **drawn)
-    if not alike and said.max() >= WIDE_RANGE * said.min():
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:,.0f}"))
-    ax.set_xlabel("information of a label (bits)" if alike else "labels given", color=INK)
-    ax.set_ylabel("probability that a label is right" if named else "information of a label (bits)", color=INK)
+    drawn: dict[str, Any] = (
+        {"c": bits, "cmap": look.heat(), "vmin": 0} if named and not alike else {"c": look.colour(0)}
+    )
+    points = ax.scatter(x, y, s=44, ec=look.ink, lw=0.7, zorder=3, **drawn)
+    if colorbar and named and not alike:
+        colour_bar(points, ax, BITS)
+    _scale_labels_given(ax, said, alike=alike)
+    label_axes(
+        ax, BITS if alike else "labels given", "probability that a label is right" if named else BITS, labels=labels
+    )
+    ax.margins(0.08, 0.14)
     rules = []
     if named:
         guess = estimator.responsibilities_.mean(0).max()
         rules.append(guess)
-        ax.axhline(guess, color=FAINT, lw=1, ls=(0, (4, 3)), zorder=1, label="always the most frequent class")
+        ax.axhline(guess, color=look.faint, lw=1, ls=(0, (4, 3)), zorder=1, label="the most frequent class")
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-        ax.legend(frameon=False, fontsize=SMALL, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.2)
-    if named and not alike:
-        bar = cast(Figure, ax.get_figure(root=True)).colorbar(points, ax=ax, shrink=0.75, aspect=20)
-        bar.set_label("information of a label (bits)", fontsize=SMALL, color=INK)
-        bar.ax.tick_params(labelsize=SMALL)
-        bar.outline.set_visible(False)
-    ax.margins(0.08)
     tidy(ax)
+    if legend and named:
+        legend_inside(ax)
     order = _unusual_first(np.column_stack([np.log(x) if ax.get_xscale() == "log" else x, y]))
-    name_points(ax, np.column_stack([x, y])[order], quality.index[order], rules=rules)
+    if labels:
+        name_points(ax, np.column_stack([x, y])[order], quality.index[order], rules=rules)
     return ax
+
+
+def _scale_labels_given(ax: Axes, said: np.ndarray, *, alike: bool) -> None:
+    """Logarithmic axis of the numbers of labels where they are far apart."""
+    if alike:
+        return
+    if said.max() < WIDE_RANGE * said.min():
+        whole_numbers(ax.xaxis)
+        return
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
 def _unusual_first(points: np.ndarray) -> np.ndarray:

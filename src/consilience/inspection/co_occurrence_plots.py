@@ -13,7 +13,21 @@ from scipy.spatial.distance import squareform
 
 from consilience.errors import InputError
 from consilience.inspection.answer import Answer
-from consilience.inspection.evidence import ClusterShares, dissimilarities, fusion_of
+from consilience.inspection.evidence import Evidence
+from consilience.inspection.fitting import (
+    LINE,
+    ROOM,
+    fitting_names,
+    inches,
+    label_axes,
+    make_room,
+    name_columns,
+    name_rows,
+    reach,
+    room,
+    set_names,
+    upright,
+)
 from consilience.inspection.heat_sheet import (
     LETTER,
     MOST_NAMED,
@@ -21,36 +35,58 @@ from consilience.inspection.heat_sheet import (
     ROW,
     colour_bar,
     rule,
-    sheet,
     two_digits,
     write_numbers,
 )
-from consilience.inspection.names import counted, plot_text, width
+from consilience.inspection.names import as_text, counted, width
 from consilience.inspection.scatter import cluster_legend, sampled, some_of
-from consilience.inspection.style import FAINT, INK, NOWHERE, SMALL, axes_of, colour, heat, marker, marker_scale, tidy
+from consilience.inspection.style import Look, Place, axes_of, marker, marker_scale, small, tidy
 
 __all__ = ["plot_co_occurrence", "plot_dendrogram"]
 
 LARGEST = 6.2  # inches of a matrix
 LONGEST = 32  # letters of a name beside a matrix
-LEAF = 0.19  # inches of a dendrogram's leaf
+LEAF, TALLEST = 0.19, 60.0  # inches of a dendrogram's leaf, and of all
+LOW = 2.2  # inches of a matrix below whose columns names do not stand upright
+BELOW_BAR = 0.5  # inches for what a colour of no share means
 
 
-def plot_co_occurrence(model: Any, *, by_cluster: bool = False, max_items: int = 300, ax: Axes | None = None) -> Axes:
+def plot_co_occurrence(
+    model: Any,
+    groupings: Any = None,
+    *,
+    by_cluster: bool = False,
+    max_items: int = 300,
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
+    colorbar: bool = True,
+) -> Axes:
     """Draw how often each two items were put together when they were presented together, ordered by cluster.
 
-    Frames are the clusters; within one, items that are alike stand side by side. Pairs that nobody saw together are
-    sand-coloured, and hatched where cells are large.
+    Frames are the clusters, whose numbers stand above; within one, items that are alike stand side by side. Pairs that
+    nobody saw together are sand-coloured, and hatched where cells are large. Without a model, all items are in the
+    order of their hierarchy.
 
     Parameters
     ----------
-    model : fitted SubsetFusion, or a Pipeline that ends in one
+    model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
+        A model whose clusters order the items, or what was said alone.
+    groupings : Groupings, Labels, Pairs or array, optional
+        The annotations that were given to `fit`. SubsetFusion keeps them; other models do not.
     by_cluster : bool, default=False
         Draw clusters instead of items: shares over all pairs of their items.
     max_items : int, default=300
-        Of more, so many are drawn, chosen at random; the title then says so. Up to 60 are named.
-    ax : matplotlib Axes, optional
-        By default a figure of its own, ``ax.figure``, as large as the names need.
+        Of more, so many are drawn, chosen at random; a line below the plot then says so. Items of which nothing was
+        said are left out and counted there.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether it is said what the colour of pairs means that nobody saw together.
+    colorbar : bool, default=True
+        Whether there is a colour bar.
 
     Returns
     -------
@@ -59,115 +95,151 @@ def plot_co_occurrence(model: Any, *, by_cluster: bool = False, max_items: int =
     Raises
     ------
     InputError
-        The model is no fusion of groupings.
+        The model does not keep what was said and it is not given, it is of other items or annotators, or there are no
+        clusters to draw.
 
     Examples
     --------
     >>> from consilience import Groupings
-    >>> from consilience.consensus import SubsetFusion
+    >>> from consilience.consensus import CSPA
     >>> from consilience.inspection import plot_co_occurrence
-    >>> sorts = [[["ant", "bee"], ["cow", "pig"]], [["ant", "bee"], ["cow"], ["pig"]]]
-    >>> ax = plot_co_occurrence(SubsetFusion(random_state=0).fit(Groupings.from_lists(sorts)))
+    >>> sorts = Groupings.from_lists([[["ant", "bee"], ["cow", "pig"]], [["ant", "bee"], ["cow"], ["pig"]]])
+    >>> ax = plot_co_occurrence(CSPA(random_state=0).fit(sorts), sorts)
     >>> sorted(text.get_text() for text in ax.get_yticklabels()[:2])
     ['ant', 'bee']
+
+    What people said, before any model:
+
+    >>> ax = plot_co_occurrence(sorts)
     """
-    estimator = fusion_of(model)
+    evidence = Evidence.of(model, groupings, "plot_co_occurrence")
+    answer = evidence.answer
+    shown: dict[str, Any] = {"labels": labels, "legend": legend, "colorbar": colorbar}
     if by_cluster:
-        shares = ClusterShares.of(estimator.groupings_, estimator.labels_, estimator.n_clusters_).share
-        names = [str(cluster) for cluster in range(len(shares))]
-        return _matrix(ax, shares, names, np.arange(len(shares)), "", "cluster")
-    places = ordered_items(estimator, max_items)
-    items = estimator.items_[places]
-    values = estimator.co_occurrence(items.tolist()).to_numpy()
-    names = [plot_text(name, LONGEST) for name in items]
-    return _matrix(
-        ax, values, names, estimator.labels_[places], sampled(len(places), int((estimator.labels_ >= 0).sum())), ""
-    )
+        if answer is None:
+            raise InputError("plot_co_occurrence draws clusters of a fitted model. Give it, or leave out by_cluster.")
+        shares = evidence.cluster_shares().share
+        return _matrix(ax, shares, answer.names, None, None, (answer.noun, ""), **shown)
+    places = ordered_items(evidence, max_items)
+    caption = "\n".join(filter(None, [sampled(len(places), len(evidence.places)), evidence.left_out]))
+    names = list(evidence.items[places])
+    below = f"items by {'hierarchy' if answer is None else answer.noun}" if len(places) > MOST_NAMED else ""
+    return _matrix(ax, evidence.shares(places), names, evidence.codes[places], answer, (below, caption), **shown)
 
 
-def _matrix(ax: Axes | None, values: np.ndarray, names: list[str], cluster: np.ndarray, title: str, label: str) -> Axes:
-    """Heat map of a square matrix whose rows and columns belong to clusters, those of one side by side."""
-    n, named = len(names), len(names) <= MOST_NAMED
-    cell = float(np.clip(LARGEST / n, ROW - 0.01, 0.6 if label else 0.42)) if named else LARGEST / n
-    missing = bool(np.isnan(values).any())
+def _matrix(
+    ax: Place | None,
+    values: np.ndarray,
+    names: list[Any],
+    cluster: np.ndarray | None,
+    answer: Answer | None,
+    below: tuple[str, str],
+    *,
+    labels: bool,
+    legend: bool,
+    colorbar: bool,
+) -> Axes:
+    """Heat map of a square matrix whose rows and columns are clusters or belong to some, those of one side by side."""
+    n, missing = len(names), bool(np.isnan(values).any())
+    ax = axes_of(ax, _size(names, cluster is not None, missing=missing))
+    look = Look.of(ax)
+    image = ax.imshow(values, cmap=look.heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
+    never = {"facecolor": look.nowhere, "edgecolor": look.faint, "hatch": "////" if n <= MOST_NAMED else ""}
+    ax.patch.set(**never, linewidth=0)
+    name_both(ax, names, labels=labels)
+    inner = np.arange(1, n) - 0.5 if n <= MOST_NAMED else np.empty(0)
+    rule(ax, inner, inner, width=0.6)
+    if cluster is not None and answer is not None:
+        _frames(ax, cluster, answer, labels=labels)
+    low = room(ax)[1] < 3 * BELOW_BAR
     bar = None
-    if ax is None:
-        margin = LETTER * max(max(map(width, names)), 7) + 0.25 if named else 0.75
-        margin += 0.2 if label else 0.0
-        right = 1.35 if missing else 0.95
-        ax, bar = sheet(margin, cell * n, cell * n, bottom=max(margin, 0.6), top=0.55, right=right)
-    image = ax.imshow(values, cmap=heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
-    never: dict[str, Any] = {"facecolor": NOWHERE, "edgecolor": FAINT, "hatch": "////" if named else ""}
-    ax.patch.set(**{**never, "linewidth": 0})
-    ax.set_xticks([])
-    ax.set_yticks([])
-    if named:
-        upright: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
-        ax.set_xticks(np.arange(n), names, fontsize=SMALL, **({} if label else upright))
-        ax.set_yticks(np.arange(n), names, fontsize=SMALL)
-        rule(ax, np.arange(1, n) - 0.5, np.arange(1, n) - 0.5, width=0.6)
-    else:
-        ax.set_xlabel("items in the order of their clusters", fontsize=9, color=INK)
-        rule(ax, np.empty(0), np.empty(0))
-    if label:
-        ax.set_xlabel(label, fontsize=9, color=INK)
-        ax.set_ylabel(label, fontsize=9, color=INK)
-    else:
-        _frames(ax, cluster, cell)
+    if colorbar:
+        label = "share together" if low else "share of presentations together"
+        bar = colour_bar(image, ax, label, below=BELOW_BAR * (missing and legend and not low))
+    if missing and legend:
+        _explain_missing(ax, bar, never, low=low)
+    label_axes(ax, below[0], None if cluster is not None else below[0], labels=labels, caption=below[1])
     if n <= MOST_NUMBERED:
-        write_numbers(ax, values, two_digits)
-    ax.set_title(title, loc="left", fontsize=9, color=INK, pad=18)
-    colour_bar(image, ax, bar, "share of presentations together")
-    if missing:
-        (bar or ax).legend(
-            handles=[Patch(**never, linewidth=0, label="never shown\ntogether")],
-            loc="upper left",
-            bbox_to_anchor=(-0.15, -0.06) if bar is not None else (0.0, -0.02),
-            frameon=False,
-            fontsize=SMALL,
-            handlelength=1.2,
-            handleheight=1.2,
-            handletextpad=0.4,
-            borderpad=0,
-        )
+        write_numbers(ax, image, values, two_digits)
     return ax
 
 
-def _frames(ax: Axes, cluster: Int[np.ndarray, " rows"], cell: float) -> None:
-    """Frame around the items of each cluster, with its number above where there is room."""
-    starts = np.flatnonzero(np.diff(cluster, prepend=-1))
-    for start, size in zip(starts.tolist(), np.diff(np.append(starts, len(cluster))).tolist(), strict=True):
-        frame = Rectangle((start - 0.5, start - 0.5), size, size, fill=False, ec=INK, lw=1.2, clip_on=False, zorder=4)
-        ax.add_patch(frame)
-        text = str(cluster[start])
-        if size * cell > LETTER * len(text) + 0.03:
-            ax.annotate(
-                text,
-                (start + (size - 1) / 2, -0.5),
-                (0, 3),
-                textcoords="offset points",
-                ha="center",
-                va="bottom",
-                fontsize=SMALL,
-                fontweight="bold",
-                annotation_clip=False,
-            )
-    ax.annotate(
-        "cluster",
-        (-0.5, -0.5),
-        (-4, 3),
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        fontsize=SMALL,
-        annotation_clip=False,
+def name_both(ax: Axes, names: list[Any], *, labels: bool) -> None:
+    """Name the rows of a square matrix, and its columns upright or not; nothing if that is not wanted.
+
+    Columns without room have no names: they are those of the rows.
+    """
+    if not labels:
+        ax.set_xticks([])
+        ax.set_yticks([])
+        return
+    wide, tall = inches(ax)
+    texts = fitting_names(names, ROOM * min(wide, tall), LONGEST)
+    turned = upright(ax, texts)
+    make_room(ax, left=reach(texts) - 0.4, bottom=reach(texts) - 0.15 if turned else 0.0)
+    name_rows(ax, np.arange(len(texts)), texts)
+    if turned and tall < LOW:
+        ax.set_xticks([])
+    else:
+        name_columns(ax, np.arange(len(texts)), texts)
+
+
+def _size(names: list[Any], of_items: bool, *, missing: bool) -> tuple[float, float]:
+    """Inches that a matrix of its own takes, with all around it."""
+    n, longest = len(names), max(width(as_text(name)) for name in names)
+    cell = float(np.clip(LARGEST / n, ROW - 0.01, 0.42 if of_items else 0.6)) if n <= MOST_NAMED else LARGEST / n
+    side, margin = max(cell * n, 1.6), LETTER * min(longest, LONGEST) + 0.3
+    return side + margin + (1.35 if missing else 1.1), side + margin + 0.5
+
+
+def _explain_missing(ax: Axes, bar: Axes | None, never: dict[str, Any], *, low: bool) -> None:
+    """Say what the colour of pairs means that nobody saw together.
+
+    Below the colour bar or in its place; if the axes are low, in the corner below the names of rows.
+    """
+    where = bar if bar is not None and not low else ax
+    corner = ("upper left", (1.01, 1.0)) if bar is None else ("upper right", (0.0, -0.02))
+    if bar is None:
+        make_room(ax, right=1.2)
+    loc, anchor = ("upper left", (-0.15, -0.06)) if where is bar else corner
+    where.legend(
+        handles=[Patch(**never, linewidth=0, label="never shown\ntogether")],
+        loc=cast(Any, loc),
+        bbox_to_anchor=anchor,
+        frameon=False,
+        fontsize=small(),
+        labelcolor=Look.of(ax.figure).ink,
+        handlelength=1.2,
+        handleheight=1.2,
+        handletextpad=0.4,
+        borderpad=0,
     )
 
 
-def ordered_items(estimator: Any, most: int) -> Int[np.ndarray, " shown"]:
+def _frames(ax: Axes, cluster: Int[np.ndarray, " rows"], answer: Answer, *, labels: bool) -> None:
+    """Frame around the items of each cluster, with its name above where there is room."""
+    look = Look.of(ax.figure)
+    starts = np.flatnonzero(np.diff(cluster, prepend=-1))
+    sizes = np.diff(np.append(starts, len(cluster)))
+    for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
+        corner = (start - 0.5, start - 0.5)
+        ax.add_patch(Rectangle(corner, size, size, fill=False, ec=look.ink, lw=1.2, clip_on=False, zorder=4))
+    if not labels:
+        return
+    make_room(ax, top=2 * LINE * small() / 72)
+    above = ax.secondary_xaxis("top")
+    names = [answer.names[code] for code in cluster[starts]]
+    texts = fitting_names(names, 0.5 * inches(ax)[0] / max(len(names), 1) + 0.2, LONGEST)
+    set_names(above.xaxis, ax, starts + (sizes - 1) / 2, texts, 72 * (reach(texts) + 0.04))
+    above.set_xlabel(answer.noun, fontsize=small(), color=look.ink)
+    above.tick_params(colors=look.ink, pad=2)
+    above.spines[:].set_visible(False)
+
+
+def ordered_items(evidence: Evidence, most: int) -> Int[np.ndarray, " shown"]:
     """Places of at most so many items in the order in which a matrix of them is drawn."""
-    places = some_of(np.flatnonzero(estimator.labels_ >= 0), most)
-    return places[_order(dissimilarities(estimator, places), estimator.labels_[places])]
+    places = some_of(evidence.places, most)
+    return places[_order(evidence.dissimilarities(places), evidence.codes[places])]
 
 
 def _order(distance: Float[np.ndarray, "items items"], cluster: Int[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:
@@ -182,18 +254,36 @@ def _order(distance: Float[np.ndarray, "items items"], cluster: Int[np.ndarray, 
     return np.concatenate(order)
 
 
-def plot_dendrogram(model: Any, *, max_items: int = 80, method: Any = "average", ax: Axes | None = None) -> Axes:
+def plot_dendrogram(
+    model: Any,
+    groupings: Any = None,
+    *,
+    max_items: int = 80,
+    method: Any = "average",
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
+) -> Axes:
     """Draw the hierarchy of the items by how often they were put together, or that of the clusters.
 
     Parameters
     ----------
-    model : fitted SubsetFusion, or a Pipeline that ends in one
+    model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
+        A model whose clusters colour the branches, or what was said alone.
+    groupings : Groupings, Labels, Pairs or array, optional
+        The annotations that were given to `fit`. SubsetFusion keeps them; other models do not.
     max_items : int, default=80
-        Of more, the clusters are the leaves, and 1 - the share over all pairs of their items is their distance.
+        Of more, the clusters are the leaves, and 1 - the share over all pairs of their items is their distance. Without
+        a model, so many are drawn, chosen at random. A line below the plot says so, and counts the items of which
+        nothing was said.
     method : str, default="average"
         As in `scipy.cluster.hierarchy.linkage`.
-    ax : matplotlib Axes, optional
-        By default a figure of its own, ``ax.figure``, as tall as the names need.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
 
     Returns
     -------
@@ -203,63 +293,78 @@ def plot_dendrogram(model: Any, *, max_items: int = 80, method: Any = "average",
     Raises
     ------
     InputError
-        The model is no fusion of groupings, or there are fewer than two leaves.
+        The model does not keep what was said and it is not given, it is of other items or annotators, or there are
+        fewer than two leaves.
 
     Examples
     --------
     >>> from consilience import Groupings
-    >>> from consilience.consensus import SubsetFusion
+    >>> from consilience.consensus import CSPA
     >>> from consilience.inspection import plot_dendrogram
-    >>> sorts = [[["ant", "bee"], ["cow", "pig"]], [["ant", "bee"], ["cow"], ["pig"]]]
-    >>> ax = plot_dendrogram(SubsetFusion(random_state=0).fit(Groupings.from_lists(sorts)))
+    >>> sorts = Groupings.from_lists([[["ant", "bee"], ["cow", "pig"]], [["ant", "bee"], ["cow"], ["pig"]]])
+    >>> ax = plot_dendrogram(CSPA(random_state=0).fit(sorts), sorts)
     >>> len(ax.get_yticklabels())
     4
     """
-    estimator = fusion_of(model)
-    answer = Answer.of(estimator)
-    places = np.flatnonzero(estimator.labels_ >= 0)
-    of_items = len(places) <= max_items
-    n_leaves = len(places) if of_items else estimator.n_clusters_
-    if n_leaves < 2:
-        raise InputError(f"A dendrogram needs at least 2 {'items' if of_items else 'clusters'}. Got {n_leaves}.")
+    evidence = Evidence.of(model, groupings, "plot_dendrogram")
+    answer, places = evidence.answer, evidence.places
+    of_items = len(places) <= max_items or answer is None
     if of_items:
-        tree = estimator.linkage(estimator.items_[places].tolist(), method=method)
-        names, cluster = [plot_text(name, 40) for name in estimator.items_[places]], estimator.labels_[places]
+        shown = some_of(places, max_items)
+        _require_leaves(len(shown), "items")
+        distance, names = evidence.dissimilarities(shown), list(evidence.items[shown])
+        cluster = None if answer is None else evidence.codes[shown]
+        n_not_shown = sampled(len(shown), len(places))
     else:
-        shares = ClusterShares.of(estimator.groupings_, estimator.labels_, n_leaves)
-        tree = hierarchy.linkage(squareform(shares.distance, checks=False), method)
+        answer = cast(Answer, answer)
+        _require_leaves(len(answer.names), answer.nouns)
+        distance = evidence.cluster_shares().distance
         names = [f"{title} ({counted(int(size), 'item')})" for title, size in zip(answer.titles, answer.sizes)]
-        cluster = np.arange(n_leaves)
-    ax = axes_of(ax, (8.2, LEAF * n_leaves + 0.75))
-    _draw_tree(ax, tree, names, cluster)
-    if of_items:
+        cluster, n_not_shown = np.arange(len(names)), ""
+    ax = axes_of(ax, (8.2, min(LEAF * len(names), TALLEST) + 0.9))
+    if of_items and answer is not None and legend:
         cluster_legend(ax, answer)
+    _draw_tree(ax, hierarchy.linkage(squareform(distance, checks=False), method), names, cluster, labels=labels)
+    caption = "\n".join(filter(None, [n_not_shown, evidence.left_out]))
+    label_axes(ax, "1 − share of presentations together", None, labels=labels, caption=caption)
     return ax
 
 
-def _draw_tree(ax: Axes, tree: np.ndarray, names: list[str], cluster: Int[np.ndarray, " leaves"]) -> None:
-    n = len(names)
-    owner = np.append(cluster, np.full(n - 1, -1))  # cluster of all leaves below a node, -1 if of several
+def _require_leaves(n_leaves: int, what: str) -> None:
+    if n_leaves < 2:
+        raise InputError(f"A dendrogram needs at least 2 {what}. Got {n_leaves}.")
+
+
+def _draw_tree(
+    ax: Axes, tree: np.ndarray, names: list[Any], cluster: Int[np.ndarray, " leaves"] | None, *, labels: bool
+) -> None:
+    """Draw branches from right to left, leaves named at the left, marked by their cluster if there are any."""
+    n, look = len(names), Look.of(ax)
+    leaf_owner = np.full(n, -1) if cluster is None else cluster
+    owner = np.append(leaf_owner, np.full(n - 1, -1))  # cluster of all leaves below a node, -1 if of several
     for node, (left, right) in enumerate(tree[:, :2].astype(int), start=n):
         owner[node] = owner[left] if owner[left] == owner[right] else -1
     drawn = hierarchy.dendrogram(
         tree,
         no_plot=True,
         distance_sort=True,
-        link_color_func=lambda node: colour(int(owner[node])) if owner[node] >= 0 else FAINT,
+        link_color_func=lambda node: look.colour(int(owner[node])) if owner[node] >= 0 else look.faint,
     )
+    apart = inches(ax)[1] * 72 / n  # points from leaf to leaf
     for across, along, ink in zip(drawn["icoord"], drawn["dcoord"], drawn["color_list"], strict=True):
-        ax.plot(along, across, color=ink, lw=1.4, solid_joinstyle="miter", zorder=2)
+        ax.plot(along, across, color=ink, lw=float(np.clip(0.3 * apart, 0.3, 1.4)), solid_joinstyle="miter", zorder=2)
     places = 5 + 10 * np.arange(n)
     leaves = cast("list[int]", drawn["leaves"])
-    for place, leaf in zip(places.tolist(), leaves, strict=True):
-        k = int(cluster[leaf])
-        style: dict[str, Any] = {"marker": marker(k), "ms": 5.5 * marker_scale(k), "mfc": colour(k), "mec": "white"}
-        ax.plot([0], [place], ls="", **style, mew=0.4, clip_on=False, zorder=3)
-    ax.set_yticks(places, [names[leaf] for leaf in leaves], fontsize=SMALL)
+    size = float(np.clip(0.6 * apart, 1.5, 5.5))
+    for place, leaf in zip(places.tolist() if cluster is not None else [], leaves, strict=False):
+        k = int(leaf_owner[leaf])
+        style: dict[str, Any] = {"marker": marker(k), "ms": size * marker_scale(k), "mfc": look.colour(k), "mew": 0.4}
+        ax.plot([0], [place], ls="", **style, mec=look.paper, clip_on=False, zorder=3)
     ax.set_ylim(10 * n, 0)
     ax.set_xlim(0, max(float(tree[:, 2].max()), 1e-9) * 1.03)
-    ax.set_xlabel("1 − share of presentations together", color=INK)
+    texts = fitting_names([names[leaf] for leaf in leaves], ROOM * inches(ax)[0], 40) if labels else [""] * n
+    make_room(ax, left=reach(texts) - 0.3)
+    name_rows(ax, places, texts)
     tidy(ax)
     ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0, pad=6, labelsize=SMALL)
+    ax.tick_params(axis="y", pad=6)

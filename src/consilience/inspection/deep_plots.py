@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
-from matplotlib.ticker import MaxNLocator
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
 
@@ -19,10 +17,22 @@ from consilience.annotations.names import name_index
 from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.inspection.answer import Answer
-from consilience.inspection.names import counted, plot_text, width
+from consilience.inspection.curves import legend_inside, spaced_ticks, whole_numbers
+from consilience.inspection.fitting import (
+    ROOM,
+    fitting_names,
+    inches,
+    label_axes,
+    make_room,
+    name_columns,
+    reach,
+    set_names,
+)
+from consilience.inspection.names import counted
+from consilience.inspection.panels import curve_panels, host_of, label_curves
 from consilience.inspection.projection import own_annotations, raw_features, that_has, unwrap
 from consilience.inspection.scatter import LONGEST, draw_items, sampled, some_of
-from consilience.inspection.style import FAINT, INK, SMALL, axes_of, colour, tidy
+from consilience.inspection.style import Look, Place, axes_of, tidy
 from consilience.parameters import check_random_state, is_whole
 
 __all__ = ["plot_latent", "plot_samples", "plot_training", "plot_worker_weights"]
@@ -39,7 +49,8 @@ def plot_samples(
     n_rows: Any = 8,
     random_state: RandomSource = None,
     *,
-    ax: Axes | None = None,
+    ax: Place | None = None,
+    labels: bool = True,
 ) -> Axes:
     """Draw what the clusters look like: a column of generated images for each, the brighter the larger its share.
 
@@ -52,8 +63,10 @@ def plot_samples(
     n_rows : int, default=8
         Images of each cluster.
     random_state : int, RandomState, Generator or None, default=None
-    ax : matplotlib Axes, optional
-        By default a figure of its own, which is ``ax.figure``.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
 
     Returns
     -------
@@ -89,15 +102,24 @@ def plot_samples(
     ax = axes_of(ax, (max(side * n_clusters + 0.5, 1.8), side * n_rows * shape[0] / shape[1] + 0.6))
     ax.imshow(_sheet(images), cmap="gray", vmin=0, vmax=1, interpolation="none")
     middles = np.arange(n_clusters) * (shape[1] + 1) + (shape[1] - 1) / 2
-    ax.set_xticks(middles, [f"{k}\n{_percent(share)}" for k, share in enumerate(shares)], fontsize=SMALL, color=INK)
     ax.set_yticks([])
-    ax.tick_params(length=0)
+    names = [f"{k}\n{_percent(share)}" for k, share in enumerate(shares)] if labels else [""] * n_clusters
+    set_names(ax.xaxis, ax, middles, names, 72 * reach([line for name in names for line in name.split("\n")]) + 3)
     ax.spines[:].set_visible(False)
-    ax.set_xlabel("cluster, and its share", fontsize=9, color=INK)
+    label_axes(ax, "cluster, and its share", None, labels=labels)
     return ax
 
 
-def plot_latent(model: Any, X: Any, annotations: Any = None, *, max_items: int = 5000, ax: Axes | None = None) -> Axes:
+def plot_latent(
+    model: Any,
+    X: Any,
+    annotations: Any = None,
+    *,
+    max_items: int = 5000,
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
+) -> Axes:
     """Draw where the items lie in the latent space, a colour and a shape for each cluster, and the clusters' ellipses.
 
     Parameters
@@ -108,9 +130,13 @@ def plot_latent(model: Any, X: Any, annotations: Any = None, *, max_items: int =
     annotations : Groupings, Labels or Pairs, optional
         The annotations that were given to `fit`. Items without any are then drawn hollow.
     max_items : int, default=5000
-        Of more, so many are drawn, chosen at random; the title then says so.
-    ax : matplotlib Axes, optional
-        By default a figure of its own, which is ``ax.figure``.
+        Of more, so many are drawn, chosen at random; a line below the plot then says so.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
 
     Returns
     -------
@@ -138,7 +164,7 @@ def plot_latent(model: Any, X: Any, annotations: Any = None, *, max_items: int =
     if n_dims == 1:
         points[shown] = np.column_stack([latent, answer.codes[shown]])
         names = ("latent dimension", answer.noun)
-        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        whole_numbers(ax.yaxis)
         _draw_spans(ax, estimator)
     else:
         points[shown] = latent[:, :2] if plane is None else plane.transform(latent)
@@ -147,27 +173,31 @@ def plot_latent(model: Any, X: Any, annotations: Any = None, *, max_items: int =
             of_1, of_2 = plane.explained_variance_ratio_
             names = (f"component 1 ({of_1:.0%} of the latent variance)", f"component 2 ({of_2:.0%})")
         _draw_ellipses(ax, estimator, plane)
-    draw_items(ax, points, shown, answer, annotated)
+    draw_items(ax, points, shown, answer, annotated, legend=legend)
     _bound_by(ax, points[shown])
-    ax.set_title(sampled(len(shown), len(raw)), loc="left", fontsize=9, color=INK)
-    ax.set_xlabel(names[0], color=INK)
-    ax.set_ylabel(names[1], color=INK)
+    spaced_ticks(ax)
+    label_axes(ax, *names, labels=labels, caption=sampled(len(shown), len(raw)))
     tidy(ax)
     return ax
 
 
-def plot_training(model: Any) -> Figure:
+def plot_training(model: Any, *, ax: Place | None = None, labels: bool = True) -> list[Axes]:
     """Draw how training went: the loss after each epoch, and how many clusters own items.
 
     Parameters
     ----------
     model : fitted BayesSCDC or SCDC, or a Pipeline that ends in one
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw: the panels take the place of the axes, whose title is one of all panels. By default pyplot's
+        current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether the labels of the axes are written.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The loss is the mean over the epoch's minibatches of what training lowers, in nats an item; the warm start is
-        not drawn.
+    list of matplotlib.axes.Axes
+        The panels of the loss and of the clusters. The loss is the mean over the epoch's minibatches of what training
+        lowers, in nats an item; the warm start is not drawn.
 
     Raises
     ------
@@ -176,24 +206,22 @@ def plot_training(model: Any) -> Figure:
     """
     estimator = that_has(model, "losses_", "no losses of epochs to draw; BayesSCDC and SCDC have")
     losses, left = np.asarray(estimator.losses_, float), np.asarray(estimator.clusters_left_)
-    figure = Figure(figsize=(8.6, 2.9), layout="constrained")
-    of_loss, of_clusters = figure.subplots(1, 2)
+    host = host_of(ax, (8.6, 2.9))
+    of_loss, of_clusters = curve_panels(host, 2)
+    look = Look.of(host)
     epochs = np.arange(1, len(losses) + 1)
     points: dict[str, Any] = {"marker": "o", "ms": 3} if len(losses) <= 60 else {}
-    of_loss.plot(epochs, losses, color=colour(0), lw=1.4, **points)
-    of_clusters.plot(epochs, left, color=colour(3), lw=1.4, drawstyle="steps-post", **points)
+    of_loss.plot(epochs, losses, color=look.colour(0), lw=1.4, **points)
+    of_clusters.plot(epochs, left, color=look.colour(3), lw=1.4, drawstyle="steps-post", **points)
     of_clusters.set_ylim(0, 1.08 * max(int(left.max()), 1))
-    of_loss.set_ylabel("loss (nats an item)", color=INK)
-    of_clusters.set_ylabel("clusters that own items", color=INK)
-    for ax in (of_loss, of_clusters):
-        ax.set_xlabel("epoch", color=INK)
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-        tidy(ax)
-    of_clusters.yaxis.set_major_locator(MaxNLocator(6, integer=True))
-    return figure
+    whole_numbers(of_clusters.yaxis)
+    label_curves([of_loss, of_clusters], "epoch", ["loss (nats an item)", "clusters that own items"], labels=labels)
+    return [of_loss, of_clusters]
 
 
-def plot_worker_weights(model: Any, true_weights: Any, *, ax: Axes | None = None) -> Axes:
+def plot_worker_weights(
+    model: Any, true_weights: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True
+) -> Axes:
     """Draw what a judgement of each annotator weighs, as the model found and as it is in truth.
 
     Parameters
@@ -203,8 +231,12 @@ def plot_worker_weights(model: Any, true_weights: Any, *, ax: Axes | None = None
     true_weights : mapping or Series by annotator, or array of shape (n_annotators,)
         ln αβ / ((1 − α)(1 − β)) nats, with the sensitivity α and the specificity β of simulated annotators. An array is
         in the order of ``annotators_``.
-    ax : matplotlib Axes, optional
-        By default a figure of its own, which is ``ax.figure``.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
 
     Returns
     -------
@@ -239,18 +271,22 @@ def plot_worker_weights(model: Any, true_weights: Any, *, ax: Axes | None = None
     true = _by_annotator(true_weights, table.index)
     order = np.argsort(-true, kind="stable")
     found, true = table["weight"].to_numpy(float)[order], true[order]
-    names = [plot_text(name, LONGEST) for name in table.index[order]]
-    places = np.arange(len(names))
-    ax = axes_of(ax, (float(np.clip(0.6 * len(names) + 1.2, 3.6, 9)), 3.4))
-    ax.axhline(0, color=FAINT, lw=1, ls=(0, (4, 3)), zorder=1)
-    ax.vlines(places, np.minimum(found, true), np.maximum(found, true), color=FAINT, lw=1, zorder=2)
-    ax.plot(places, true, ls="", marker="D", ms=7, mfc="white", mec=colour(3), mew=1.6, zorder=3, label="true")
-    ax.plot(places, found, ls="", marker="o", ms=6, mfc=colour(0), mec="white", mew=0.5, zorder=4, label="estimated")
-    ax.set_ylabel("weight of a judgement (nats)", color=INK)
-    _name_annotators(ax, names)
-    ax.set_xlim(-0.6, len(names) - 0.4)
-    ax.margins(y=0.1)
-    ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    places = np.arange(len(found))
+    ax = axes_of(ax, (float(np.clip(0.6 * len(found) + 1.2, 3.6, 9)), 3.4))
+    look = Look.of(ax)
+    ax.axhline(0, color=look.faint, lw=1, ls=(0, (4, 3)), zorder=1)
+    ax.vlines(places, np.minimum(found, true), np.maximum(found, true), color=look.faint, lw=1, zorder=2)
+    rings: dict[str, Any] = {"marker": "D", "ms": 7, "mfc": look.paper, "mec": look.colour(3), "mew": 1.6, "zorder": 3}
+    dots: dict[str, Any] = {"marker": "o", "ms": 6, "mfc": look.colour(0), "mec": look.paper, "mew": 0.5, "zorder": 4}
+    ax.plot(places, true, ls="", **rings, label="true")
+    ax.plot(places, found, ls="", **dots, label="estimated")
+    _name_annotators(ax, list(table.index[order]), labels=labels)
+    below = f"{len(places):,} annotators, by true weight" if len(places) > MOST_NAMED else None
+    label_axes(ax, below, "weight of a judgement (nats)", labels=labels)
+    ax.set_xlim(-0.6, len(places) - 0.4)
+    ax.margins(y=0.2)
+    if legend:
+        legend_inside(ax)
     tidy(ax)
     return ax
 
@@ -280,9 +316,11 @@ def _from_0_to_1(values: np.ndarray) -> np.ndarray:
 
 
 def _sheet(images: np.ndarray) -> np.ndarray:
-    """Images (columns, rows, height, width, …) in one, a white line between any two."""
-    wide = [(0, 0)] * (images.ndim - 4)
-    framed = np.pad(images, [(0, 0), (0, 0), (0, 1), (0, 1), *wide], constant_values=1.0)
+    """Images (columns, rows, height, width, …) in one, with alpha if in colour; a line of nothing between any two."""
+    if images.ndim > 4:
+        images = np.concatenate([images, np.ones((*images.shape[:-1], 1))], axis=-1)
+    wide, nothing = [(0, 0)] * (images.ndim - 4), np.nan if images.ndim == 4 else 0.0
+    framed = np.pad(images, [(0, 0), (0, 0), (0, 1), (0, 1), *wide], constant_values=nothing)
     columns, rows, height, breadth, *colours = framed.shape
     sheet = np.moveaxis(framed, 0, 2).reshape(rows * height, columns * breadth, *colours)
     return sheet[:-1, :-1]
@@ -294,6 +332,7 @@ def _percent(share: float) -> str:
 
 def _draw_ellipses(ax: Axes, estimator: Any, plane: PCA | None) -> None:
     """Gaussian of every cluster, as it lies in the plane."""
+    look = Look.of(ax)
     means, covariances = np.asarray(estimator.means_, float), np.asarray(estimator.covariances_, float)
     if plane is not None:
         means = plane.transform(means)
@@ -302,15 +341,16 @@ def _draw_ellipses(ax: Axes, estimator: Any, plane: PCA | None) -> None:
         variances, axes = np.linalg.eigh(covariance)
         breadth, length = 2 * DEVIATIONS * np.sqrt(np.maximum(variances, 0))
         angle = float(np.degrees(np.arctan2(axes[1, 1], axes[0, 1])))
-        style: dict[str, Any] = {"fill": False, "lw": 1.3, "zorder": 2, "ec": colour(cluster)}
+        style: dict[str, Any] = {"fill": False, "lw": 1.3, "zorder": 2, "ec": look.colour(cluster)}
         ax.add_patch(Ellipse((mean[0], mean[1]), length, breadth, angle=angle, **style))
 
 
 def _draw_spans(ax: Axes, estimator: Any) -> None:
     """Gaussian of every cluster of a latent space of one dimension."""
+    look = Look.of(ax)
     deviation = DEVIATIONS * np.sqrt(np.asarray(estimator.covariances_, float)[:, 0, 0])
-    for cluster, (mean, reach) in enumerate(zip(np.asarray(estimator.means_)[:, 0], deviation, strict=True)):
-        ax.hlines(cluster, mean - reach, mean + reach, color=colour(cluster), lw=6, alpha=0.2, zorder=1)
+    for cluster, (mean, far) in enumerate(zip(np.asarray(estimator.means_)[:, 0], deviation, strict=True)):
+        ax.hlines(cluster, mean - far, mean + far, color=look.colour(cluster), lw=6, alpha=0.3, zorder=1)
 
 
 def _bound_by(ax: Axes, points: Float[np.ndarray, "shown 2"]) -> None:
@@ -349,11 +389,10 @@ def _by_annotator(given: Any, annotators: pd.Index) -> Float[np.ndarray, " annot
     return numbers
 
 
-def _name_annotators(ax: Axes, names: list[str]) -> None:
-    if len(names) > MOST_NAMED:
+def _name_annotators(ax: Axes, names: list[Any], *, labels: bool) -> None:
+    if not labels:
         ax.set_xticks([])
-        ax.set_xlabel(f"{len(names):,} annotators, by true weight", color=INK)
         return
-    upright = max(map(width, names), default=0) > 7
-    turned: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
-    ax.set_xticks(np.arange(len(names)), names, fontsize=SMALL, **(turned if upright else {}))
+    texts = fitting_names(names, ROOM * inches(ax)[1], LONGEST)
+    if name_columns(ax, np.arange(len(texts)), texts):
+        make_room(ax, bottom=reach(texts) - 0.15)

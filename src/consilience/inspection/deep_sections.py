@@ -9,6 +9,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from consilience.errors import InputError
 from consilience.inspection.deep_plots import plot_latent, plot_training
 from consilience.inspection.names import counted
+from consilience.inspection.style import Sheet
 from consilience.inspection.subject import Figure, Section, Subject
 from consilience.inspection.tables import number
 
@@ -18,7 +19,7 @@ def latent_figure(subject: Subject) -> Figure | None:
     if subject.features is None or not hasattr(subject.estimator, "covariances_"):
         return None
     try:
-        ax = plot_latent(subject.model, subject.features, subject.annotations)
+        ax = plot_latent(subject.model, subject.features, subject.annotations, ax=Sheet())
     except InputError:  # features that the report can list but the model cannot read
         return None
     n_latent = subject.estimator.means_.shape[1]
@@ -44,6 +45,5 @@ def training_section(subject: Subject) -> Section:
     n_restarts = len(estimator.restart_bounds_)
     sentences = [f"Training took {counted(len(losses), 'epoch')}."]
     sentences += [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
-    return Section(
-        "fit", "How the fit went", sentences, [Figure.of("training", plot_training(subject.model), shown, caption)]
-    )
+    sheet = cast(MatplotlibFigure, plot_training(subject.model, ax=Sheet())[0].figure)
+    return Section("fit", "How the fit went", sentences, [Figure.of("training", sheet, shown, caption)])

@@ -7,37 +7,53 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
 from consilience.errors import InputError
-from consilience.inspection.answer import Answer
-from consilience.inspection.evidence import fusion_of, map_of_items
+from consilience.inspection.curves import legend_inside, spaced_ticks, whole_numbers
+from consilience.inspection.evidence import Evidence
+from consilience.inspection.fitting import label_axes
 from consilience.inspection.names import counted
 from consilience.inspection.placing import name_points
 from consilience.inspection.projection import that_has
 from consilience.inspection.scatter import NAMED_ITEMS, draw_items, sampled, some_of
-from consilience.inspection.style import FAINT, INK, RING, axes_of, colour, tidy
+from consilience.inspection.style import Look, Place, axes_of, tidy
 
 __all__ = ["plot_item_map", "plot_silhouette_curve", "plot_stability"]
 
 STABILITY = ["n_groupings", "stability"]
 
 
-def plot_item_map(model: Any, *, max_items: int = 1500, ax: Axes | None = None) -> Axes:
+def plot_item_map(
+    model: Any,
+    groupings: Any = None,
+    *,
+    max_items: int = 1500,
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
+) -> Axes:
     """Draw the items in the plane, close where they were put together, a colour and a shape for each cluster.
 
     Where at least half of the pairs of items were presented, the plane is the classical scaling of 1 - the share of
     presentations in which a pair was put together; the axes tell each dimension's share of the variance. Where fewer
-    were, it is spanned by the principal components of the model's coordinates of the items. Up to 60 items bear their
-    names, at the end of a line where there is no room beside them.
+    were, it is spanned by the principal components of coordinates of the items that chains of groupings give. Up to 60
+    items bear their names, at the end of a line where there is no room beside them.
 
     Parameters
     ----------
-    model : fitted SubsetFusion, or a Pipeline that ends in one
+    model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
+        A model whose clusters colour the items, or what was said alone.
+    groupings : Groupings, Labels, Pairs or array, optional
+        The annotations that were given to `fit`. SubsetFusion keeps them; other models do not.
     max_items : int, default=1500
-        Of more, so many are drawn, chosen at random; the title then says so. Items of no cluster are not drawn.
-    ax : matplotlib Axes, optional
-        By default a figure of its own, which is ``ax.figure``.
+        Of more, so many are drawn, chosen at random; a line below the plot then says so. Items of which nothing was
+        said are left out and counted there.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
 
     Returns
     -------
@@ -46,7 +62,7 @@ def plot_item_map(model: Any, *, max_items: int = 1500, ax: Axes | None = None) 
     Raises
     ------
     InputError
-        The model is no fusion of groupings.
+        The model does not keep what was said and it is not given, or it is of other items or annotators.
 
     References
     ----------
@@ -55,40 +71,48 @@ def plot_item_map(model: Any, *, max_items: int = 1500, ax: Axes | None = None) 
     Examples
     --------
     >>> from consilience import Groupings
-    >>> from consilience.consensus import SubsetFusion
+    >>> from consilience.consensus import CSPA
     >>> from consilience.inspection import plot_item_map
-    >>> sorts = [[["ant", "bee"], ["cow", "pig"]], [["ant", "bee"], ["cow"], ["pig"]]]
-    >>> ax = plot_item_map(SubsetFusion(random_state=0).fit(Groupings.from_lists(sorts)))
+    >>> sorts = Groupings.from_lists([[["ant", "bee"], ["cow", "pig"]], [["ant", "bee"], ["cow"], ["pig"]]])
+    >>> ax = plot_item_map(CSPA(random_state=0).fit(sorts), sorts)
     >>> [len(line.get_xdata()) for line in ax.lines]
     [2, 2]
     """
-    estimator = fusion_of(model)
-    seen = np.flatnonzero(estimator.labels_ >= 0)
-    shown = some_of(seen, max_items)
-    view = map_of_items(estimator, shown)
+    evidence = Evidence.of(model, groupings, "plot_item_map")
+    answer = evidence.answer
+    shown = some_of(evidence.places, max_items)
+    view = evidence.map(shown)
     ax = axes_of(ax, (8.2, 6.2))
-    points = np.zeros((len(estimator.items_), 2))
+    points = np.zeros((len(evidence.items), 2))
     points[shown] = view.points
-    draw_items(ax, points, shown, Answer.of(estimator), np.ones(len(points), dtype=bool))
-    ax.set_xlabel(view.axes[0], color=INK)
-    ax.set_ylabel(view.axes[1], color=INK)
-    ax.set_title(sampled(len(shown), len(seen)), loc="left", fontsize=9, color=INK)
+    if answer is None:
+        look = Look.of(ax)
+        ax.plot(*view.points.T, ls="", marker="o", ms=6, mfc=look.colour(0), mec=look.paper, mew=0.4, zorder=3)
+    else:
+        draw_items(ax, points, shown, answer, np.ones(len(points), dtype=bool), legend=legend)
+    caption = "\n".join(filter(None, [sampled(len(shown), len(evidence.places)), evidence.left_out]))
+    spaced_ticks(ax)
+    label_axes(ax, *view.axes, labels=labels, caption=caption)
     ax.margins(0.12, 0.08)
     ax.set_aspect("equal", adjustable="datalim")
     tidy(ax)
-    if len(shown) <= NAMED_ITEMS:
-        name_points(ax, view.points, estimator.items_[shown], leaders=True)
+    if labels and len(shown) <= NAMED_ITEMS:
+        name_points(ax, view.points, evidence.items[shown], leaders=True)
     return ax
 
 
-def plot_silhouette_curve(model: Any, *, ax: Axes | None = None) -> Axes:
+def plot_silhouette_curve(model: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:
     """Draw the silhouette of the clusters for each number of them that was considered, the one in use in a ring.
 
     Parameters
     ----------
     model : fitted SubsetFusion, or a Pipeline that ends in one
-    ax : matplotlib Axes, optional
-        By default a figure of its own, which is ``ax.figure``.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
 
     Returns
     -------
@@ -118,19 +142,20 @@ def plot_silhouette_curve(model: Any, *, ax: Axes | None = None) -> Axes:
     number = int(estimator.n_clusters_)
     reached = float(curve.get(number, estimator.silhouette_))
     ax = axes_of(ax, (5.0, 3.2))
-    ax.plot(curve.index, curve.to_numpy(), color=colour(0), marker="o", ms=4, lw=1.4, label="considered")
+    look = Look.of(ax)
+    ax.plot(curve.index, curve.to_numpy(), color=look.colour(0), marker="o", ms=4, lw=1.4, label="considered")
     how = "found" if isinstance(estimator.n_clusters, str) else "in use"
-    ax.plot([number], [reached], **RING, label=f"{how}: {counted(number, 'cluster')}")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    ax.set_xlabel("number of clusters", color=INK)
-    ax.set_ylabel("silhouette", color=INK)
-    ax.margins(0.1, 0.14)
-    ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    ax.plot([number], [reached], **look.ring(), label=f"{how}: {counted(number, 'cluster')}")
+    whole_numbers(ax.xaxis)
+    label_axes(ax, "number of clusters", "silhouette", labels=labels)
+    ax.margins(0.1, 0.25)
+    if legend:
+        legend_inside(ax)
     tidy(ax)
     return ax
 
 
-def plot_stability(stability: Any, *, ax: Axes | None = None) -> Axes:
+def plot_stability(stability: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:
     """Draw how far the clusters of a growing number of groupings agree with those of all, or of the round before.
 
     Parameters
@@ -138,8 +163,12 @@ def plot_stability(stability: Any, *, ax: Axes | None = None) -> Axes:
     stability : DataFrame with columns n_groupings and stability
         Such as ``stability_`` of `consilience.active.ActiveSession`. Rows without a stability are left out; where a
         number of groupings is there several times, as of several orders, their mean is joined by the line.
-    ax : matplotlib Axes, optional
-        By default a figure of its own, which is ``ax.figure``.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
 
     Returns
     -------
@@ -161,14 +190,16 @@ def plot_stability(stability: Any, *, ax: Axes | None = None) -> Axes:
     rows = stability_rows(stability)
     mean = rows.groupby("n_groupings")["stability"].mean()
     ax = axes_of(ax, (5.0, 3.2))
-    ax.plot(mean.index, mean.to_numpy(), color=colour(0), marker="o", ms=4, lw=1.4, label="mean", zorder=3)
+    look = Look.of(ax)
+    ax.plot(mean.index, mean.to_numpy(), color=look.colour(0), marker="o", ms=4, lw=1.4, label="mean", zorder=3)
     if len(rows) > len(mean):
-        ax.plot(rows["n_groupings"], rows["stability"], ls="", marker=".", ms=4, color=FAINT, label="each", zorder=2)
-        ax.legend(frameon=False, fontsize=9, loc="lower right")
+        each: dict[str, Any] = {"ls": "", "marker": ".", "ms": 4, "color": look.faint, "zorder": 2}
+        ax.plot(rows["n_groupings"], rows["stability"], **each, label="each")
+        if legend:
+            legend_inside(ax)
     ax.set_ylim(min(0.0, float(rows["stability"].min())), 1.03)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    ax.set_xlabel("groupings", color=INK)
-    ax.set_ylabel("agreement of the clusters (NMI)", color=INK)
+    whole_numbers(ax.xaxis)
+    label_axes(ax, "groupings", "agreement of the clusters (NMI)", labels=labels)
     tidy(ax)
     return ax
 

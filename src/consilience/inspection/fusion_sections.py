@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from consilience.errors import InputError
 from consilience.inspection import fusion_tables
 from consilience.inspection.co_occurrence_plots import ordered_items, plot_co_occurrence, plot_dendrogram
+from consilience.inspection.evidence import Evidence
 from consilience.inspection.fusion_plots import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.heat_sheet import MOST_NAMED
 from consilience.inspection.names import counted, listed
+from consilience.inspection.placing import n_named
+from consilience.inspection.style import Sheet
 from consilience.inspection.subject import Figure, Section, Subject
 from consilience.inspection.tables import Download, Table, download, name_text, number
 
@@ -46,16 +51,26 @@ def names_section(subject: Subject) -> Section | None:
     return None if table is None else Section("names", "What people call the clusters", [], [table])
 
 
-def evidence_section(subject: Subject) -> Section:
-    """How the items lie to each other: map, matrix and tree."""
-    estimator = subject.estimator
-    n_items, n_clusters = int((estimator.labels_ >= 0).sum()), int(estimator.n_clusters_)
-    blocks = [_map(subject), _co_occurrence(subject, n_items)]
+def evidence_section(subject: Subject) -> Section | None:
+    """How the items lie to each other: map, matrix and tree; None where no item of a cluster is in a grouping."""
+    try:
+        evidence = Evidence.of(*_said(subject), "The report")
+    except InputError:  # nothing was said of the items that have a cluster
+        return None
+    n_items, n_clusters = len(evidence.places), len(subject.answer.names)
+    drawn_by_features = subject.features is not None  # else the items are in the plane above by what was said
+    blocks = [_map(subject, n_items)] if subject.fuses or drawn_by_features else []
+    blocks.append(_co_occurrence(subject, evidence, n_items))
     if n_items > MOST_NAMED and n_clusters > 1:
         blocks.append(_of_clusters(subject))
     if (n_items if n_items <= MOST_LEAVES else n_clusters) > 1:
         blocks.append(_tree(subject, n_items))
     return Section("evidence", "What belongs together", [], blocks)
+
+
+def _said(subject: Subject) -> tuple[Any, Any]:
+    """Model and what plots of the evidence need beside it."""
+    return subject.model, None if subject.fuses else subject.annotations
 
 
 def number_section(subject: Subject) -> Section:
@@ -69,7 +84,7 @@ def number_section(subject: Subject) -> Section:
             f"is in use, {number_used}."
         )
         file = download("silhouette.csv", curve.round(4), "n_clusters")
-        ax = plot_silhouette_curve(estimator)
+        ax = plot_silhouette_curve(estimator, ax=Sheet())
         blocks.append(_figure("silhouette", ax, "Line plot. " + caption, caption, file, readable=READABLE_CURVE))
     else:
         found = isinstance(estimator.n_clusters, str)
@@ -82,7 +97,7 @@ def number_section(subject: Subject) -> Section:
             "same clusters). Where it levels off near 1, more groupings would change little."
         )
         file = download("stability.csv", subject.stability.round(4))
-        ax = plot_stability(subject.stability)
+        ax = plot_stability(subject.stability, ax=Sheet())
         blocks.append(_figure("stability", ax, "Line plot. " + caption, caption, file, readable=READABLE_CURVE))
         heading += ", and how stable they are"
     return Section("number", heading, sentences, blocks)
@@ -95,8 +110,8 @@ def annotator_blocks(subject: Subject) -> list[Table | Figure]:
     return [table, *([] if groupings is None else [groupings])]
 
 
-def _map(subject: Subject) -> Figure:
-    ax = plot_item_map(subject.model)
+def _map(subject: Subject, n_items: int) -> Figure:
+    ax = plot_item_map(*_said(subject), ax=Sheet())
     scaled = ax.get_xlabel().startswith("dimension")
     caption = (
         "The items in the plane, the closer the more often those who saw both put them together (classical scaling; "
@@ -106,14 +121,13 @@ def _map(subject: Subject) -> Figure:
         "pairs were never shown together, and then chains of groupings say how close two items are."
     )
     caption += " A colour and a shape for each cluster."
-    if ax.texts:
-        every = len(ax.texts) == int((subject.answer.codes >= 0).sum())
-        caption += "" if every else " Items are named where there is room."
+    if 0 < n_named(ax) < n_items:
+        caption += " Items are named where there is room."
     return _figure("map", ax, "Scatter plot. " + caption, caption)
 
 
-def _co_occurrence(subject: Subject, n_items: int) -> Figure:
-    ax = plot_co_occurrence(subject.model)
+def _co_occurrence(subject: Subject, evidence: Evidence, n_items: int) -> Figure:
+    ax = plot_co_occurrence(*_said(subject), ax=Sheet())
     n_drawn = len(ax.images[0].get_array())  # type: ignore[arg-type]
     caption = (
         "How often two items were put together, of the times they were shown together: the darker, the more often. "
@@ -123,22 +137,23 @@ def _co_occurrence(subject: Subject, n_items: int) -> Figure:
         caption += f" Drawn are {n_drawn:,} of {n_items:,} items, chosen at random."
     file = None
     if n_drawn == n_items:
-        order = subject.estimator.items_[ordered_items(subject.estimator, n_items)]
-        file = download("co-occurrence.csv", subject.estimator.co_occurrence(order.tolist()).round(4), "item")
+        order = ordered_items(evidence, n_items)
+        names = evidence.items[order]
+        file = download("co-occurrence.csv", pd.DataFrame(evidence.shares(order), names, names).round(4), "item")
     return _figure("co-occurrence", ax, f"Heat map of {n_drawn:,} items. {caption}", caption, file)
 
 
 def _of_clusters(subject: Subject) -> Figure:
-    ax = plot_co_occurrence(subject.model, by_cluster=True)
+    ax = plot_co_occurrence(*_said(subject), by_cluster=True, ax=Sheet())
     caption = (
         "The same for clusters: the share over all pairs of items of two clusters, or of one along the diagonal, that "
         "were shown together."
     )
-    return _figure("cluster-shares", ax, f"Heat map of {subject.estimator.n_clusters_} clusters. {caption}", caption)
+    return _figure("cluster-shares", ax, f"Heat map of {len(subject.answer.names)} clusters. {caption}", caption)
 
 
 def _tree(subject: Subject, n_items: int) -> Figure:
-    ax = plot_dendrogram(subject.model, max_items=MOST_LEAVES)
+    ax = plot_dendrogram(*_said(subject), max_items=MOST_LEAVES, ax=Sheet())
     what = "items" if n_items <= MOST_LEAVES else "clusters"
     caption = (
         f"The hierarchy of the {what} (average linkage): branches that meet far to the left were put together nearly "

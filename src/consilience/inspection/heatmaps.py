@@ -9,38 +9,54 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings, Labels
 from consilience.errors import InputError
 from consilience.inspection.agreement import adjusted_rand, annotator_agreement, order_by_agreement
+from consilience.inspection.co_occurrence_plots import name_both
+from consilience.inspection.fitting import (
+    LETTER,
+    LINE,
+    fitting_names,
+    inches,
+    label_axes,
+    make_room,
+    name_columns,
+    name_rows,
+    reach,
+)
 from consilience.inspection.heat_sheet import (
     COLUMN,
-    LETTER,
     MOST_NAMED,
     MOST_NUMBERED,
     ROW,
     colour_bar,
-    dress,
     rule,
-    sheet,
     two_digits,
     write_numbers,
 )
-from consilience.inspection.names import as_text, counted, plot_text, width
+from consilience.inspection.names import as_text, counted, width
+from consilience.inspection.panels import host_of, panels_in
 from consilience.inspection.projection import unwrap
-from consilience.inspection.style import INK, SMALL, heat
+from consilience.inspection.style import Look, Place, axes_of, small
 
 __all__ = ["plot_agreement", "plot_confusion", "plot_mapping"]
 
-ROWS, COLUMNS = 3, 4  # of confusion matrices
-LARGEST = 4.0  # inches of a confusion matrix
-MOST_TICKED = 32  # classes that have their names beside it
-ACROSS = 8.6  # inches that they take side by side
+MOST_MATRICES, ROWS = 12, 3  # confusion matrices drawn unless more are asked for, and rows of them
+LEAST = (0.75, 0.5)  # inches of a confusion matrix, across and down
+LEAST_SIDE, LARGEST = 1.25, 4.0  # inches of a confusion matrix on a figure of its own
+ACROSS = 8.6  # inches that they take side by side there
+SHEET_LETTER = 0.07  # inches that a letter takes on a figure of its own
+BOTH = 0.55  # share of the axes that names of groups and of annotators may take
+GAP = 0.12  # inches between confusion matrices
 
 
-def plot_mapping(model: Any, *, max_groups: int = 80, ax: Axes | None = None) -> Axes:
+def plot_mapping(
+    model: Any, *, max_groups: int = 80, ax: Place | None = None, labels: bool = True, colorbar: bool = True
+) -> Axes:
     """Draw which clusters go by which of the annotators' groups, q(T).
 
     Groupings that draw the same lines between the clusters stand together.
@@ -49,10 +65,14 @@ def plot_mapping(model: Any, *, max_groups: int = 80, ax: Axes | None = None) ->
     ----------
     model : fitted estimator with ``mapping_probabilities_``, or a Pipeline that ends in one
     max_groups : int, default=80
-        About how many groups to draw. Groupings that hold more labels go first, none is cut in two, and the title
-        says how many are left out.
-    ax : matplotlib Axes, optional
-        By default a figure of its own, ``ax.figure``, as large as the rows need.
+        About how many groups to draw. Groupings that hold more labels go first, none is cut in two, and a line
+        below the plot says how many are left out.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    colorbar : bool, default=True
+        Whether there is a colour bar.
 
     Returns
     -------
@@ -78,54 +98,61 @@ def plot_mapping(model: Any, *, max_groups: int = 80, ax: Axes | None = None) ->
         raise InputError(f"{type(estimator).__name__} has no mapping between groups and clusters to draw.")
     rows, starts, n_left_out = _mapping_rows(estimator, max_groups)
     mapped = estimator.mapping_probabilities_.iloc[rows]
-    groups = [plot_text(name, 24) for name in mapped.index.get_level_values("group")]
-    owners = [plot_text(_owner(annotator, grouping), 28) for annotator, grouping, _ in mapped.index[starts]]
-    widest = max(map(width, groups))
-    if ax is None:
-        left = LETTER * (widest + max(map(width, owners))) + 0.35
-        ax, bar = sheet(left, COLUMN * max(mapped.shape[1], 6), ROW * len(rows), bottom=0.6, top=0.35)
-    else:
-        bar = None
-    image = ax.imshow(mapped.to_numpy(), cmap=heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
-    ax.set_yticks(np.arange(len(rows)), groups, fontsize=SMALL)
-    ax.set_xticks(np.arange(mapped.shape[1]), mapped.columns.astype(str), fontsize=SMALL)
-    for start, owner in zip(starts, owners, strict=True):
-        place = (-(72 * LETTER * widest + 14), 0)
-        ax.annotate(
-            owner,
-            (0, start),
-            xycoords=("axes fraction", "data"),
-            xytext=place,
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=SMALL,
-            fontweight="bold",
-            annotation_clip=False,
-        )
+    groups = list(mapped.index.get_level_values("group"))
+    owners = [_owner(annotator, grouping) for annotator, grouping, _ in mapped.index[starts]]
+    longest = sum(max(width(as_text(name)) for name in names) for names in (groups, owners))
+    size = (SHEET_LETTER * min(longest, 52) + COLUMN * max(mapped.shape[1], 6) + 1.6, ROW * len(rows) + 1.0)
+    ax = axes_of(ax, size)
+    look = Look.of(ax)
+    image = ax.imshow(mapped.to_numpy(), cmap=look.heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
+    _name_groups(ax, groups, owners, starts, labels=labels)
+    columns = [str(name) for name in mapped.columns] if labels else [""] * mapped.shape[1]
+    name_columns(ax, np.arange(len(columns)), columns)
     rule(ax, np.arange(1, mapped.shape[1]) - 0.5, starts[1:] - 0.5)
-    ax.set_xlabel("cluster", fontsize=9, color=INK)
-    if n_left_out:
-        n = len(starts) + n_left_out
-        ax.set_title(f"{len(starts)} of {n} groupings (most labels)", loc="left", fontsize=9, color=INK)
-    colour_bar(image, ax, bar, "probability of the group", extend="neither")
+    if colorbar:
+        colour_bar(image, ax, "probability of the group")
+    n = len(starts) + n_left_out
+    caption = f"{len(starts)} of {n} groupings (most labels)" if n_left_out else ""
+    label_axes(ax, "cluster", None, labels=labels, caption=caption)
     return ax
 
 
-def plot_agreement(agreement: Any, *, ax: Axes | None = None) -> Axes:
+def _name_groups(
+    ax: Axes, groups: list[Any], owners: list[str], starts: Int[np.ndarray, " groupings"], *, labels: bool
+) -> None:
+    """Name the rows, and further left in bold whose they are, at the first row of each grouping."""
+    if not labels:
+        ax.set_yticks([])
+        return
+    room = BOTH * inches(ax)[0]
+    texts, whose = fitting_names(groups, 0.45 * room, 24), fitting_names(owners, 0.55 * room, 28)
+    make_room(ax, left=reach(texts) + 1.1 * reach(whose))
+    name_rows(ax, np.arange(len(texts)), texts)
+    ax.yaxis.remove_overlapping_locs = False
+    name_rows(ax, starts, whose, minor=True)
+    ax.tick_params(axis="y", which="minor", pad=72 * reach(texts) + 14)
+    for text in ax.get_yticklabels(minor=True):
+        text.set_fontweight("bold")
+
+
+def plot_agreement(agreement: Any, *, ax: Place | None = None, labels: bool = True, colorbar: bool = True) -> Axes:
     """Draw how far every two annotators agree, those who agree side by side.
 
     Parameters
     ----------
     agreement : Groupings or Labels, or a square DataFrame such as `annotator_agreement` returns
-    ax : matplotlib Axes, optional
-        By default a figure of its own, ``ax.figure``, as large as the names need.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    colorbar : bool, default=True
+        Whether there is a colour bar.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Adjusted Rand indices in the order of `order_by_agreement`, hatched where they are unknown. Up to 60 annotators
-        are named, up to 12 have the numbers in the cells.
+        Adjusted Rand indices in the order of `order_by_agreement`, hatched where they are unknown. Up to 12 annotators
+        have the numbers in the cells, if these are large enough.
 
     Raises
     ------
@@ -143,28 +170,25 @@ def plot_agreement(agreement: Any, *, ax: Axes | None = None) -> Axes:
     matrix = _agreement_matrix(agreement)
     order = order_by_agreement(matrix)
     values = matrix.to_numpy(dtype=float)[np.ix_(order, order)]
-    names = [plot_text(matrix.index[place], 24) for place in order]
-    n, named = len(names), len(names) <= MOST_NAMED
-    cell = float(np.clip(6.5 / max(n, 1), ROW - 0.01, 0.42)) if named else 6 / n
-    if ax is None:
-        margin = LETTER * max(map(width, names), default=0) + 0.25 if named else 0.6
-        ax, bar = sheet(margin, cell * n, cell * n, bottom=margin if named else 0.6, top=0.3)
-    else:
-        bar = None
-    image = ax.imshow(values, cmap=heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
-    ax.set_facecolor("white")
-    ax.patch.set_hatch("//////")
-    ax.patch.set_edgecolor("#B0B0B0")
-    if named:
-        ax.set_xticks(np.arange(n), names, fontsize=SMALL, rotation=90, rotation_mode="anchor", ha="right", va="center")
-        ax.set_yticks(np.arange(n), names, fontsize=SMALL)
-        rule(ax, np.arange(1, n) - 0.5, np.arange(1, n) - 0.5, width=0.6)
-    else:
-        ax.set_xlabel(f"{n} annotators, those who agree side by side", fontsize=9, color=INK)
+    names = list(matrix.index[order])
+    n = len(names)
+    longest = max((width(as_text(name)) for name in names), default=0)
+    cell = float(np.clip(6.5 / max(n, 1), ROW - 0.01, 0.42)) if n <= MOST_NAMED else 6 / n
+    side = max(cell * n, 1.6) + SHEET_LETTER * min(longest, 32)
+    ax = axes_of(ax, (side + 1.4, side + 0.6))
+    look = Look.of(ax)
+    image = ax.imshow(values, cmap=look.heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
+    ax.patch.set(facecolor=look.paper, hatch="//////", edgecolor=look.faint)
+    name_both(ax, names, labels=labels)
+    if colorbar:
+        extend = "min" if bool((values < 0).any()) else "neither"
+        colour_bar(image, ax, "agreement (adjusted Rand index)", extend=extend)
+    if n > MOST_NAMED:
+        label_axes(ax, f"{n} annotators, those who agree side by side", None, labels=labels)
+    inner = np.arange(1, n) - 0.5 if n <= MOST_NAMED else np.empty(0)
+    rule(ax, inner, inner, width=0.6)
     if n <= MOST_NUMBERED:
-        write_numbers(ax, values, two_digits)
-    below = bool((values < 0).any())
-    colour_bar(image, ax, bar, "agreement (adjusted Rand index)", extend="min" if below else "neither")
+        write_numbers(ax, image, values, two_digits)
     return ax
 
 
@@ -173,8 +197,10 @@ def plot_confusion(
     annotators: Sequence[Any] | None = None,
     *,
     max_annotators: int | None = None,
-    figure: Figure | None = None,
-) -> Figure:
+    ax: Place | None = None,
+    labels: bool = True,
+    colorbar: bool = True,
+) -> list[Axes]:
     """Draw what annotators say of items of each class: the crowd's mean confusion matrix, then annotators' own.
 
     Parameters
@@ -183,16 +209,21 @@ def plot_confusion(
     annotators : names, optional
         Whose matrices to draw, in this order. By default those with the most labels, the most accurate first.
     max_annotators : int, optional
-        How many are drawn if `annotators` are not given: by default as many as there is room for in three rows, at
-        most 11.
-    figure : matplotlib Figure, optional
-        An empty one to draw on. By default one that is as large as the matrices need.
+        How many are drawn if `annotators` are not given: by default as many as there is room for, at most 11.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw: the panels take the place of the axes, whose title is one of all panels. By default pyplot's
+        current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    colorbar : bool, default=True
+        Whether there is a colour bar.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        A row for each class, a column for each label; rows add up to 1. The crowd's matrix is the mean over annotators,
-        each as often as they gave labels. Cells bear percentages if there are at most 12 classes and labels.
+    list of matplotlib.axes.Axes
+        A panel for each matrix, that of the crowd first, named in its title: a row for each class, a column for each
+        label; rows add up to 1. The crowd's matrix is the mean over annotators, each as often as they gave labels.
+        Cells bear percentages if there are at most 12 classes and labels, and room for them.
 
     Raises
     ------
@@ -204,39 +235,50 @@ def plot_confusion(
     >>> from consilience.consensus import MajorityVote
     >>> from consilience.inspection import plot_confusion
     >>> vote = MajorityVote().fit([["cat", "cat", "dog"], ["dog", None, "dog"]])
-    >>> [ax.get_title() for ax in plot_confusion(vote).axes if ax.images]
+    >>> [ax.get_title() for ax in plot_confusion(vote)]
     ['the crowd', '0 (2 labels)', '1 (1 label)', '2 (2 labels)']
     """
     estimator = unwrap(model)
     if not hasattr(estimator, "confusion_matrices_"):
         raise InputError(f"{type(estimator).__name__} has no confusion matrices to draw.")
     table = estimator.confusion_matrices_
-    if annotators is not None:
-        shown = _known(estimator, annotators)
-    else:
-        room = ROWS * _most_across(table.shape[1]) - 1
-        shown = _most_labels(estimator, room if max_annotators is None else max_annotators)
-    classes, labels = ([plot_text(name, 20) for name in names] for names in (estimator._cluster_names(), table.columns))
-    matrices = table.to_numpy().reshape(-1, len(classes), len(labels))
+    names = (list(estimator._cluster_names()), list(table.columns))
+    wanted = None if annotators is None else _known(estimator, annotators)
+    fits_sheet = min(ROWS * _across(len(names[1])), MOST_MATRICES) - 1
+    most = _most_labels(estimator, fits_sheet if max_annotators is None else max_annotators)
+    host = host_of(ax, _sheet_of(len(most if wanted is None else wanted) + 1, *names))
+    shade = ScalarMappable(Normalize(0, 1), Look.of(host).heat())
+    if colorbar:
+        colour_bar(shade, host, "probability of the label")
+    if wanted is None:
+        room = None if max_annotators is not None else _room_for(host, *names) - 1
+        wanted = _most_labels(estimator, len(most) if room is None else min(room, len(most)))
+    matrices = table.to_numpy().reshape(-1, *map(len, names))
     n_labels = estimator.annotators_["n_labels"].to_numpy()
-    weights = n_labels if n_labels.any() else np.ones(len(n_labels))
-    n_said = [counted(int(n_labels[place]), "label") for place in shown]
-    names = [as_text(estimator.annotators_.index[place]) for place in shown]
-    titles = [f"{plot_text(name, 18)} ({count})" for name, count in zip(names, n_said, strict=True)]
-    drawn = [np.average(matrices, axis=0, weights=weights), *matrices[shown]]
-    grid = _panels(len(drawn), classes, labels, figure)
-    for ax, matrix, title in zip(grid, drawn, ["the crowd", *titles], strict=True):
-        image = ax.imshow(matrix, cmap=heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
-        ax.set_title(title, fontsize=SMALL, color=INK, fontweight="bold" if ax is grid[0] else "normal")
-        rule(ax, np.arange(1, len(labels)) - 0.5, np.arange(1, len(classes)) - 0.5, width=0.6)
-        if max(matrix.shape) <= MOST_NUMBERED:
-            write_numbers(ax, matrix, lambda share: f"{100 * share:.0f}")
-    figure = cast(Figure, grid[0].get_figure(root=True))
-    bar = figure.colorbar(image, ax=grid, shrink=min(1.0, 2.0 / figure.get_size_inches()[1]), aspect=16, pad=0.02)
-    dress(bar, "probability of the label")
-    figure.supylabel("class of the item", fontsize=9, color=INK)
-    figure.supxlabel("label given", fontsize=9, color=INK)
-    return figure
+    crowd = np.average(matrices, axis=0, weights=n_labels if n_labels.any() else np.ones(len(n_labels)))
+    panels = _panels(host, len(wanted) + 1, *names, labels=labels)
+    for panel, matrix in zip(panels, [crowd, *matrices[wanted]], strict=True):
+        _draw_matrix(panel, matrix, shade)
+    whose = estimator.annotators_.index
+    said = [(as_text(whose[place]), f" ({counted(int(n_labels[place]), 'label')})") for place in wanted]
+    for panel, title in zip(panels, [("the crowd", ""), *said] if labels else [], strict=False):
+        _entitle(panel, *title, bold=panel is panels[0])
+    return panels
+
+
+def _draw_matrix(ax: Axes, matrix: np.ndarray, shade: ScalarMappable) -> None:
+    image = ax.imshow(matrix, cmap=shade.cmap, norm=cast(Normalize, shade.norm), aspect="auto", interpolation="none")
+    rule(ax, np.arange(1, matrix.shape[1]) - 0.5, np.arange(1, matrix.shape[0]) - 0.5, width=0.6)
+    if max(matrix.shape) <= MOST_NUMBERED:
+        write_numbers(ax, image, matrix, lambda share: f"{100 * share:.0f}")
+
+
+def _entitle(ax: Axes, name: str, count: str, *, bold: bool) -> None:
+    """Name of a panel above it, with the count if there is room."""
+    room = inches(ax)[0] + GAP / 2
+    whole = reach([name + count]) <= room
+    title = fitting_names([name], room, 40)[0] + (count if whole else "")
+    ax.set_title(title, fontsize=small(), fontweight="bold" if bold else "normal", pad=3)
 
 
 def _most_labels(estimator: Any, most: int) -> Int[np.ndarray, " shown"]:
@@ -254,37 +296,63 @@ def _known(estimator: Any, annotators: Sequence[Any]) -> Int[np.ndarray, " shown
     return places
 
 
-def _panels(n: int, classes: list[str], labels: list[str], figure: Figure | None) -> list[Axes]:
+def _sheet_of(n: int, classes: list[Any], labels: list[Any]) -> tuple[float, float]:
+    """Inches that n matrices take with all around them."""
+    across, down = (float(np.clip(0.34 * len(names), LEAST_SIDE, LARGEST)) for names in (labels, classes))
+    n_columns = min(_across(len(labels)), n)
+    n_columns = -(-n // -(-n // n_columns))
+    named, below = (SHEET_LETTER * min(max(width(as_text(x)) for x in names), 20) for names in (classes, labels))
+    return named + n_columns * (across + GAP) + 1.8, below + -(-n // n_columns) * (down + 0.3) + 0.6
+
+
+def _across(n_labels: int) -> int:
+    """How many matrices stand side by side on a figure of their own."""
+    return int(np.clip(ACROSS // (np.clip(0.34 * n_labels, LEAST_SIDE, LARGEST) + 0.3), 1, 4))
+
+
+def _panels(host: Axes, n: int, classes: list[Any], labels_given: list[Any], *, labels: bool) -> list[Axes]:
     """Axes for n matrices, side by side as far as there is room; the outer ones name classes and labels."""
-    across, down = _side(len(labels)), _side(len(classes))
-    n_rows = -(-n // _most_across(len(labels)))
-    n_columns = -(-n // n_rows)
-    if figure is None:
-        left = LETTER * max(map(width, classes)) + 1.3
-        below = LETTER * max(map(width, labels)) + 0.4
-        size = (left + n_columns * (across + 0.3), below + n_rows * (down + 0.35))
-        figure = Figure(figsize=size, layout="constrained")
-    grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    upright: dict[str, Any] = {"rotation": 90} if max(map(width, labels)) * LETTER > across / len(labels) else {}
+    wide, tall = inches(host)
+    title = 1.6 * small() / 72 if labels else 0.0
+    of_classes, of_labels = fitting_names(classes, 0.3 * wide, 20), fitting_names(labels_given, 0.3 * tall, 20)
+    left = reach(of_classes) + 0.06 if labels else 0.0
+    n_columns = _columns(host, n, len(classes), len(labels_given))
+    n_rows = -(-n // n_columns)
+    across = (wide - left) / n_columns - GAP
+    turned = (reach(of_labels) + 0.08) * len(of_labels) > 0.75 * across
+    below = (reach(of_labels) if turned else LINE * small() / 72) + 0.06 if labels else 0.0
+    gaps = (GAP, GAP + title)
+    grid = panels_in(host, n_rows, n_columns, between=gaps, left=left, below=below, above=title)
     for place, ax in enumerate(grid[:n]):
-        leftmost, lowest = place % n_columns == 0, place + n_columns >= n
-        named = classes if leftmost and len(classes) <= MOST_TICKED else []
-        ax.set_yticks(np.arange(len(named)), named, fontsize=SMALL)
-        named = labels if lowest and len(labels) <= MOST_TICKED else []
-        ax.set_xticks(np.arange(len(named)), named, fontsize=SMALL, **upright)
+        ax.set_yticks([])
+        ax.set_xticks([])
+        if labels and place % n_columns == 0:
+            name_rows(ax, np.arange(len(of_classes)), of_classes)
+        if labels and place + n_columns >= n:
+            name_columns(ax, np.arange(len(of_labels)), of_labels)
     for ax in grid[n:]:
         ax.remove()
-    return list(grid[:n])
+    label_axes(host, "label given", "class of the item", labels=labels)
+    return grid[:n]
 
 
-def _side(n_names: int) -> float:
-    """Inches of a confusion matrix of so many classes or labels."""
-    return float(np.clip(0.34 * n_names, 1.25, LARGEST))
+def _columns(host: Axes, n: int, n_classes: int, n_labels: int) -> int:
+    """How many of n matrices stand side by side so that their cells are as large as can be."""
+    wide, tall = inches(host)
+    numbers = np.arange(1, n + 1)
+    cell = np.minimum(wide / numbers / n_labels, tall / -(-n // numbers) / n_classes)
+    best = int(numbers[cell.argmax()])
+    return -(-n // -(-n // best))
 
 
-def _most_across(n_labels: int) -> int:
-    """How many confusion matrices there is room for side by side."""
-    return int(np.clip(ACROSS // (_side(n_labels) + 0.3), 1, COLUMNS))
+def _room_for(host: Axes, classes: list[Any], labels: list[Any]) -> int:
+    """How many matrices there is room for, at least two."""
+    wide, tall = inches(host)
+    across = (wide - min(max(width(as_text(x)) for x in classes) * LETTER * small() / 72, 0.3 * wide)) / (
+        LEAST[0] + GAP
+    )
+    down = (tall - 0.2 * tall) / (LEAST[1] + GAP + 1.6 * small() / 72)
+    return int(max(int(across) * int(down), 2))
 
 
 def _mapping_rows(estimator: Any, max_groups: int) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " shown"], int]:

@@ -13,6 +13,8 @@ from consilience.inspection import answer_tables, label_tables
 from consilience.inspection.annotator_plots import plot_annotators
 from consilience.inspection.heatmaps import plot_confusion
 from consilience.inspection.names import counted, listed
+from consilience.inspection.placing import n_named
+from consilience.inspection.style import Sheet
 from consilience.inspection.subject import Figure, Subject
 from consilience.inspection.tables import Table, name_text, percent
 
@@ -66,22 +68,22 @@ def quality_blocks(subject: Subject) -> list[Table | Figure]:
 
 
 def _accuracy(subject: Subject) -> Figure:
-    ax = plot_annotators(subject.model)
+    ax = plot_annotators(subject.model, ax=Sheet())
     caption = (
-        f"Each annotator by {ax.get_ylabel()} and {ax.get_xlabel()}"
-        f"{', the darker the more a label tells of the class' if len(ax.figure.axes) > 1 else ''}."
+        f"Each annotator by {' '.join(ax.get_ylabel().split())} and {ax.get_xlabel()}"
+        f"{', the darker the more a label tells of the class' if ax.child_axes else ''}."
     )
     if ax.get_legend():
         caption += " Who is below the dashed line is no better than always saying the most frequent class."
-    if ax.texts:
+    if n_named(ax):
         caption += " The most unusual are named, where there is room."
     return Figure.of("accuracy", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption)
 
 
 def _confusion(subject: Subject) -> Figure:
     estimator = subject.estimator
-    sheet = plot_confusion(subject.model)
-    n_drawn = sum(bool(ax.images) for ax in sheet.axes) - 1
+    panels = plot_confusion(subject.model, ax=Sheet())
+    sheet, n_drawn = cast(MatplotlibFigure, panels[0].figure), len(panels) - 1
     caption = (
         "What is said of items of each class: a row for each class, a column for each label, in percent of the row "
         "where there are numbers. The first matrix is the mean of all annotators, each as often as they gave labels"

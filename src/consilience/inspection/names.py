@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -64,6 +65,30 @@ def shortened(text: str, most: int) -> str:
             break
         kept += 1
     return text[:kept].rstrip() + "…"
+
+
+def shortened_within(text: str, most: int) -> str:
+    """Cut a text that is wider than `most` columns in its middle, so that both ends are seen.
+
+    Examples
+    --------
+    >>> shortened_within("annotator number 17", 12)
+    'annot…ber 17'
+    """
+    if width(text) <= most:
+        return text
+    head = shortened(text, (most - 1) // 2 + 1)
+    tail = shortened(text[::-1], most - width(head) + 1)
+    return head + tail[::-1][1:]
+
+
+def plot_texts(names: Sequence[Any], most: int) -> list[str]:
+    """Return names for matplotlib as `plot_text` does, cut in their middle where ends alone tell them apart."""
+    texts = [as_text(name) for name in names]
+    cut = [shortened(text, most) for text in texts]
+    if len(set(cut)) < len(set(texts)):
+        cut = [shortened_within(text, most) for text in texts]
+    return [text.replace("$", r"\$") for text in cut]
 
 
 def plot_text(name: Any, most: int) -> str:

@@ -1,7 +1,4 @@
-"""Plots of a fitted model: its clusters in the plane, how the bound rose, how the prior variance was chosen.
-
-Every function draws on the axes given, or on a figure of its own that pyplot does not know and need not close.
-"""
+"""Plots of a fitted model: its clusters in the plane, how the bound rose, how the prior variance was chosen."""
 
 from __future__ import annotations
 
@@ -10,24 +7,30 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
 from consilience.annotations import Pairs
 from consilience.inspection.answer import Answer
-from consilience.inspection.names import plot_text
+from consilience.inspection.curves import legend_inside, spaced_ticks, whole_numbers
+from consilience.inspection.fitting import ROOM, fitting_names, inches, label_axes, make_room, name_rows, reach
 from consilience.inspection.placing import name_points
 from consilience.inspection.projection import View, groupings_of, own_annotations, project, that_has, unwrap
 from consilience.inspection.scatter import LONGEST, NAMED_ITEMS, draw_items, sampled, some_of
-from consilience.inspection.style import FAINT, INK, RING, axes_of, colour, tidy
+from consilience.inspection.style import Look, Place, axes_of, tidy
 
 __all__ = ["plot_clusters", "plot_lower_bound", "plot_prior_variance"]
 
 GRID = 240  # points a side at which regions are computed
-MOST_TICKS = 30
 
 
 def plot_clusters(
-    model: Any, X: Any = None, groupings: Any = None, *, max_items: int = 5000, ax: Axes | None = None
+    model: Any,
+    X: Any = None,
+    groupings: Any = None,
+    *,
+    max_items: int = 5000,
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
 ) -> Axes:
     """Draw the items in the plane, a colour and a shape for each cluster or class.
 
@@ -44,9 +47,13 @@ def plot_clusters(
     groupings : Groupings, Labels, Pairs or array, optional
         The annotations that were given to `fit`. Items without any are then drawn hollow. Pairs place no items.
     max_items : int, default=5000
-        Of more, so many are drawn, chosen at random; the title then says so.
-    ax : matplotlib Axes, optional
-        By default a figure of its own, which is ``ax.figure``.
+        Of more, so many are drawn, chosen at random; a line below the plot then says so.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
 
     Returns
     -------
@@ -69,11 +76,21 @@ def plot_clusters(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('size', 'weight')
     """
-    return draw_clusters(model, X, groupings, Answer.of(unwrap(model)), max_items=max_items, ax=ax)
+    return draw_clusters(
+        model, X, groupings, Answer.of(unwrap(model)), max_items=max_items, ax=ax, labels=labels, legend=legend
+    )
 
 
 def draw_clusters(
-    model: Any, X: Any, annotations: Any, answer: Answer, *, max_items: int = 5000, ax: Axes | None = None
+    model: Any,
+    X: Any,
+    annotations: Any,
+    answer: Answer,
+    *,
+    max_items: int = 5000,
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
 ) -> Axes:
     """Draw the items as `plot_clusters` does, by an answer that may be another than the model's first."""
     estimator = unwrap(model)
@@ -84,24 +101,30 @@ def draw_clusters(
         annotated = said.summary().annotators_per_item.to_numpy() > 0
     shown = some_of(np.arange(len(annotated)), max_items)
     ax = axes_of(ax, (8.2, 5.2))
-    ax.set_title(sampled(len(shown), len(annotated)), loc="left", fontsize=9, color=INK)
     _frame(ax, view)
     if view.log_odds is not None:
         _draw_regions(ax, view.log_odds)
-    draw_items(ax, view.points, shown, answer, annotated)
-    if len(shown) <= NAMED_ITEMS and all(isinstance(name, str) for name in estimator.items_):
+    draw_items(ax, view.points, shown, answer, annotated, legend=legend)
+    _name_rows(ax, view, labels=labels)
+    spaced_ticks(ax)
+    label_axes(ax, *map(_plain, view.axes), labels=labels, caption=sampled(len(shown), len(annotated)))
+    if labels and len(shown) <= NAMED_ITEMS and all(isinstance(name, str) for name in estimator.items_):
         name_points(ax, view.points[shown], estimator.items_[shown])
     return ax
 
 
-def plot_lower_bound(model: Any, *, ax: Axes | None = None) -> Axes:
+def plot_lower_bound(model: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:
     """Draw the lower bound after each sweep of the restart that was kept, and where the other restarts ended.
 
     Parameters
     ----------
     model : fitted estimator with ``lower_bounds_``, or a Pipeline that ends in one
-    ax : matplotlib Axes, optional
-        By default a figure of its own, which is ``ax.figure``.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
 
     Returns
     -------
@@ -125,30 +148,35 @@ def plot_lower_bound(model: Any, *, ax: Axes | None = None) -> Axes:
     estimator = that_has(model, "lower_bounds_", "no lower bound to draw")
     bounds = np.asarray(estimator.lower_bounds_)
     ax = axes_of(ax, (5.2, 3.4))
+    look = Look.of(ax)
     sweeps = np.arange(1, len(bounds) + 1)
     points: dict[str, Any] = {"marker": "o", "ms": 3} if len(bounds) <= 60 else {}
-    ax.plot(sweeps, bounds, color=colour(0), lw=1.6, label="kept restart", **points)
+    ax.plot(sweeps, bounds, color=look.colour(0), lw=1.6, label="kept restart", **points)
     reached = np.sort(getattr(estimator, "restart_bounds_", np.empty(0)))[:-1]
     if len(reached):
         ends = np.full(len(reached), 1.03 * len(bounds) + 0.5)
         label = f"where the other {len(reached)} ended" if len(reached) > 1 else "where the other ended"
-        ax.plot(ends, reached, ls="", marker="<", ms=5, mfc="none", mec=colour(3), label=label)
-        ax.legend(frameon=False, fontsize=9, loc="lower right")
-    ax.set_xlabel("sweep", color=INK)
-    ax.set_ylabel("lower bound (nats)", color=INK)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.plot(ends, reached, ls="", marker="<", ms=5, mfc="none", mec=look.colour(3), label=label)
+        if legend:
+            legend_inside(ax)
+    whole_numbers(ax.xaxis)
+    label_axes(ax, "sweep", "lower bound (nats)", labels=labels)
     tidy(ax)
     return ax
 
 
-def plot_prior_variance(model: Any, *, ax: Axes | None = None) -> Axes:
+def plot_prior_variance(model: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:
     """Draw how probable annotations left out were under each prior variance that was tried.
 
     Parameters
     ----------
     model : fitted estimator with ``prior_variance="auto"``, or a Pipeline that ends in one
-    ax : matplotlib Axes, optional
-        By default a figure of its own, which is ``ax.figure``.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
 
     Returns
     -------
@@ -172,12 +200,13 @@ def plot_prior_variance(model: Any, *, ax: Axes | None = None) -> Axes:
     estimator = that_has(model, "prior_variance_search_", "no search of the prior variance to draw: it was given")
     search = estimator.prior_variance_search_
     ax = axes_of(ax, (5.2, 3.4))
+    look = Look.of(ax)
     variance, gain = search["prior_variance"].to_numpy(), search["log_probability"].to_numpy()
     ax.errorbar(
         variance,
         gain,
         yerr=search["standard_error"].to_numpy(),
-        color=colour(0),
+        color=look.colour(0),
         marker="o",
         ms=4,
         lw=1.4,
@@ -186,12 +215,12 @@ def plot_prior_variance(model: Any, *, ax: Axes | None = None) -> Axes:
         label="tried, ± 1 standard error",
     )
     chosen = int(np.argmin(np.abs(variance - estimator.prior_variance_)))
-    ax.plot(variance[chosen], gain[chosen], **RING, label=f"chosen: {estimator.prior_variance_:.3g}")
+    ax.plot(variance[chosen], gain[chosen], **look.ring(), label=f"chosen: {estimator.prior_variance_:.3g}")
     ax.set_xscale("log")
-    ax.set_xlabel("prior variance σ²", color=INK)
-    ax.set_ylabel("log probability of a label\nleft out (nats)", color=INK)
-    ax.margins(y=0.12)
-    ax.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, 1.2), ncols=2)
+    label_axes(ax, "prior variance σ²", "log probability of a label left out (nats)", labels=labels)
+    ax.margins(y=0.2)
+    if legend:
+        legend_inside(ax)
     tidy(ax)
     return ax
 
@@ -201,18 +230,29 @@ def _frame(ax: Axes, view: View) -> None:
     room = np.where(high > low, 0.05 * (high - low), 0.5)
     ax.set_xlim(low[0] - room[0], high[0] + room[0])
     ax.set_ylim(low[1] - room[1], high[1] + room[1])
-    ax.set_xlabel(view.axes[0].replace("$", r"\$"), color=INK)
-    ax.set_ylabel(view.axes[1].replace("$", r"\$"), color=INK)
-    if view.rows:
-        some = range(0, len(view.rows), -(-len(view.rows) // MOST_TICKS))
-        ax.set_yticks(some, [plot_text(view.rows[row], LONGEST) for row in some])
     tidy(ax)
+
+
+def _plain(text: str) -> str:
+    """Text whose dollar signs are meant as such."""
+    return text.replace("$", r"\$")
+
+
+def _name_rows(ax: Axes, view: View, *, labels: bool) -> None:
+    """Name the clusters, if they are the rows."""
+    if not view.rows:
+        return
+    ax.set_ylim(-0.5, len(view.rows) - 0.5)
+    names = fitting_names(view.rows, ROOM * inches(ax)[0], LONGEST) if labels else [""] * len(view.rows)
+    make_room(ax, left=reach(names) - 0.3)
+    name_rows(ax, np.arange(len(names)), names)
 
 
 def _draw_regions(ax: Axes, log_odds: Callable[[np.ndarray], np.ndarray]) -> None:
     """Where each cluster is the most probable by its features, and the lines between the clusters."""
     x, y = np.linspace(*ax.get_xlim(), GRID), np.linspace(*ax.get_ylim(), GRID)
     grid = np.stack(np.meshgrid(x, y), axis=-1)
+    look = Look.of(ax)
     odds = log_odds(grid.reshape(-1, 2)).reshape(GRID, GRID, -1)
     if odds.shape[2] == 1:
         return
@@ -222,6 +262,6 @@ def _draw_regions(ax: Axes, log_odds: Callable[[np.ndarray], np.ndarray]) -> Non
         lead = mine - np.where(mine == best_two[..., 1], best_two[..., 0], best_two[..., 1])
         if lead.max() <= 0:
             continue
-        ax.contourf(x, y, lead, levels=[0, lead.max() * 1.01], colors=[colour(cluster)], alpha=0.13, zorder=1)
+        ax.contourf(x, y, lead, levels=[0, lead.max() * 1.01], colors=[look.colour(cluster)], alpha=0.13, zorder=1)
         if lead.min() < 0:
-            ax.contour(x, y, lead, levels=[0], colors=[FAINT], linewidths=0.9, zorder=2)
+            ax.contour(x, y, lead, levels=[0], colors=[look.faint], linewidths=0.9, zorder=2)

@@ -10,12 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from consilience.inspection.answer import Answer
-from consilience.inspection.names import plot_text
-from consilience.inspection.style import FAINT, INK, colour, marker, marker_scale
+from consilience.inspection.fitting import LETTER, LINE, fitting_names, inches, make_room, reach
+from consilience.inspection.style import Look, marker, marker_scale, small
 
 LEGEND_ROWS = 18
 LONGEST = 24  # letters of a name
 NAMED_ITEMS = 60  # up to so many items bear their names, as far as there is room
+SHARE = 0.5  # of the axes that a legend beside them may take
 
 
 def some_of(places: Int[np.ndarray, " items"], most: int) -> Int[np.ndarray, " shown"]:
@@ -36,11 +37,14 @@ def draw_items(
     shown: Int[np.ndarray, " shown"],
     answer: Answer,
     annotated: Bool[np.ndarray, " items"],
+    *,
+    legend: bool,
 ) -> None:
-    """Draw some of the items, hollow those without annotations, and a legend beside the axes.
+    """Draw some of the items, hollow those without annotations, and a legend beside the axes if it is wanted.
 
     Items of no cluster are small grey crosses.
     """
+    look = Look.of(ax)
     size = float(np.clip(7.5 - 0.8 * np.log2(max(len(shown), 50) / 50), 3.6, 7))
     for cluster, title in enumerate(answer.titles):
         mine = shown[answer.codes[shown] == cluster]
@@ -48,44 +52,74 @@ def draw_items(
         rare = len(mine) * 100 < len(shown)  # would not be found among the others
         scale = marker_scale(cluster) * (1.9 if rare else 1.0)
         style: dict[str, Any] = {"ls": "", "marker": marker(cluster), "ms": scale * size, "zorder": 3}
-        edge: dict[str, Any] = {"mec": INK, "mew": 0.9} if rare else {"mec": "white", "mew": 0.4}
-        ax.plot(*points[given].T, **style, **edge, mfc=colour(cluster), label=title)
+        edge: dict[str, Any] = {"mec": look.ink, "mew": 0.9} if rare else {"mec": look.paper, "mew": 0.4}
+        ax.plot(*points[given].T, **style, **edge, mfc=look.colour(cluster), label=title)
         if len(silent):
             label = f"{title}, no annotations"
-            ax.plot(*points[silent].T, **style, mfc="white", mec=colour(cluster), mew=1.1, label=label)
+            ax.plot(*points[silent].T, **style, mfc=look.paper, mec=look.colour(cluster), mew=1.1, label=label)
     nowhere = shown[answer.codes[shown] < 0]
     if len(nowhere):
         label = f"no {answer.noun}"
-        ax.plot(*points[nowhere].T, ls="", marker="x", ms=0.8 * size, mec=FAINT, mew=1.0, zorder=2, label=label)
-    n_silent = int((~annotated & (answer.codes >= 0)).sum())
-    cluster_legend(ax, answer, n_silent=n_silent, n_nowhere=len(nowhere))
+        ax.plot(*points[nowhere].T, ls="", marker="x", ms=0.8 * size, mec=look.faint, mew=1.0, zorder=2, label=label)
+    if legend:
+        n_silent = int((~annotated & (answer.codes >= 0)).sum())
+        cluster_legend(ax, answer, n_silent=n_silent, n_nowhere=len(nowhere))
 
 
 def cluster_legend(ax: Axes, answer: Answer, *, n_silent: int = 0, n_nowhere: int = 0) -> None:
-    """Colour, shape and size of each cluster, beside the axes, so that it covers no item."""
+    """Colour, shape and size of each cluster, beside the axes, so that it covers no item.
+
+    Where there are more clusters than lines beside the axes, the last line counts those left out.
+    """
+    look = Look.of(ax.figure)
+    names = fitting_names(answer.names, SHARE * inches(ax)[0] - 0.6, LONGEST)
+    style: dict[str, Any] = {"ls": "", "mec": look.paper, "mew": 0.4}
     handles = [
-        Line2D([], [], ls="", marker=marker(k), ms=6.5 * marker_scale(k), mfc=colour(k), mec="white", mew=0.4)
-        for k in range(len(answer.names))
+        Line2D([], [], marker=marker(k), ms=6.5 * marker_scale(k), mfc=look.colour(k), **style)
+        for k in range(len(names))
     ]
-    labels = [f"{plot_text(name, LONGEST)}  ({size:,})" for name, size in zip(answer.names, answer.sizes, strict=True)]
+    labels = [f"{name}  ({size:,})" for name, size in zip(names, answer.sizes, strict=True)]
+    n_others = 2 * bool(n_silent) + bool(n_nowhere)
+    n_rows, n_columns = _lines(ax, labels, n_others)
+    n_shown = len(labels) if len(labels) + n_others <= n_rows * n_columns else n_rows * n_columns - n_others - 1
+    if n_shown < len(labels):
+        left = len(labels) - n_shown
+        handles, labels = [*handles[:n_shown], Line2D([], [], ls="")], [*labels[:n_shown], f"and {left:,} more"]
     if n_silent:
-        handles.append(Line2D([], [], ls="", marker="o", ms=6, mfc="white", mec=FAINT, mew=1.1))
+        handles.append(Line2D([], [], ls="", marker="o", ms=6, mfc=look.paper, mec=look.faint, mew=1.1))
         labels.append(f"no annotations\n({n_silent:,})")
     if n_nowhere:
-        handles.append(Line2D([], [], ls="", marker="x", ms=5, mec=FAINT, mew=1.0))
+        handles.append(Line2D([], [], ls="", marker="x", ms=5, mec=look.faint, mew=1.0))
         labels.append(f"none  ({n_nowhere:,})")
+    legend_beside(ax, handles, labels, f"{answer.noun} (items)", -(-(len(labels) + bool(n_silent)) // n_rows))
+
+
+def legend_beside(ax: Axes, handles: list[Any], labels: list[str], title: str, n_columns: int = 1) -> None:
+    """Legend to the right of the axes, its upper end at theirs."""
+    lines = [line for label in [*labels, title] for line in label.split("\n")]
+    make_room(ax, right=n_columns * (reach(lines) + 2.5 * small() / 72) + 0.15)
     legend = ax.legend(
         handles,
         labels,
-        title=f"{answer.noun} (items)",
+        title=title,
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
         borderaxespad=0,
         frameon=False,
-        fontsize=9,
-        title_fontsize=9,
-        ncols=-(-len(labels) // LEGEND_ROWS),
+        fontsize=small(),
+        title_fontsize=small(),
+        labelcolor=Look.of(ax.figure).ink,
+        ncols=n_columns,
         handletextpad=0.3,
         columnspacing=1.0,
     )
+    legend.get_title().set_color(Look.of(ax.figure).ink)
     legend.set_alignment("left")
+
+
+def _lines(ax: Axes, labels: list[str], n_others: int) -> tuple[int, int]:
+    """Rows of a legend beside the axes, and columns for which there is room."""
+    wide, tall = inches(ax)
+    n_rows = int(np.clip(72 * tall / (1.25 * LINE * small()) - 1, n_others + 2, LEGEND_ROWS))
+    column = (reach(labels) + 2.5 * LETTER * small() / 72) or 1.0
+    return n_rows, int(max(SHARE * wide // column, 1))

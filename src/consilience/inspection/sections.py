@@ -32,7 +32,9 @@ from consilience.inspection.group_names import called
 from consilience.inspection.heat_sheet import MOST_NAMED
 from consilience.inspection.heatmaps import plot_agreement, plot_mapping
 from consilience.inspection.names import counted, listed
+from consilience.inspection.placing import n_named
 from consilience.inspection.plots import plot_clusters, plot_lower_bound, plot_prior_variance
+from consilience.inspection.style import Sheet
 from consilience.inspection.subject import Figure, Section, Subject
 from consilience.inspection.tables import Column, Download, Table, name_text, number, percent, row
 
@@ -103,8 +105,10 @@ def sections(subject: Subject) -> Iterator[Section]:
     yield _answer(subject)
     if subject.fuses:
         yield from filter(None, [fusion_sections.names_section(subject)])
-        yield fusion_sections.evidence_section(subject)
+        yield from filter(None, [fusion_sections.evidence_section(subject)])
         yield fusion_sections.number_section(subject)
+    elif subject.groups and not answer.is_named:
+        yield from filter(None, [fusion_sections.evidence_section(subject)])
     if subject.features is not None:
         table = answer_tables.profile_table(subject.features, answer, "feature", answer_tables.FEATURES)
         yield Section("profiles", f"What tells the {answer.nouns} apart", [], [table])
@@ -188,10 +192,10 @@ def _plane(subject: Subject) -> Figure:
     features = subject.features
     n_features = 0 if features is None else features.shape[1]
     try:
-        ax = plot_clusters(subject.model, features if n_features else None, subject.annotations)
+        ax = plot_clusters(subject.model, features if n_features else None, subject.annotations, ax=Sheet())
     except InputError:  # features that the report can list but not draw
         n_features = 0
-        ax = plot_clusters(subject.model, None, subject.annotations)
+        ax = plot_clusters(subject.model, None, subject.annotations, ax=Sheet())
     how = "The items by what was said of them: close where the same annotators put them together."
     if not subject.groups:
         how = "The items by the two directions in which the places vary most that the model gave them."
@@ -204,7 +208,7 @@ def _plane(subject: Subject) -> Figure:
     elif n_features:
         how = f"The items by the two directions in which their {n_features:,} features vary most."
     hollow = "; hollow where there are no annotations" if (subject.items["n_annotators"] == 0).any() else ""
-    named = " Items are named where there is room." if ax.texts else ""
+    named = " Items are named where there is room." if n_named(ax) else ""
     caption = f"{how} A colour and a shape for each {noun}{hollow}.{named}"
     return _figure("plane", ax, "Scatter plot. " + caption, caption)
 
@@ -229,8 +233,8 @@ def _meaning(subject: Subject) -> Section:
         "A row for each group, a column for each cluster; the darker, the more probable that the annotator means this "
         "group by the cluster. Groupings that divide the clusters in similar ways stand close."
     )
-    ax = plot_mapping(subject.model)
-    left = ax.get_title(loc="left")
+    ax = plot_mapping(subject.model, ax=Sheet())
+    left = " ".join(ax.get_xlabel().split()[1:])
     alternative = "Heat map of the probability that a cluster goes by a group. " + left
     drawn = _figure("mapping", ax, alternative.strip(), caption, annotator_tables.mapping_file(estimator))
     return Section(
@@ -276,7 +280,7 @@ def _agreement(subject: Subject) -> Figure:
         caption += " Their names are in the file, in the order of the drawing."
     return _figure(
         "agreement",
-        plot_agreement(matrix),
+        plot_agreement(matrix, ax=Sheet()),
         f"Heat map of the agreement between {len(order)} annotators.",
         caption,
         annotator_tables.agreement_file(matrix, order),
@@ -290,7 +294,7 @@ def _fit(estimator: Any) -> Section:
     rises = "it may only rise, and levels off" if checked else "it should rise and level off"
     caption = f"The lower bound on the log evidence after each sweep; {rises} ({end})."
     shown = f"Line plot from {number(bounds[0], 1)} to {number(bounds[-1], 1)} nats."
-    blocks = [_figure("bound", plot_lower_bound(estimator), shown, caption)]
+    blocks = [_figure("bound", plot_lower_bound(estimator, ax=Sheet()), shown, caption)]
     n_restarts = len(getattr(estimator, "restart_bounds_", ()))
     sentences = [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
     if getattr(estimator, "prior_variance_search_", None) is not None:
@@ -299,7 +303,7 @@ def _fit(estimator: Any) -> Section:
             "bars overlap widely, the choice matters little."
         )
         shown = f"Line plot with error bars; {estimator.prior_variance_:.3g} was chosen."
-        blocks.append(_figure("variance", plot_prior_variance(estimator), shown, caption))
+        blocks.append(_figure("variance", plot_prior_variance(estimator, ax=Sheet()), shown, caption))
     return Section("fit", "How the fit went", sentences, blocks)
 
 

@@ -4,33 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from consilience.errors import InputError
-from consilience.inspection.names import plot_text, width
+from consilience.inspection.co_occurrence_plots import name_both
+from consilience.inspection.curves import legend_inside, whole_numbers
+from consilience.inspection.fitting import AtDraw, label_axes
+from consilience.inspection.heat_sheet import colour_bar
+from consilience.inspection.names import as_text, width
+from consilience.inspection.panels import curve_panels, host_of, label_curves
 from consilience.inspection.projection import unwrap
-from consilience.inspection.style import FAINT, INK, SMALL, axes_of, colour, heat, tidy
+from consilience.inspection.style import Look, Place, axes_of
 
 __all__ = ["plot_conditional_information", "plot_stagewise"]
 
 MEASURES = {
     "log_likelihood": "log likelihood (nats)",
-    "information": "largest conditional\nmutual information (nats)",
-    "n_informative": "annotators in the\ninformative set",
+    "information": "largest conditional mutual information (nats)",
+    "n_informative": "annotators in the informative set",
 }
-MOST_NAMED = 60  # annotators of whom each gets a name
-CELL, LETTER = 0.16, 0.07  # inches of a named annotator's row, and of a letter at `SMALL` points
+MOST_NAMED = 60  # annotators who have their names beside the matrix; of more some, and their number
+CELL, SHEET_LETTER = 0.16, 0.07  # inches of a named annotator's row, and of a letter at `SMALL` points
 
 
-def plot_stagewise(model: Any, *, truth: Mapping[str, Any] | None = None) -> Figure:
+def plot_stagewise(
+    model: Any,
+    *,
+    truth: Mapping[str, Any] | None = None,
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
+) -> list[Axes]:
     """Draw how the rounds of stagewise EM went: Fig. 3 of its paper.
 
     Parameters
@@ -39,12 +49,19 @@ def plot_stagewise(model: Any, *, truth: Mapping[str, Any] | None = None) -> Fig
     truth : mapping, optional
         What the true model of simulated labels would reach, drawn as dashed lines: "log_likelihood" and "information",
         or one of them, in nats.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw: the panels take the place of the axes, whose title is one of all panels. By default pyplot's
+        current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend, where the truth is drawn.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        Against the round: the log likelihood of all labels, the largest conditional mutual information of two
-        annotators, and the size of the informative set. Round 0 is the single component.
+    list of matplotlib.axes.Axes
+        Three panels. Against the round: the log likelihood of all labels, the largest conditional mutual information
+        of two annotators, and the size of the informative set. Round 0 is the single component.
 
     Raises
     ------
@@ -61,8 +78,7 @@ def plot_stagewise(model: Any, *, truth: Mapping[str, Any] | None = None) -> Fig
     >>> from consilience.inspection import plot_stagewise
     >>> from consilience.simulation import simulate_labels
     >>> labels = simulate_labels([0, 1] * 100, n_annotators=6, random_state=0)
-    >>> figure = plot_stagewise(StagewiseEM().fit(labels))
-    >>> [ax.get_ylabel() for ax in figure.axes][0]
+    >>> plot_stagewise(StagewiseEM().fit(labels))[0].get_ylabel()
     'log likelihood (nats)'
     """
     estimator = unwrap(model)
@@ -71,29 +87,28 @@ def plot_stagewise(model: Any, *, truth: Mapping[str, Any] | None = None) -> Fig
     reached = {} if truth is None else dict(truth)
     _check_truth(reached)
     trace = estimator.trace_
-    figure = Figure(figsize=(9.6, 2.9), layout="constrained")
-    for ax, (measure, label) in zip(figure.subplots(1, 3), MEASURES.items(), strict=True):
-        ax.plot(trace.index, trace[measure], color=colour(0), marker="o", ms=3.5, lw=1.4)
+    host = host_of(ax, (9.6, 2.9))
+    panels, look = curve_panels(host, len(MEASURES)), Look.of(host)
+    for panel, measure in zip(panels, MEASURES, strict=True):
+        panel.plot(trace.index, trace[measure], color=look.colour(0), marker="o", ms=3.5, lw=1.4)
         if measure in reached:
-            ax.axhline(reached[measure], color=FAINT, lw=1, ls=(0, (4, 3)), zorder=1, label="the true model")
+            panel.axhline(reached[measure], color=look.faint, lw=1, ls=(0, (4, 3)), zorder=1, label="the true model")
         if measure != "log_likelihood":
-            ax.set_ylim(bottom=0)
-        ax.set_xlabel("round", color=INK)
-        ax.set_ylabel(label, color=INK)
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.yaxis.set_major_locator(MaxNLocator(5, integer=measure == "n_informative"))
-        tidy(ax)
-    lines = [line for ax in figure.axes for line in ax.lines if line.get_label() == "the true model"]
-    if lines:
-        figure.legend(handles=lines[:1], loc="outside upper left", frameon=False, fontsize=9)
-    return figure
+            panel.set_ylim(bottom=0)
+    whole_numbers(panels[-1].yaxis)
+    label_curves(panels, "round", list(MEASURES.values()), labels=labels)
+    if legend and reached:
+        legend_inside(panels[list(MEASURES).index(next(iter(measure for measure in MEASURES if measure in reached)))])
+    return panels
 
 
 def plot_conditional_information(
     information: Any,
     annotators: Sequence[Any] | None = None,
     *,
-    ax: Axes | None = None,
+    ax: Place | None = None,
+    labels: bool = True,
+    colorbar: bool = True,
     vmax: float | int | None = None,
 ) -> Axes:
     """Draw what the classes leave unexplained of the agreement of every two annotators: Fig. 4 of the paper.
@@ -104,8 +119,12 @@ def plot_conditional_information(
         The table is one such as the model's ``conditional_information()`` returns.
     annotators : names, optional
         Whom to draw, in this order. By default all; of a model those of the informative set first, in order of entry.
-    ax : matplotlib Axes, optional
-        By default a figure of its own, ``ax.figure``, with a colour bar.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    colorbar : bool, default=True
+        Whether there is a colour bar.
     vmax : float, optional
         Information of the darkest colour, nats. By default the largest that is drawn.
 
@@ -113,7 +132,7 @@ def plot_conditional_information(
     -------
     matplotlib.axes.Axes
         Mutual information of two annotators' labels given the class. The diagonal is blank, and hatched are pairs with
-        few items in common. Up to 60 annotators are named, those of the informative set in bold.
+        few items in common. The names of the informative set are bold.
 
     Raises
     ------
@@ -137,25 +156,22 @@ def plot_conditional_information(
     shown = _order(table.index, informative) if annotators is None else _places(table.index, annotators)
     values = table.to_numpy(dtype=float)[np.ix_(shown, shown)]
     inside = table.index[shown].isin(informative)
-    names = [plot_text(name, 24) for name in table.index[shown]]
-    named = len(names) <= MOST_NAMED
-    margin = 0.35 + (LETTER * max(map(width, names), default=0) if named else 0.2)
+    names = list(table.index[shown])
+    margin = 0.6 + SHEET_LETTER * min(max((width(as_text(name)) for name in names), default=0), 32)
     side = float(np.clip(CELL * len(names), 1.6, 6.5)) + margin
-    own = ax is None
     ax = axes_of(ax, (side + 0.9, side))
+    look = Look.of(ax)
     most = np.nanmax(values, initial=0.0) if vmax is None else vmax
-    image = ax.imshow(values, cmap=heat(), vmin=0, vmax=most or 1.0, interpolation="none")
-    _blank(ax, values)
-    _name(ax, names if named else [], inside)
-    if not named:
-        first = f", the {inside.sum()} of the informative set first" if annotators is None and inside.any() else ""
-        ax.set_xlabel(f"{len(names)} annotators{first}", fontsize=9, color=INK)
-    if own:
+    image = ax.imshow(values, cmap=look.heat(), vmin=0, vmax=most or 1.0, aspect="auto", interpolation="none")
+    _blank(ax, values, look)
+    name_both(ax, names, labels=labels)
+    if colorbar:
         extend = "max" if bool((values > most).any()) else "neither"
-        bar = cast(Figure, ax.get_figure(root=True)).colorbar(image, ax=ax, shrink=0.8, aspect=24, extend=extend)
-        bar.set_label("mutual information given the class (nats)", fontsize=SMALL, color=INK)
-        bar.ax.tick_params(labelsize=SMALL)
-        bar.outline.set_visible(False)
+        colour_bar(image, ax, "mutual information given the class (nats)", extend=extend)
+    _mark_informative(ax, inside, look)
+    if len(names) > MOST_NAMED:
+        first = f", the {inside.sum()} of the informative set first" if annotators is None and inside.any() else ""
+        label_axes(ax, f"{len(names)} annotators{first}", None, labels=labels)
     return ax
 
 
@@ -196,25 +212,36 @@ def _places(names: pd.Index, wanted: Sequence[Any]) -> Int[np.ndarray, " annotat
     return places
 
 
-def _blank(ax: Axes, values: np.ndarray) -> None:
-    """Leave the diagonal white, and hatch what is unknown."""
+def _blank(ax: Axes, values: np.ndarray, look: Look) -> None:
+    """Leave the diagonal blank, and hatch what is unknown."""
     n = len(values)
-    ax.patch.set(facecolor="white", hatch="//////", edgecolor="#B0B0B0")
+    ax.patch.set(facecolor=look.paper, hatch="//////", edgecolor=look.faint)
     diagonal = np.where(np.eye(n, dtype=bool), 0.0, np.nan)
-    ax.imshow(diagonal, cmap=ListedColormap(["white"]), interpolation="none")
+    ax.imshow(diagonal, cmap=ListedColormap([look.paper]), aspect="auto", interpolation="none")
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
 
 
-def _name(ax: Axes, names: list[str], inside: np.ndarray) -> None:
-    """Name rows and columns, and draw a line between the informative set and the others where they are apart."""
-    ticks = np.arange(len(names))
-    ax.set_yticks(ticks, names, fontsize=SMALL)
-    ax.set_xticks(ticks, names, fontsize=SMALL, rotation=90, rotation_mode="anchor", ha="right", va="center")
-    if names:
-        for text, bold in zip([*ax.get_yticklabels(), *ax.get_xticklabels()], [*inside, *inside], strict=True):
-            text.set_fontweight("bold" if bold else "normal")
+def _mark_informative(ax: Axes, inside: np.ndarray, look: Look) -> None:
+    """Names of the informative set in bold, and a line between it and the others where they are apart."""
+    names = BoldNames(inside)
+    ax.add_artist(names)
+    names.fit(None)
     borders = np.flatnonzero(np.diff(inside)) + 0.5
     if len(borders) == 1:
-        ax.axhline(borders[0], color=INK, lw=0.8)
-        ax.axvline(borders[0], color=INK, lw=0.8)
+        ax.axhline(borders[0], color=look.ink, lw=0.8)
+        ax.axvline(borders[0], color=look.ink, lw=0.8)
+
+
+class BoldNames(AtDraw):
+    """Sets some of the names beside a matrix in bold, whichever have room."""
+
+    def __init__(self, bold: np.ndarray) -> None:
+        super().__init__()
+        self.bold = bold
+
+    def fit(self, renderer: Any) -> None:
+        """Give every name its weight, by its place."""
+        for axis in (self.axes.xaxis, self.axes.yaxis):  # type: ignore[union-attr]
+            for place, text in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=False):
+                text.set_fontweight("bold" if self.bold[round(place)] else "normal")

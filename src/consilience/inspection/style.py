@@ -1,32 +1,88 @@
-"""One look for all plots: colours that the colour-blind can tell apart, and a shape beside each."""
+"""One look for all plots: colours that the colour-blind can tell apart, a shape beside each, on paper light or dark."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import matplotlib as mpl
+import matplotlib.style
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, LinearSegmentedColormap
-from matplotlib.figure import Figure
+from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgb, to_rgba
+from matplotlib.figure import Figure, FigureBase
 from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path
 
-# Okabe & Ito (2008) without yellow, which is too light for points on white
+# Okabe & Ito (2008) without yellow, which is too light for points on white; the last is the ink
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")  # 10 and 7 have no common divisor: 70 pairs
 SIZES = {"*": 1.5, "P": 1.25, "X": 1.25, "^": 1.1, "v": 1.1, "<": 1.1, ">": 1.1}  # for areas that look alike
-SMALL = 8  # points of letters inside a plot
-INK, FAINT = "#222222", "#767676"
-RING: dict[str, Any] = {"ls": "", "marker": "o", "ms": 11, "mfc": "none", "mec": COLOURS[3], "mew": 2}  # what is in use
-NOWHERE = "#E3D3B4"  # sand: where a heat map has nothing to show, apart from its greys and blues
+SMALL = 8  # points of letters inside a plot, where those of the style have 10
+INK, FAINT = "#222222", "#767676"  # of a report
+HEAT = ("#F1F1EE", "#9CC3DC", "#3E86B8", "#08306B")  # grey for 0, so that such a cell shows on white paper
+GLOW = ("#2B2D30", "#1F5C86", "#4F9FD0", "#DCEFFA")  # the same on dark paper
+NOWHERE, NOWHERE_DARK = "#E3D3B4", "#6B5A36"  # sand: where a heat map has nothing to show
+LEGIBLE = 4.5  # contrast of text, by the Web Content Accessibility Guidelines
+Place = Axes | FigureBase
+"""Where to draw: axes, or an empty figure."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colours that show on the paper of some axes.
+
+    Attributes
+    ----------
+    paper : colour behind the axes.
+    ink, faint : of text and lines, and of what is less important.
+    dark : whether the paper is dark.
+    """
+
+    paper: str
+    ink: str
+    faint: str
+    dark: bool
+
+    @classmethod
+    def of(cls, where: Axes | Any) -> Look:
+        """Look of axes or of a figure: text in the colour of the style in use, if it can be read on them."""
+        paper = _paper(where)
+        dark = _luminance(paper) < 0.18  # where black and white text are equally legible
+        styled = to_rgb(mpl.rcParams["text.color"])
+        ink = styled if _contrast(styled, paper) >= LEGIBLE else to_rgb("#EEEEEE" if dark else INK)
+        faint = tuple(0.62 * above + 0.38 * below for above, below in zip(ink, paper, strict=True))
+        return cls(to_hex(paper), to_hex(ink), to_hex(cast(Any, faint)), dark)
+
+    def colour(self, cluster: int) -> str:
+        """Colour of a cluster; together with `marker` unique among 70."""
+        plain = colour(cluster)
+        return "#FFFFFF" if self.dark and plain == COLOURS[-1] else plain
+
+    def heat(self) -> Colormap:
+        """From nearly the paper to what stands out most, the stronger the more."""
+        return LinearSegmentedColormap.from_list("consilience", GLOW if self.dark else HEAT)
+
+    @property
+    def nowhere(self) -> str:
+        """Where a heat map has nothing to show, apart from its greys and blues."""
+        return NOWHERE_DARK if self.dark else NOWHERE
+
+    def ring(self) -> dict[str, Any]:
+        """Ring around what is in use."""
+        return {"ls": "", "marker": "o", "ms": 11, "mfc": "none", "mec": self.colour(3), "mew": 2}
+
+
+def small() -> float:
+    """Points of letters inside a plot and of names beside it."""
+    return SMALL * float(mpl.rcParams["font.size"]) / 10
 
 
 def colour(cluster: int) -> str:
-    """Colour of a cluster; together with `marker` unique among 70."""
+    """Colour of a cluster on white paper."""
     return COLOURS[cluster % len(COLOURS)]
 
 
@@ -40,20 +96,44 @@ def marker_scale(cluster: int) -> float:
     return SIZES.get(marker(cluster), 1.0)
 
 
-def heat() -> Colormap:
-    """Light grey to dark blue, the darker the more; grey for 0, so that such a cell shows on white paper."""
-    return LinearSegmentedColormap.from_list("consilience", ["#F1F1EE", "#9CC3DC", "#3E86B8", "#08306B"])
+class Sheet(Figure):
+    """A figure that pyplot does not know, of the size that the plot on it needs."""
+
+    def __init__(self) -> None:
+        super().__init__(layout="tight")
 
 
-def axes_of(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return the axes given, or new ones on a figure of their own that pyplot does not hold."""
-    return Figure(figsize=size, layout="constrained").subplots() if ax is None else ax
+def axes_of(ax: Place | None, size: tuple[float, float]) -> Axes:
+    """Return the axes given, new ones on the figure given, or pyplot's current ones.
+
+    Where no figure is open, pyplot makes one of that size; a `Sheet` takes it too. A current figure without a layout,
+    on which there is nothing else, gets one, so that labels are not cut off.
+    """
+    if isinstance(ax, Sheet):
+        ax.set_size_inches(*size)
+    if isinstance(ax, FigureBase):
+        return ax.add_subplot()
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    if not plt.get_fignums():
+        plt.figure(figsize=size, layout="tight")
+    current, figure = plt.gca(), plt.gcf()
+    if figure.get_layout_engine() is None and figure.axes == [current]:
+        figure.set_layout_engine("tight")
+    return current
 
 
 def tidy(ax: Axes) -> None:
     """Draw the left and lower spines only."""
     ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(colors=INK, labelsize=9)
+
+
+def on(face: Any) -> str:
+    """Black or white, whichever stands out more on a colour."""
+    rgb = to_rgb(face)
+    return "#000000" if _contrast((0, 0, 0), rgb) >= _contrast((1, 1, 1), rgb) else "#FFFFFF"
 
 
 def marker_outline(cluster: int) -> list[tuple[str, Any]]:
@@ -70,8 +150,38 @@ def marker_outline(cluster: int) -> list[tuple[str, Any]]:
 
 @contextmanager
 def plain_text() -> Iterator[None]:
-    """Context in which text stays text in an SVG, ids do not depend on the run, and the browser finds the letters."""
+    """Context in which a drawing looks the same whatever style is in use, and text stays text in an SVG.
+
+    Ids do not depend on the run, and the browser finds the letters.
+    """
     settings: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "consilience", "font.family": ["DejaVu Sans"]}
-    with mpl.rc_context(settings | {"text.usetex": False}), warnings.catch_warnings():
+    inks = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), INK)
+    sizes = dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 9)
+    with matplotlib.style.context(["default", settings | inks | sizes]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # letters that matplotlib's font lacks
         yield
+
+
+def _paper(where: Any) -> tuple[float, float, float]:
+    """Opaque colour behind axes or a figure; where all is transparent, what the text of the style shows on."""
+    shown = to_rgb("black" if _luminance(to_rgb(mpl.rcParams["text.color"])) > 0.5 else "white")
+    behind = where.get_figure(root=False) if isinstance(where, Axes) else None
+    faces = [where.get_facecolor()]
+    while behind is not None:
+        faces.append(behind.get_facecolor())
+        above = behind.get_figure(root=False)
+        behind = None if above is behind else above
+    for face in reversed(faces):
+        *rgb, alpha = to_rgba(face)
+        shown = cast(Any, tuple(alpha * above + (1 - alpha) * below for above, below in zip(rgb, shown, strict=True)))
+    return shown
+
+
+def _luminance(rgb: Any) -> float:
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in rgb]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+def _contrast(one: Any, other: Any) -> float:
+    darker, lighter = sorted([_luminance(one), _luminance(other)])
+    return (lighter + 0.05) / (darker + 0.05)

@@ -14,6 +14,7 @@ from consilience.inspection import answer_tables
 from consilience.inspection.answer import Answer
 from consilience.inspection.names import counted, listed
 from consilience.inspection.plots import draw_clusters
+from consilience.inspection.style import Sheet
 from consilience.inspection.subject import Figure, Section, Subject
 from consilience.inspection.svg import swatch
 from consilience.inspection.tables import Cell, Column, Table, names_cell, number, percent, row
@@ -128,7 +129,7 @@ def _features(subject: Subject, answer: Answer, view: int) -> list[Table | Figur
     profile = replace(
         profile, key=f"features-{view}", caption=f"Features of the clusters of view {view}", download=file
     )
-    ax = draw_clusters(subject.model, features, None, answer)
+    ax = draw_clusters(subject.model, features, None, answer, ax=Sheet())
     caption = f"The items as above, a colour and a shape for each cluster of view {view}."
     sheet = cast(MatplotlibFigure, ax.figure)
     return [Figure.of(f"plane-{view}", sheet, "Scatter plot. " + caption, caption), profile]

@@ -145,7 +145,8 @@ class InductiveConsensus(CrowdEstimator):
         known = (codes >= 0) & (read.summary().annotators_per_item.to_numpy() > 0)
         if len(np.unique(codes[known])) < 2:
             classifier = DummyClassifier(strategy="most_frequent")
-        order = arrange(read, features).items
+        arranged = arrange(read, features)
+        order = arranged.items
         taught, asked = order[known[order]], order[~known[order]]
         self.classifier_ = classifier.fit(features[taught], codes[taught])
         self.responsibilities_ = np.array(self.consensus_.responsibilities_)
@@ -154,7 +155,7 @@ class InductiveConsensus(CrowdEstimator):
             self._codes[asked] = self.classifier_.predict(features[asked])
             self.responsibilities_[asked] = self._probabilities(features[asked])
         self.labels_ = self._named(self._codes)
-        self._rates, self._rated = rates(read, self.responsibilities_), read.annotators
+        self._rates, self._rated = rates(arranged.said, self.responsibilities_[order]), arranged.said.annotators
         return self
 
     def predict(self, X: FeaturesLike) -> np.ndarray:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
-from sklearn.base import TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
@@ -171,7 +171,7 @@ class PairwiseClustering(CrowdEstimator):
         require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
 
 
-class KMeansInMetric(TransformerMixin, PairwiseClustering):
+class KMeansInMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClustering):
     """Clusters by k-means in a learned metric.
 
     A subclass sets ``components_``, the root of the metric, in `_learn`, and calls `_cluster`.
@@ -188,8 +188,15 @@ class KMeansInMetric(TransformerMixin, PairwiseClustering):
         -------
         ndarray, shape (n_items, n_components)
         """
+        return self._in_metric(X)
+
+    def _in_metric(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
         check_is_fitted(self)
         return self._features(X, reset=False) @ self.components_.T
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
 
     def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Cluster of new items: the nearest centroid, in the learned metric.
@@ -202,7 +209,7 @@ class KMeansInMetric(TransformerMixin, PairwiseClustering):
         -------
         ndarray of int, shape (n_items,)
         """
-        rows, centres = self.transform(X), self.cluster_centers_ @ self.components_.T
+        rows, centres = self._in_metric(X), self.cluster_centers_ @ self.components_.T
         return (-2 * rows @ centres.T + (centres**2).sum(1)).argmin(1)
 
     def _cluster(self, features: np.ndarray, rng: np.random.RandomState) -> None:

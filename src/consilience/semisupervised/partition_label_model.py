@@ -238,12 +238,7 @@ class PartitionLabelModel(CrowdEstimator):
                 self.prior_variance_ = float(self.prior_variance)
             problem = Problem.of(features, groupings)
             prior = self._prior(problem, self.prior_variance_)
-            evidence = problem.evidence(problem.labels, n_clusters)
-            seeds = spawn_seeds(rng, self.n_init)
-            start = self._start(problem)
-            jobs = [(start, evidence, prior, n_clusters, seed) for seed in seeds]
-            traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
-            best = self._joined(traces, evidence, prior)
+            best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
         if not best.converged:
             warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
 
@@ -379,11 +374,29 @@ class PartitionLabelModel(CrowdEstimator):
         check_is_fitted(self)
         return mapping.same_distinctions(self.annotator_mapping_, self.groupings_["accuracy"], min_accuracy)
 
+    def _learned(
+        self, problem: Problem, prior: Prior, n_clusters: int, seeds: list[int]
+    ) -> tuple[Trace[State], list[Trace[State]], Evidence]:
+        """The best restart, all restarts, and the evidence that they met.
+
+        Where clusters were asked for and their number does not come of joining, runs begin with as many anew.
+        """
+        start, told = self._start(problem), None if is_auto(self.n_clusters) else int(self.n_clusters)
+        found = []
+        for most in dict.fromkeys([n_clusters, told or n_clusters]):
+            evidence = problem.evidence(problem.labels, most)
+            jobs = [(start, evidence, prior, most, seed) for seed in seeds]
+            traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
+            found.append((self._joined(traces, evidence, prior), traces, evidence))
+            if told in (None, len(_owners(found[-1][0].state, evidence, prior))):
+                return found[-1]
+        return found[-1]
+
     def _joined(self, traces: list[Trace[State]], evidence: Evidence, prior: Prior) -> Trace[State]:
         """The best restart, its clusters joined; of those that have as many clusters as were asked for, if any have."""
 
         def owners(state: State) -> Int[np.ndarray, " owning"]:
-            return np.unique(_posteriors(state, evidence, prior).argmax(1))
+            return _owners(state, evidence, prior)
 
         settings = {"max_iter": self.max_iter, "tol": self.tol}
         told = None if is_auto(self.n_clusters) else int(self.n_clusters)
@@ -552,6 +565,11 @@ def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndar
         found[start : start + len(part)] = part
         start += len(part)
     return found
+
+
+def _owners(state: State, evidence: Evidence, prior: Prior) -> Int[np.ndarray, " owning"]:
+    """Clusters that own items."""
+    return np.unique(_posteriors(state, evidence, prior).argmax(1))
 
 
 def _log_probability(

@@ -158,6 +158,7 @@ def _refuse_strangers(table: Table, asked: Asked, kind: str, key: Any, others: l
     if kind == "groupings":
         refuse_what_holds_no_groups(table, asked, others, cells)
     refuse_mixture(table, others)
+    _refuse_larger_numbers(table, others)
     codes = cells.codes.reshape(len(table.frame), len(others))
     filled = (codes >= 0).sum(0)
     distinct = np.array([len(np.unique(column[column >= 0])) for column in codes.T])
@@ -169,6 +170,17 @@ def _refuse_strangers(table: Table, asked: Asked, kind: str, key: Any, others: l
             _raise_stranger(name, f"holds {distinct[place]} values where others hold at most {peers.max()}")
     if kind == "labels" and len(others) > 1:
         _refuse_other_words(others, codes, filled)
+
+
+def _refuse_larger_numbers(table: Table, others: list[Any]) -> None:
+    """Raise an AnnotationError if a column holds numbers much larger than all others, such as seconds."""
+    coded = [table.column(name) for name in others]
+    if len(coded) < 2 or not all(pd.api.types.is_integer_dtype(column.names) and len(column.names) for column in coded):
+        return
+    highest = np.array([int(column.names.max()) for column in coded])
+    place, second = int(highest.argmax()), int(np.sort(highest)[-2])
+    if highest[place] > max(MOST_NUMBERED, 5 * second, len(table.frame)):
+        _raise_stranger(others[place], f"holds numbers up to {highest[place]} where others hold at most {second}")
 
 
 def _refuse_other_words(others: list[Any], codes: np.ndarray, filled: np.ndarray) -> None:

@@ -1,0 +1,332 @@
+"""What holds for every plot: where it is drawn, what can be left out, that it can be read in any style and size."""
+
+import inspect
+import subprocess
+import sys
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from consilience import Groupings, Labels, inspection
+from consilience.consensus import CSPA, StagewiseEM, SubsetFusion
+from consilience.inspection import report
+from consilience.semisupervised import PartitionLabelModel
+from consilience.simulation import simulate_labels
+from tests.inspection.test_deep_plots import StandIn, features_of
+
+LONG = [f"a rather long name of the item number {number}" for number in range(120)]
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    """Groupings of 120 items with long names by 70 annotators, each of all items, and the clusters of CSPA."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(120) % 9
+    said = {
+        f"annotator with a long name {who}": [
+            f"group {code} that was named at length"
+            for code in np.where(rng.random(120) < 0.2, rng.integers(9, size=120), truth)
+        ]
+        for who in range(70)
+    }
+    groupings = Groupings.from_matrix(pd.DataFrame(said, index=LONG))
+    return CSPA(n_clusters=9, random_state=0).fit(groupings), groupings
+
+
+@pytest.fixture(scope="module")
+def plots(sorts, fusion, iris, crowded, named):
+    """Every public plot, on small data and where names are many and long, by name."""
+    few, deep = sorts[0], StandIn().fit()
+    stages = StagewiseEM().fit(simulate_labels([0, 1] * 50, n_annotators=9, random_state=0))
+    mapped = PartitionLabelModel(max_clusters=9, n_init=1, prior_variance=3.0, tol=1e-2, random_state=0)
+    mapped = mapped.fit(None, crowded[1].restrict(annotators=crowded[1].annotators[:8]))
+    stability = pd.DataFrame({"n_groupings": [1000, 2000, 2000, 4000], "stability": [0.5, 0.6, 0.7, 0.9]})
+    table = pd.DataFrame(np.abs(np.random.default_rng(0).normal(size=(120, 120))), index=LONG, columns=LONG)
+    return {
+        "plot_agreement": [sorts[1:], crowded[1:]],
+        "plot_annotators": [named[:1]],
+        "plot_clusters": [iris, (few, None, sorts[1]), (crowded[0], None, crowded[1])],
+        "plot_co_occurrence": [fusion[:1], sorts, crowded, crowded[1:]],
+        "plot_conditional_information": [(stages,), (table,)],
+        "plot_confusion": [named[:1]],
+        "plot_dendrogram": [fusion[:1], sorts, crowded, crowded[1:]],
+        "plot_item_map": [fusion[:1], sorts, crowded, crowded[1:]],
+        "plot_latent": [(deep, features_of(deep))],
+        "plot_lower_bound": [(few,)],
+        "plot_mapping": [(few,), (mapped,)],
+        "plot_prior_variance": [(few,)],
+        "plot_samples": [(deep, (2, 3))],
+        "plot_silhouette_curve": [fusion[:1]],
+        "plot_stability": [(stability,)],
+        "plot_stagewise": [(stages,)],
+        "plot_training": [(deep,)],
+        "plot_worker_weights": [(deep, [1.0, 2.0, 3.0])],
+    }
+
+
+NAMES = sorted(name for name in inspection.__all__ if name.startswith("plot_"))
+SWITCHES = [
+    (name, switch)
+    for name in NAMES
+    for switch in ("labels", "legend", "colorbar")
+    if switch in inspect.signature(getattr(inspection, name)).parameters
+]
+
+
+def drawn(plots, name, **options):
+    """Draw each example of a plot on a figure of its own; yield what the plot returns, as a list of axes."""
+    for arguments in plots[name][:3]:
+        plt.close("all")
+        found = getattr(inspection, name)(*arguments, **options)
+        yield found if isinstance(found, list) else [found]
+
+
+def texts_of(artist):
+    """Every text within that is seen, but for empty ones."""
+    return [
+        text
+        for text in artist.findobj(lambda each: hasattr(each, "get_text") and hasattr(each, "get_fontsize"))
+        if text.get_visible() and text.get_text().strip()
+    ]
+
+
+def pixels():
+    figure = plt.gcf()
+    figure.canvas.draw()
+    return np.asarray(figure.canvas.buffer_rgba())[..., :3].astype(int)
+
+
+def overlap(one, other, by=1.0):
+    """Whether two boxes have more than so many pixels in common both ways."""
+    return min(one.x1, other.x1) - max(one.x0, other.x0) > by and min(one.y1, other.y1) - max(one.y0, other.y0) > by
+
+
+def tick_labels(ax):
+    """Names along each axis, as they are after drawing."""
+    for axis in (ax.xaxis, ax.yaxis):
+        for minor in (False, True):
+            low, high = sorted(axis.get_view_interval())
+            places, labels = axis.get_ticklocs(minor=minor), axis.get_ticklabels(minor=minor)
+            yield [
+                text
+                for place, text in zip(places, labels, strict=False)
+                if low <= place <= high and text.get_visible() and text.get_text()
+            ]
+
+
+def test_every_plot_is_tried(plots):
+    assert sorted(plots) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_drawn_on_the_current_axes_and_seen(plots, name):
+    for arguments in plots[name]:
+        plt.close("all")
+        _, (first, second) = plt.subplots(1, 2)
+        plt.sca(first)
+        found = getattr(inspection, name)(*arguments)
+        assert plt.gca() is first
+        assert isinstance(found, list) or found is first
+        assert not second.has_data()
+        halves = np.split(pixels(), 2, axis=1)
+        assert (halves[0] != 255).any(axis=2).mean() > 0.01
+        assert plt.get_fignums() == [1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_a_figure_one_is_made(plots, name):
+    for axes in drawn(plots, name):
+        assert plt.get_fignums() == [1]
+        assert {ax.figure for ax in axes} == {plt.gcf()}
+        assert (pixels() != 255).any(axis=2).mean() > 0.01
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axes_given_are_drawn_on_and_nothing_else(plots, name):
+    for arguments in plots[name]:
+        figure = Figure(figsize=(9, 4))
+        mine, other = figure.subplots(1, 2)
+        before = other.get_position().bounds
+        found = getattr(inspection, name)(*arguments, ax=mine)
+        assert found is mine or (isinstance(found, list) and {ax.figure for ax in found} == {figure})
+        figure.draw_without_rendering()
+        assert other.get_position().bounds == before
+        assert not other.get_children()[0].get_children()
+        assert not other.has_data()
+        assert figure.get_layout_engine() is None
+        edge = before[0] * figure.bbox.width
+        assert all(ax.get_tightbbox().x1 <= edge for ax in figure.axes if ax is not other)
+        assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_subfigure_is_drawn_on(plots, name):
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    left, right = figure.subfigures(1, 2)
+    found = getattr(inspection, name)(*plots[name][0], ax=left)
+    figure.draw_without_rendering()
+    axes = found if isinstance(found, list) else [found]
+    assert {ax.get_figure(root=False) for ax in axes} == {left}
+    assert not right.axes
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_title_collides_with_nothing(plots, name, before):
+    for arguments in plots[name][:3]:
+        plt.close("all")
+        if before:
+            plt.title("A title")
+        getattr(inspection, name)(*arguments)
+        if not before:
+            plt.title("A title")
+        figure, ax = plt.gcf(), plt.gca()
+        figure.canvas.draw()
+        assert ax.get_title() == "A title"
+        box = ax.title.get_window_extent()
+        others = [text for text in texts_of(figure) if text is not ax.title]
+        assert not [text.get_text() for text in others if overlap(box, text.get_window_extent())]
+        assert not [each for each in figure.axes if overlap(box, each.bbox) and each.axison]
+        assert figure.bbox.y0 <= box.y0
+        assert box.y1 <= figure.bbox.y1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_can_be_read_on_dark_paper(plots, name):
+    with plt.style.context("dark_background"):
+        for _ in drawn(plots, name):
+            figure = plt.gcf()
+            figure.canvas.draw()
+            inside = {id(text) for ax in figure.axes if ax.images for text in ax.texts}  # of cells, on their colours
+            outside = [text for text in texts_of(figure) if id(text) not in inside]
+            assert not [text.get_text() for text in outside if np.mean(to_rgb(text.get_color())) < 0.45]
+            shown = pixels()
+            assert shown.max() > 180
+            if name != "plot_samples":
+                assert (shown.mean(axis=2) < 128).mean() > 0.3  # paper, and heat maps that do not blaze
+
+
+@pytest.mark.parametrize("size", [(6.4, 4.8), (3, 2)])
+@pytest.mark.parametrize("name", NAMES)
+def test_names_neither_cover_each_other_nor_are_cut_off(plots, name, size):
+    for arguments in plots[name]:
+        plt.close("all")
+        plt.figure(figsize=size)
+        getattr(inspection, name)(*arguments)
+        figure = plt.gcf()
+        figure.canvas.draw()
+        paper = figure.bbox
+        for ax in [*figure.axes, *(child for each in figure.axes for child in each.child_axes)]:
+            for texts in tick_labels(ax):
+                boxes = [text.get_window_extent() for text in texts]
+                assert not [a for a, b in pairwise(boxes) if overlap(a, b)], [text.get_text() for text in texts]
+                assert all(box.x0 >= -1 and box.y0 >= -1 and box.x1 <= paper.x1 + 1 for box in boxes)
+            named = [Text.get_window_extent(text) for text in ax.texts if text.get_visible()]  # without their lines
+            assert not any(overlap(a, b) for place, a in enumerate(named) for b in named[:place])
+
+
+@pytest.mark.parametrize(("name", "switch"), SWITCHES)
+def test_labels_legend_and_colour_bar_can_be_left_out(plots, name, switch, subsets):
+    def count():
+        plt.gcf().canvas.draw()
+        axes = [*plt.gcf().axes, *(child for ax in plt.gcf().axes for child in ax.child_axes)]
+        if switch == "legend":
+            return sum(ax.get_legend() is not None for ax in axes)
+        if switch == "colorbar":
+            return sum(hasattr(ax, "_colorbar") for ax in axes)
+        lines = [line for ax in plt.gcf().axes for line in (ax.get_xlabel() + "\n" + ax.get_ylabel()).splitlines()]
+        return len([line for line in lines if line.strip() and not line.endswith(("not grouped", "at random"))])
+
+    examples = dict(plots)
+    options = {}
+    if (name, switch) == ("plot_co_occurrence", "legend"):
+        examples[name] = [subsets[:1]]  # some pairs that nobody saw together
+    if (name, switch) == ("plot_stagewise", "legend"):
+        options["truth"] = {"information": 0.02}
+    having = [count() for _ in drawn(examples, name, **options)]
+    without = [count() for _ in drawn(examples, name, **options, **{switch: False})]
+    assert max(having) > 0
+    assert max(without) == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_labels_no_name_is_written(plots, name):
+    for _ in drawn(plots, name, labels=False):
+        plt.gcf().canvas.draw()
+        for ax in plt.gcf().axes:
+            written = " ".join(text.get_text() for texts in tick_labels(ax) for text in texts)
+            assert not any(letter.isalpha() for letter in written.replace("mathdefault", ""))
+            assert ax.images or not [text for text in ax.texts if text.get_visible()]
+
+
+def test_many_panels_leave_a_title_for_all(plots):
+    for name in ("plot_confusion", "plot_stagewise", "plot_training"):
+        plt.close("all")
+        panels = getattr(inspection, name)(*plots[name][0])
+        assert plt.gca() not in panels
+        plt.title("All of them")
+        plt.gcf().canvas.draw()
+        top = max(ax.get_tightbbox().y1 for ax in panels)
+        assert plt.gca().title.get_window_extent().y0 >= top - 1
+
+
+def test_tight_layout_goes_on_as_in_pyplot(plots):
+    for name in NAMES:
+        next(drawn(plots, name))
+        plt.tight_layout()  # a warning would be an error
+        plt.gcf().canvas.draw()
+
+
+def test_names_that_end_apart_are_cut_in_their_middle(crowded):
+    ax = inspection.plot_dendrogram(crowded[0], crowded[1], max_items=200)
+    ax.figure.canvas.draw()
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert len(names) == len(set(names)) > 50
+    assert {name[:8] for name in names} == {"a rather"}
+
+
+def test_the_size_of_the_font_is_that_of_the_style(fusion):
+    with plt.rc_context({"font.size": 20}):
+        ax = inspection.plot_co_occurrence(fusion[0])
+        ax.figure.canvas.draw()
+        assert {text.get_fontsize() for text in ax.get_yticklabels()} == {16}
+
+
+def test_no_figure_stays_open(sorts, named, tmp_path):
+    report(*sorts, path=tmp_path / "report.html")
+    report(*named)
+    SubsetFusion(random_state=0).fit(sorts[1])
+    assert not plt.get_fignums()
+
+
+def test_a_report_looks_the_same_in_any_style(sorts):
+    page = report(*sorts)
+    with plt.style.context(["dark_background", {"font.size": 20}]):
+        assert report(*sorts) == page
+
+
+def test_pyplot_is_not_imported_before_it_is_needed():
+    code = (
+        "import sys, consilience, consilience.inspection, consilience.cli\n"
+        "from consilience.semisupervised import PartitionLabelModel\n"
+        "sorts = [['p', 'x'], ['p', 'x'], ['q', 'y'], ['q', 'y']]\n"
+        "model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, sorts)\n"
+        "consilience.inspection.report(model, sorts)\n"
+        "sys.exit('matplotlib.pyplot' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["plot_co_occurrence", "plot_dendrogram", "plot_item_map"])
+def test_what_was_said_alone_is_drawn(name, sorts):
+    plot, said = getattr(inspection, name), sorts[1]
+    labels = Labels.from_matrix(said.to_matrix().to_numpy(), items=said.items)
+    assert plot(said, ax=Figure()).has_data()
+    assert plot(labels, ax=Figure()).has_data()
+    assert plot(said.to_pairs(), ax=Figure()).has_data()
