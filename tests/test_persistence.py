@@ -84,6 +84,8 @@ def same(one, other):
         return same([*one.keys(), *one.values()], [*other.keys(), *other.values()])
     if isinstance(one, np.random.RandomState):
         return same(one.get_state(legacy=False), other.get_state(legacy=False))
+    if isinstance(one, np.random.Generator):
+        return same(one.bit_generator.state, other.bit_generator.state)
     if isinstance(one, np.ndarray):
         return same_arrays(one, other)
     if isinstance(one, csr_array):
@@ -148,6 +150,7 @@ def test_the_comparison_of_these_tests_tells_things_apart():
         (ANNOTATIONS, ANNOTATIONS[::-1]),
         (PairCounts.none(2), PairCounts.none(3)),
         (Explore(), Informative()),
+        (np.random.default_rng(0), np.random.default_rng(1)),
     ]
     assert [same(one, other) for one, other in pairs] == [False] * len(pairs)
     assert all(same(one, one) for pair in pairs for one in pair)

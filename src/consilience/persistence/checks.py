@@ -142,7 +142,7 @@ def array(
     inf: bool = False,
     shares: bool = False,
 ) -> Check:
-    """An array of a kind, or of any if that is None, and of a shape.
+    """An array of a kind, or of names and numbers if that is None, and of a shape.
 
     Parameters
     ----------
@@ -162,6 +162,8 @@ def array(
         if not all(fits(length, n, sizes) for length, n in zip(shape, value.shape)):
             return False
         if kind in (float, int) and not _in_range(value, low, high, nan=nan, inf=inf):
+            return False
+        if kind is None and value.dtype.kind == "O" and not all(map(is_plain, value.ravel())):
             return False
         return not shares or bool(np.abs(value.sum(-1) - 1).max(initial=0) < ROUNDING)
 
@@ -242,7 +244,9 @@ def table(rows: Length, columns: Columns | Length = None, *, keys: tuple[str, ..
         if not (_is_keys(value.index, keys) if keys else rows is None or named(rows, value.index, sizes)):
             return False
         if isinstance(columns, Mapping):
-            return value.columns.is_unique and all(_is_column(value, name, kind) for name, kind in columns.items())
+            named_once = value.columns.is_unique
+            kinds = dict.fromkeys(value.columns, "O") | dict(columns)
+            return named_once and all(_is_column(value, name, kind) for name, kind in kinds.items())
         numbers = all(isinstance(kind, np.dtype) and kind.kind in OF_COLUMN[dtype] for kind in value.dtypes)
         if not (numbers and fits(columns, value.shape[1], sizes)):
             return False

@@ -29,7 +29,8 @@ an object with one key, the tag of its kind. Numeric arrays are kept apart, and 
     random_state what `RandomState.get_state` gives
     generator    the state of the bit generator of a `numpy.random.Generator`
     groupings    [items, annotators, whether items have no names, groups of the items in a row, where each item's begin,
-                 grouping of each group, annotator of each grouping, names of groupings, names of groups]
+                 grouping of each group, annotator of each grouping, names of groupings, names of groups, None or
+                 how they were read: [one line, notes, warnings]]
     pair_counts  [number of items, keys, presented, answered, together]
     estimator    class, parameters and attributes; see `consilience.persistence.models`
 

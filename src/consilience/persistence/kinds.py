@@ -14,7 +14,8 @@ from scipy.sparse import csr_array
 
 from consilience.active.pair_counts import PairCounts
 from consilience.annotations import Groupings
-from consilience.persistence.checks import array, codes, names, whole
+from consilience.annotations.files.table import Reading
+from consilience.persistence.checks import NOTES, array, codes, names, whole
 from consilience.persistence.codec import Decoder, Encoder, Json, Kind, UnknownValueError, require
 
 NUMERIC = "biufcmM"  # kinds of dtype whose arrays are bytes without pointers; also U in arrays
@@ -265,13 +266,15 @@ def _encode_groupings(value: Groupings, encode: Encoder) -> Json:
     annotators = _no_longer_range(value.annotators, value.n_groupings)
     parts = [value.items, annotators, not value.named, incidence.indices, incidence.indptr]
     parts += [value.grouping_of_group, value.annotator_of_grouping, value.grouping_names, value.group_names]
+    reading = value.reading
+    parts.append(None if reading is None else [reading.how, list(reading.notes), list(reading.warnings)])
     return [encode(part) for part in parts]
 
 
 def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
     items, annotators, unnamed, indices, indptr, *rest = (decode(part) for part in content)
-    grouping_of_group, annotator_of_grouping, grouping_names, group_names = rest
-    _require_groupings(items, annotators, indices, indptr, grouping_of_group, annotator_of_grouping, rest[2:])
+    grouping_of_group, annotator_of_grouping, grouping_names, group_names, *reading = rest
+    _require_groupings(items, annotators, indices, indptr, grouping_of_group, annotator_of_grouping, rest[2:4])
     require(type(unnamed) is bool)
     shape = (len(items), len(group_names))
     return Groupings(
@@ -284,7 +287,16 @@ def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
         annotator_of_grouping=annotator_of_grouping,
         grouping_names=grouping_names,
         group_names=group_names,
+        reading=_reading(*reading),  # which earlier versions did not save
     )
+
+
+def _reading(content: Any = None) -> Reading | None:
+    if content is None:
+        return None
+    how, notes, told = content
+    require(isinstance(how, str) and NOTES.holds(notes, {}) and NOTES.holds(told, {}))
+    return Reading(how, tuple(notes), tuple(told))
 
 
 def _require_groupings(

@@ -24,8 +24,8 @@ def broken(estimator: Any) -> str:
 
 
 def _classes(model: Any) -> Broken:
-    most_probable = np.asarray(model.classes_)[model.responsibilities_.argmax(1)]
-    if not np.array_equal(model.labels_, most_probable):
+    most_probable, said = model.classes_[model.responsibilities_.argmax(1)], ~pd.isna(model.labels_)
+    if not np.array_equal(model.labels_[said], most_probable[said]):  # the others have no labels
         yield "labels_"
     levels: Any = [model.annotators_.index, pd.Index(model.classes_, tupleize_cols=False)]
     rows: Any = np.indices((len(levels[0]), len(levels[1]))).reshape(2, -1)
