@@ -24,6 +24,7 @@ from consilience.inference.iterate import spawn_seeds
 from consilience.metrics import same_log_loss
 from consilience.semisupervised import MPCKMeans, PartitionLabelModel
 from consilience.simulation import simulate_crowd, simulate_labels
+from tests.scrambled import scramble
 
 CLASSES = np.repeat([0, 1, 2], 8)
 NAMES = [f"item {i:02d}" for i in range(24)]
@@ -129,7 +130,7 @@ def test_a_draw_is_uniform(crowd):
 def test_whole_groupings_are_held_out_where_annotators_gave_several(sheets):
     held = hold_out(sheets, 5, "auto", 10_000, np.random.default_rng(0))
     assert held.level == "groupings"
-    grouping = Rows.of(sheets).grouping
+    grouping = Rows.of(sheets).occasion
     for number in np.unique(grouping):
         assert len(np.unique(held.fold_of_row[grouping == number])) == 1
     for fold in range(5):
@@ -529,6 +530,24 @@ def test_the_same_seed_and_another_order_of_items_give_the_same(crowd):
     again = Pairs.from_frame(pairs.to_frame().sample(frac=1, random_state=1))
     one, two = (compare(models, said, **settings).table[numbers] for said in (pairs, again))
     pd.testing.assert_frame_equal(one, two)
+
+
+@pytest.mark.parametrize("kind", ["groupings", "pairs", "labels"])
+def test_names_make_no_difference(kind):
+    truth, settings = np.repeat(np.arange(3), 6), {"by": "model", "max_pairs": 60, "memory": False, "random_state": 5}
+    crowd = simulate_crowd(truth, n_annotators=12, items_each=9, accuracy=0.8, random_state=0)
+    labels = simulate_labels(truth, n_annotators=12, accuracy=0.8, random_state=0)
+    said = {"groupings": crowd, "pairs": crowd.to_pairs(), "labels": labels}[kind]
+    changed = scramble(said, np.random.default_rng(0))
+    classes = dict(zip(said.items, truth[said.items.to_numpy(int)]))
+    one = compare([Knows(classes)], said, **settings)
+    two = compare([Knows({changed.now[name]: value for name, value in classes.items()})], changed.said, **settings)
+    columns = one.table.columns.drop("seconds")
+    pd.testing.assert_frame_equal(two.table[columns], one.table[columns])
+    before, after = one.judgements.to_dict("records"), two.judgements.to_dict("records")
+    for first, second in zip(before, after, strict=True):
+        assert {changed.now[first["item_a"]], changed.now[first["item_b"]]} == {second["item_a"], second["item_b"]}
+        assert (changed.now[first["annotator"]], first["fold"]) == (second["annotator"], second["fold"])
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def same(one, other):
     if type(one) is not type(other):
         return False
     if hasattr(one, "get_params"):
-        return same(vars(one), vars(other))
+        return same(*(sorted(vars(x).items(), key=lambda held: held[0]) for x in (one, other)))
     if isinstance(one, list | tuple):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, dict):

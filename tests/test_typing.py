@@ -37,6 +37,8 @@ groupings = Groupings.from_matrix([["p"], ["q"]])
 reveal_type(groupings.restrict(annotators="Ann"))
 reveal_type(c.comparison.compare([model], groupings).chosen)
 reveal_type(model.score(groupings))
+reveal_type(model.fit(groupings).labels_)
+reveal_type(c.semisupervised.PartitionLabelModel(tol=1e-4).fit(np.zeros((2, 3)), y=groupings))
 """
 REVEALED = [
     "consilience.annotations.groupings.Groupings",
@@ -52,6 +54,8 @@ REVEALED = [
     "consilience.annotations.groupings.Groupings",
     "str | None",
     "float",
+    "numpy.ndarray",
+    "consilience.semisupervised.partition_label_model.PartitionLabelModel",
 ]
 WRONG = """
 import consilience as c
@@ -59,6 +63,9 @@ import consilience as c
 c.read_annotations("a.csv", kind="labels", rows=3)
 c.consensus.KCC(3, random_state="soon")
 c.consensus.SubsetFusion("many")
+c.consensus.KCC(3, utility="usefulness")
+c.semisupervised.MCVC(3, n_init="many")
+c.consensus.DawidSkene().fit(3.5, missing=-1, sure=True)
 """
 
 
@@ -73,7 +80,7 @@ def test_what_mypy_sees(tmp_path):
     revealed = [re.sub(r"\[.*\]$", "", line.split('Revealed type is "')[1].rstrip('"')) for line in right]
     assert [name.replace("builtins.", "") for name in revealed] == REVEALED
     refused = re.findall(r"^wrong\.py:(\d+): error", found.stdout, flags=re.M)
-    assert set(refused) == {"4", "5", "6"}
+    assert set(refused) == {"4", "5", "6", "7", "8", "9"}
 
 
 def test_overloads_tell_the_truth(tmp_path):

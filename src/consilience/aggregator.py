@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Labels
 from consilience.annotations.canonical import arrange
 from consilience.annotations.names import MISSING, plain
-from consilience.annotations.types import AnnotationsLike, Names
+from consilience.annotations.types import AnnotationsLike, Missing, Name, Names, Self
 from consilience.base import CrowdEstimator
 from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
@@ -40,7 +40,7 @@ class LabelAggregator(ConsensusEstimator):
         "_log_table": ("annotators",),
     }
 
-    def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
+    def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -89,7 +89,7 @@ class LabelAggregator(ConsensusEstimator):
         """Numbers that the parameters hold for each item, a row an item; by default there are none."""
         return None
 
-    def predict(self, annotations: AnnotationsLike, *, missing: Any = None) -> np.ndarray:
+    def predict(self, annotations: AnnotationsLike, *, missing: Missing | None = None) -> np.ndarray:
         """Most probable class of items, old or new, by the labels of known annotators.
 
         Parameters
@@ -118,7 +118,9 @@ class LabelAggregator(ConsensusEstimator):
         labels = self._labels(annotations, reset=False, missing=missing)
         return self._named(labels, self._probabilities(labels), _labelled(labels))
 
-    def predict_proba(self, annotations: AnnotationsLike, *, missing: Any = None) -> Float[np.ndarray, "items classes"]:
+    def predict_proba(
+        self, annotations: AnnotationsLike, *, missing: Missing | None = None
+    ) -> Float[np.ndarray, "items classes"]:
         """Probability of each class of items, old or new, by the labels of known annotators.
 
         Parameters
@@ -149,7 +151,7 @@ class LabelAggregator(ConsensusEstimator):
         )
         return posterior(answers, self._log_weights, self._log_table)
 
-    def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Any = None) -> float:
+    def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by what was learned of them.
 
         The labels of an item are expected together: ln Σ_k π_k Π_a p(label by a | class k), with the classes' shares π
@@ -185,7 +187,9 @@ class LabelAggregator(ConsensusEstimator):
         found = expectation(answers, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
         return found.log_likelihood / labels.n_rows
 
-    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one class.
 
         Parameters

@@ -216,7 +216,8 @@ def compare(
     _check(annotations, by, n_folds, level, max_pairs, clip)
     source = check_random_state(random_state)
     seeds = spawn_seeds(source, n_folds + 1)
-    held = hold_out(annotations, int(n_folds), level, int(max_pairs), np.random.default_rng(seeds[-1]))
+    rng = np.random.default_rng(seeds[-1])
+    held = hold_out(annotations, int(n_folds), level, int(max_pairs), rng, of_items=_numbers(X, annotations))
     chance = np.empty(len(held.fold))
     for entrant in entrants:
         entrant.probability = np.full(len(held.fold), np.nan)
@@ -230,6 +231,17 @@ def compare(
                     entrant.run(held, kept, X, fold, seeds[fold], by=by, memory=memory and fold == 0)
                 fits.update()
     return _comparison(held, entrants, chance, clip)
+
+
+def _numbers(X: Any, annotations: Annotations) -> np.ndarray | None:
+    """What features say in numbers of each item, to tell items apart; None if nothing, or if rows and items differ."""
+    if X is None:
+        return None
+    by_name = isinstance(X, pd.DataFrame) and annotations.named and X.index.is_unique
+    rows = X.reindex(annotations.items) if by_name else X
+    numbers = np.asarray(rows.select_dtypes("number") if isinstance(rows, pd.DataFrame) else rows)
+    usable = numbers.ndim > 1 and numbers.dtype.kind in "biuf" and len(numbers) == annotations.n_items
+    return numbers.reshape(len(numbers), -1) if usable else None
 
 
 def share_same(annotations: Annotations) -> float:

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
+from consilience.annotations.types import AnnotationsLike, Missing, Self
 from consilience.base import as_groupings
 from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
@@ -23,7 +24,7 @@ class GroupingConsensus(ConsensusEstimator):
     A subclass implements `_fuse`, which reads `Groupings` in canonical order and learns from them.
     """
 
-    def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
+    def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
 
         Parameters

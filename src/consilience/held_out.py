@@ -42,8 +42,9 @@ import pandas as pd
 from jaxtyping import Bool, Int
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations.canonical import arrange, occasions
 from consilience.annotations.memberships import incidence_of
-from consilience.annotations.names import Coded, code, order_of_names
+from consilience.annotations.names import inverse
 from consilience.errors import InputError
 
 LEVELS = ("groupings", "judgements", "auto")
@@ -53,38 +54,41 @@ FEWEST_BLOCKS = 10
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of annotations: who said them on which occasion, and their places where all names are in order.
+    """Rows of annotations: who said them on which occasion, and their places in canonical order.
 
     Attributes
     ----------
     annotator : whose row it is
-    grouping : number of the occasion; all rows of one are by one annotator
-    order : the rows by annotator and grouping, then by item, whatever order they came in
+    occasion : number of the grouping or occasion, in canonical order; all rows of one are by one annotator
+    order : the rows by occasion, then by item, whatever order they came in
+    rank_of_item, rank_of_annotator : their places in canonical order
     """
 
     annotator: Int[np.ndarray, " rows"]
-    grouping: Int[np.ndarray, " rows"]
+    occasion: Int[np.ndarray, " rows"]
     order: Int[np.ndarray, " rows"]
+    rank_of_item: Int[np.ndarray, " items"]
+    rank_of_annotator: Int[np.ndarray, " annotators"]
 
     @classmethod
-    def of(cls, annotations: Annotations) -> Rows:
-        """Read the rows of annotations of any kind."""
+    def of(cls, annotations: Annotations, of_items: np.ndarray | None = None) -> Rows:
+        """Read the rows of annotations of any kind; the order of items depends on their features too, if given."""
         if isinstance(annotations, Labels):
             annotations = annotations.to_groupings()  # whose rows stand in the same order, but for those of a cell
-        item = ranks(annotations.items)
+        if not isinstance(annotations, Groupings | Pairs):
+            raise InputError(f"Annotations must be Groupings, Pairs or Labels. Got {type(annotations).__name__}.")
+        arranged = arrange(annotations, of_items)
+        item, occasion = (inverse(order, len(order)) for order in (arranged.items, arranged.groupings))
         if isinstance(annotations, Groupings):
             grouping = annotations.grouping_of_group[annotations.incidence.indices]
-            names = code(annotations.grouping_names)
-            occasion = _occasions(annotations.annotators, annotations.annotator_of_grouping, names)
-            order = np.lexsort([item[annotations.item_of_row], occasion[grouping]])
-            return cls(annotations.annotator_of_grouping[grouping], occasion[grouping], order)
-        if isinstance(annotations, Pairs):
-            names = Coded(annotations.grouping, annotations.groupings)
-            occasion = _occasions(annotations.annotators, annotations.annotator, names)
+            annotator, of_row = annotations.annotator_of_grouping[grouping], occasion[grouping]
+            keys = [item[annotations.item_of_row]]
+        else:
+            annotator, of_row = annotations.annotator, occasion[occasions(annotations)[1]]
             a, b = item[annotations.item_a], item[annotations.item_b]
-            order = np.lexsort([np.maximum(a, b), np.minimum(a, b), occasion])
-            return cls(annotations.annotator, occasion, order)
-        raise InputError(f"Annotations must be Groupings, Pairs or Labels. Got {type(annotations).__name__}.")
+            keys = [np.maximum(a, b), np.minimum(a, b)]
+        by = inverse(arranged.annotators, len(arranged.annotators))
+        return cls(annotator, of_row, np.lexsort([*keys, of_row]), item, by)
 
 
 @dataclass(frozen=True)
@@ -131,15 +135,24 @@ class HeldOut:
         return without_rows(self.annotations, self.fold_of_row != fold)
 
 
-def hold_out(annotations: Annotations, n_folds: int, level: str, max_pairs: int, rng: np.random.Generator) -> HeldOut:
+def hold_out(
+    annotations: Annotations,
+    n_folds: int,
+    level: str,
+    max_pairs: int,
+    rng: np.random.Generator,
+    of_items: np.ndarray | None = None,
+) -> HeldOut:
     """Divide annotations into folds and draw the judgements to foresee.
+
+    Neither order nor names make a difference, but for items that neither annotations nor features tell apart.
 
     Raises
     ------
     InputError
         There is too little to divide, or no judgement.
     """
-    rows = Rows.of(annotations)
+    rows = Rows.of(annotations, of_items)
     level = level_of(annotations, rows) if level == "auto" else level
     fold_of_row = _folds(annotations, rows, level, n_folds, rng)
     judgements, n_possible = draw(annotations, rows, max_pairs, rng)
@@ -147,8 +160,8 @@ def hold_out(annotations: Annotations, n_folds: int, level: str, max_pairs: int,
         raise InputError("The annotations hold no judgement: nobody said of two items whether they belong together.")
     coin = rng.random(len(judgements.same)) < 0.5
     fold = fold_of_row[np.where(coin, judgements.row_a, judgements.row_b)]
-    annotator, grouping = rows.annotator[judgements.row_a], rows.grouping[judgements.row_a]
-    block, blocks = _blocks(annotator, grouping, fold)
+    annotator, occasion = rows.annotator[judgements.row_a], rows.occasion[judgements.row_a]
+    block, blocks = _blocks(annotator, occasion, fold)
     return HeldOut(annotations, level, n_folds, fold_of_row, judgements, annotator, fold, block, blocks, n_possible)
 
 
@@ -156,7 +169,7 @@ def level_of(annotations: Annotations, rows: Rows) -> str:
     """What to leave out: whole groupings, where most annotators gave several or where there are many."""
     if not isinstance(annotations, Groupings):
         return "judgements"
-    occasions = pd.DataFrame({"annotator": rows.annotator, "grouping": rows.grouping}).drop_duplicates()
+    occasions = pd.DataFrame({"annotator": rows.annotator, "grouping": rows.occasion}).drop_duplicates()
     each = occasions.groupby("annotator").size()
     return "groupings" if len(occasions) >= MANY or (len(each) and each.median() >= 2) else "judgements"
 
@@ -240,11 +253,11 @@ def _sorted(groupings: Groupings, rows: Rows) -> tuple[np.ndarray, np.ndarray, n
 
     Groups stand in the order of their first items, since their names mean nothing.
     """
-    item, group = ranks(groupings.items)[groupings.item_of_row], groupings.incidence.indices
+    item, group = rows.rank_of_item[groupings.item_of_row], groupings.incidence.indices
     earliest = np.full(groupings.n_groups, groupings.n_items)
     np.minimum.at(earliest, group, item)
-    order = np.lexsort([item, earliest[group], rows.grouping])
-    return order, _starts(group[order]), _starts(rows.grouping[order])
+    order = np.lexsort([item, earliest[group], rows.occasion])
+    return order, _starts(group[order]), _starts(rows.occasion[order])
 
 
 def _starts(keys: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
@@ -268,12 +281,12 @@ def _folds(
 ) -> Int[np.ndarray, " rows"]:
     """Fold of every row: they take turns, at random within a grouping or an annotator."""
     if level == "groupings":
-        occasions, first, of_row = np.unique(rows.grouping, return_index=True, return_inverse=True)
+        occasions, first, of_row = np.unique(rows.occasion, return_index=True, return_inverse=True)
         block, what = rows.annotator[first], "groupings"
-        order, within = np.arange(len(occasions)), ranks(annotations.annotators)[block]
+        order, within = np.arange(len(occasions)), rows.rank_of_annotator[block]
     else:
         first, of_row, what = *_said_again(annotations, rows), "rows"
-        within = ranks(annotations.annotators)[rows.annotator] if isinstance(annotations, Pairs) else rows.grouping
+        within = rows.rank_of_annotator[rows.annotator] if isinstance(annotations, Pairs) else rows.occasion
         within, order = within[first], of_row[rows.order[np.isin(rows.order, first)]]
     if len(order) < n_folds:
         raise InputError(f"{n_folds} folds need as many {what} of annotations. Got {len(order)}; lower n_folds.")
@@ -313,16 +326,3 @@ def _blocks(
             return block, name
     _, block = np.unique(np.column_stack([grouping, fold]), axis=0, return_inverse=True)
     return block.ravel(), "parts of groupings"
-
-
-def _occasions(annotators: pd.Index, annotator: Int[np.ndarray, " rows"], name: Coded) -> Int[np.ndarray, " rows"]:
-    """Number the (annotator, grouping) of each row in the order of both names."""
-    rank = ranks(annotators)[annotator] * max(len(name.names), 1) + ranks(name.names)[name.codes]
-    return np.unique(rank, return_inverse=True)[1].astype(np.intp)
-
-
-def ranks(names: pd.Index) -> Int[np.ndarray, " names"]:
-    """Place of each name where they stand in order."""
-    rank = np.empty(len(names), dtype=np.intp)
-    rank[order_of_names(names)] = np.arange(len(names))
-    return rank

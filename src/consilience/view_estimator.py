@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.base import Annotations
 from consilience.annotations.canonical import Arrangement
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 from consilience.judging import rates_of_table, score
@@ -75,7 +75,9 @@ class ViewEstimator(CrowdEstimator):
         owned = self._predicted(self._features(X, reset=False), int(view))[:, self._owned[view]]
         return owned / owned.sum(1, keepdims=True)
 
-    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -104,7 +106,7 @@ class ViewEstimator(CrowdEstimator):
             same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
         return float(same[0]) if one else same
 
-    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`

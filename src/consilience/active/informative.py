@@ -21,13 +21,12 @@ partition over the draws, a number of clusters a subset aimed at, a core of item
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from jaxtyping import Float, Int
 
 from consilience.active.pair_counts import PairCounts
 from consilience.active.strategies import Situation, Strategy
+from consilience.annotations.types import Real
 from consilience.parameters import is_number, require
 
 LITTLE = 1e-3  # ε above: what asking about a pair is worth of which all draws say the same
@@ -49,7 +48,7 @@ class Informative(Strategy):
     ['ant', 'bee', 'cow', 'pig']
     """
 
-    def __init__(self, power: Any = 3.0) -> None:
+    def __init__(self, power: Real = 3.0) -> None:
         self.power = power
 
     def check(self) -> None:

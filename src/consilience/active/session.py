@@ -21,7 +21,7 @@ from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings, concat
 from consilience.annotations.canonical import arrange
 from consilience.annotations.names import is_default, plain
-from consilience.annotations.types import Names, RandomSource
+from consilience.annotations.types import Integer, Names, RandomSource
 from consilience.consensus import SubsetFusion
 from consilience.consensus.subset_fusion import require_at_most
 from consilience.display import facts
@@ -84,7 +84,7 @@ class ActiveSession(BaseEstimator):
         *,
         strategy: Any = "informative",
         fusion: Any = None,
-        max_per_item: Any = None,
+        max_per_item: Integer | None = None,
         random_state: RandomSource = None,
     ) -> None:
         self.items = asked.listed(items)  # so that it can be read twice

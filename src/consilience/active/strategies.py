@@ -41,6 +41,7 @@ from sklearn.base import BaseEstimator
 
 from consilience.active.drawing import PairWeights, draw_subset
 from consilience.active.pair_counts import PairCounts
+from consilience.annotations.types import Integer, Real
 from consilience.parameters import is_number, is_whole, require
 
 
@@ -163,7 +164,7 @@ class ExploitPairwise(PairStrategy):
     """
 
     def __init__(
-        self, mu: Any = 0.5, sigma: Any = 0.3, shrink: Any = 1.0, smallest_sigma: Any = 0.05, prior: Any = 0.5
+        self, mu: Real = 0.5, sigma: Real = 0.3, shrink: Real = 1.0, smallest_sigma: Real = 0.05, prior: Real = 0.5
     ) -> None:
         self.mu = mu
         self.sigma = sigma
@@ -228,10 +229,10 @@ class ExploreExploitTradeoff(ExploitPairwise):
 
     def __init__(
         self,
-        few: Any = 3,
-        ambiguous: Any = 0.5,
-        weight_ambiguity: Any = 1.0,
-        weight_shortfall: Any = 1.0,
+        few: Integer = 3,
+        ambiguous: Real = 0.5,
+        weight_ambiguity: Real = 1.0,
+        weight_shortfall: Real = 1.0,
         mu: Any = 0.5,
         sigma: Any = 0.3,
         shrink: Any = 1.0,

@@ -47,7 +47,9 @@ class Arrangement(Generic[Said]):
         Names of the items as they stood in `given`.
     items, annotators : int arrays, shapes (n_items,), (n_annotators,)
         Places in `given` of those of `said`.
-    groupings, groups : int arrays, shapes (n_groupings,), (n_groups,)
+    groupings : int array, shape (n_groupings,)
+        The same of `Groupings`. Of `Pairs` numbers of occasions, by annotator and name of the grouping. Else empty.
+    groups : int array, shape (n_groups,)
         The same of `Groupings`; else empty.
     """
 
@@ -174,9 +176,8 @@ def _arranged_labels(given: Labels, own: UInt64[np.ndarray, " items"] | None) ->
 
 
 def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Pairs]:
-    n_names = max(len(given.groupings), 1)
-    distinct, occasion = np.unique(given.annotator.astype(np.int64) * n_names + given.grouping, return_inverse=True)
-    by, name = np.divmod(distinct, n_names)
+    distinct, occasion = occasions(given)
+    by, name = np.divmod(distinct, max(len(given.groupings), 1))
     nodes = _Nodes.of(
         (given.n_items, lambda places: _joint(given.items.take(places))),
         (given.n_annotators, lambda places: _joint(given.annotators.take(places))),
@@ -203,7 +204,14 @@ def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> A
         grouping=inverse(groupings, len(groupings))[occasion],
         groupings=pd.RangeIndex(len(distinct)),
     ).in_order()
-    return Arrangement(given, said, given.items, items, annotators, NOTHING, NOTHING)
+    return Arrangement(given, said, given.items, items, annotators, groupings, NOTHING)
+
+
+def occasions(pairs: Pairs) -> tuple[Int[np.ndarray, " occasions"], Int[np.ndarray, " rows"]]:
+    """Keys of the occasions on which pairs were judged, by annotator and grouping, and the occasion of each row."""
+    keys = pairs.annotator.astype(np.int64) * max(len(pairs.groupings), 1) + pairs.grouping
+    distinct, occasion = np.unique(keys, return_inverse=True)
+    return distinct, occasion
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-    from typing import Literal, TypeAlias
+    from collections.abc import Hashable, Iterable, Sequence
+    from os import PathLike
+    from typing import Literal as Literal
+    from typing import Self as Self
+    from typing import TypeAlias
 
     import numpy as np
     import pandas as pd
@@ -29,17 +32,34 @@ if TYPE_CHECKING:
     """Features or scores of items, a row an item."""
     AnnotationsLike: TypeAlias = Groupings | Labels | Pairs | FrameLike | ArrayLike
     """Annotations, or a table or matrix of them."""
+    Name: TypeAlias = Hashable
+    """The name of an item, annotator or column."""
     Names: TypeAlias = str | int | Iterable[Hashable]
     """A list of names, or one name."""
     Said: TypeAlias = Annotations
     """What people said."""
+    Missing: TypeAlias = Hashable | Iterable[Hashable]
+    """A value that means that nothing was said, or a list of them."""
     RandomSource: TypeAlias = int | np.integer | np.random.RandomState | np.random.Generator | None
     """A seed, or a source of randomness."""
+    Integer: TypeAlias = int
+    Real: TypeAlias = float
+    Flag: TypeAlias = bool
+    Integers: TypeAlias = Sequence[int]
+    Reals: TypeAlias = Sequence[float]
+    FilePath: TypeAlias = str | PathLike[str]
     Count: TypeAlias = int
     """A number of clusters."""
     NumberOfClusters: TypeAlias = int | Literal["auto"]
     """A number of clusters, or "auto" for the model to find it."""
 else:
-    AnnotationsLike = ArrayLike = Count = FeaturesLike = FrameLike = Names = NumberOfClusters = RandomSource = Said = (
-        Any
-    )
+
+    class Literal:
+        """One of the values in brackets."""
+
+        def __class_getitem__(cls, values: object) -> object:
+            return Any
+
+    AnnotationsLike = ArrayLike = FeaturesLike = FrameLike = Any
+    Count = FilePath = Flag = Integer = Integers = NumberOfClusters = Real = Reals = Any
+    Missing = Name = Names = RandomSource = Said = Self = Any

@@ -62,7 +62,7 @@ class Whole(click.ParamType):
         """Return an int."""
         number = value if isinstance(value, int) else whole(str(value))
         if number is None:
-            self.fail(f"{cut(value)} is no integer.", param, ctx)
+            self.fail(f"{cut(value)} is not a valid integer.", param, ctx)
         if not self.least <= number <= self.most:
             self.fail(f"{cut(number)} is not from {self.least} to {self.most}.", param, ctx)
         return number
@@ -95,7 +95,7 @@ class Real(click.ParamType):
         try:
             number = float(value)
         except ValueError:
-            self.fail(f"{cut(value)} is no number.", param, ctx)
+            self.fail(f"{cut(value)} is not a valid number.", param, ctx)
         if not self.least <= number <= self.most:
             self.fail(f"{cut(value)} is not from {self.least:g} to {self.most:g}.", param, ctx)
         return number

@@ -13,7 +13,18 @@ from scipy.special import expit
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.canonical import arrange
-from consilience.annotations.types import Names, NumberOfClusters, RandomSource
+from consilience.annotations.types import (
+    AnnotationsLike,
+    Flag,
+    Integer,
+    Missing,
+    Name,
+    Names,
+    NumberOfClusters,
+    RandomSource,
+    Real,
+    Self,
+)
 from consilience.consensus import item_embeddings, point_mixture
 from consilience.consensus.item_embeddings import Problem, State
 from consilience.consensus.point_mixture import Mixture, Prior
@@ -124,19 +135,19 @@ class Crowdclustering(GroupingConsensus):
         self,
         n_clusters: NumberOfClusters = "auto",
         *,
-        max_clusters: Any = 15,
-        n_components: Any = 4,
-        two_stage: Any = False,
-        item_variance: Any = 5.0,
-        weight_variance: Any = 10.0,
-        bias_variance: Any = 1.0,
-        cluster_variance: Any = 0.5,
-        stick_concentration: Any = 1.0,
-        n_init: Any = 5,
-        max_iter: Any = 500,
-        tol: Any = 1e-5,
-        n_jobs: Any = None,
-        verbose: Any = False,
+        max_clusters: Integer = 15,
+        n_components: Integer = 4,
+        two_stage: Flag = False,
+        item_variance: Real = 5.0,
+        weight_variance: Real = 10.0,
+        bias_variance: Real = 1.0,
+        cluster_variance: Real = 0.5,
+        stick_concentration: Real = 1.0,
+        n_init: Integer = 5,
+        max_iter: Integer = 500,
+        tol: Real = 1e-5,
+        n_jobs: Integer | None = None,
+        verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -155,7 +166,7 @@ class Crowdclustering(GroupingConsensus):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> Any:
+    def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -199,7 +210,9 @@ class Crowdclustering(GroupingConsensus):
         warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
         return self
 
-    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters

@@ -29,13 +29,13 @@ contradicts anybody) it is what they say.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
 
 from consilience.annotations import Groupings
-from consilience.annotations.types import Names, NumberOfClusters, RandomSource
+from consilience.annotations.types import Integer, Name, Names, NumberOfClusters, RandomSource
 from consilience.consensus import co_occurrence as core
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.parameters import check_random_state, is_whole, require
@@ -91,13 +91,15 @@ class CSPA(GroupingConsensus):
     _axes: ClassVar[Axes] = GroupingConsensus._axes | {"_habits": ("annotators",)}
 
     def __init__(
-        self, n_clusters: NumberOfClusters = "auto", *, max_clusters: Any = 30, random_state: RandomSource = None
+        self, n_clusters: NumberOfClusters = "auto", *, max_clusters: Integer = 30, random_state: RandomSource = None
     ) -> None:
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
         self.random_state = random_state
 
-    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters

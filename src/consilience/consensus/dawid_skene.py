@@ -48,6 +48,7 @@ from scipy.special import gammaln
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
 from consilience.annotations.canonical import arrange
+from consilience.annotations.types import AnnotationsLike, Flag, FrameLike, Integer, Literal, Missing, Real, Self
 from consilience.consensus.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
 from consilience.consensus.prior_knowledge import gold_codes, history_counts
 from consilience.given_annotations import require_no_second
@@ -221,7 +222,15 @@ class DawidSkene(LabelAggregator):
 
     _axes: ClassVar[Axes] = LabelAggregator._axes | {"confusion_counts_": ("annotators",)}
 
-    def __init__(self, confusion="full", prior="learned", max_iter=500, tol=1e-6, n_jobs=None, verbose=False):
+    def __init__(
+        self,
+        confusion: Literal["full", "one-coin"] = "full",
+        prior: Literal["learned", None] = "learned",
+        max_iter: Integer = 500,
+        tol: Real = 1e-6,
+        n_jobs: Integer | None = None,
+        verbose: Flag = False,
+    ):
         self.confusion = confusion
         self.prior = prior
         self.max_iter = max_iter
@@ -230,8 +239,14 @@ class DawidSkene(LabelAggregator):
         self.verbose = verbose
 
     def fit(
-        self, annotations: Any, y: Any = None, *, missing: Any = None, gold: Any = None, history: Any = None
-    ) -> DawidSkene:
+        self,
+        annotations: AnnotationsLike,
+        y: Any = None,
+        *,
+        missing: Missing | None = None,
+        gold: Any = None,
+        history: FrameLike | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters

@@ -52,7 +52,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import MISSING, name_index, plain
-from consilience.annotations.types import AnnotationsLike, Count, Names, RandomSource
+from consilience.annotations.types import (
+    AnnotationsLike,
+    Count,
+    Flag,
+    Integer,
+    Literal,
+    Missing,
+    Name,
+    Names,
+    RandomSource,
+    Real,
+)
 from consilience.consensus import co_occurrence, fusing
 from consilience.consensus import kcc_utilities as utilities
 from consilience.errors import InputError
@@ -282,14 +293,14 @@ class KCC(GroupingConsensus):
         self,
         n_clusters: Count = 8,
         *,
-        utility: Any = "lp",
-        p: Any = 5.0,
-        normalize: Any = False,
-        init: Any = "spectral",
-        n_init: Any = 10,
-        max_iter: Any = 100,
-        n_jobs: Any = None,
-        verbose: Any = False,
+        utility: Literal["lp", "entropy", "categorical", "cosine"] = "lp",
+        p: Real = 5.0,
+        normalize: Flag = False,
+        init: Literal["spectral", "k-means++"] = "spectral",
+        n_init: Integer = 10,
+        max_iter: Integer = 100,
+        n_jobs: Integer | None = None,
+        verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -303,7 +314,7 @@ class KCC(GroupingConsensus):
         self.verbose = verbose
         self.random_state = random_state
 
-    def predict(self, annotations: AnnotationsLike, *, missing: Any = None) -> Clusters:
+    def predict(self, annotations: AnnotationsLike, *, missing: Missing | None = None) -> Clusters:
         """Nearest cluster of items, old or new, by the groups of fitted groupings that they are in.
 
         Parameters
@@ -327,7 +338,7 @@ class KCC(GroupingConsensus):
         distance = np.asarray(groupings.incidence @ self._table[place])
         return np.where(np.diff(groupings.incidence.indptr) > 0, distance.argmin(1), -1)
 
-    def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Any = None) -> float:
+    def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of the groups that items are in, each by the other groups of the item.
 
         Each group of an item is left out in turn: the others place the item into a cluster, and the share of this
@@ -365,7 +376,9 @@ class KCC(GroupingConsensus):
         expected[alone] = self._expected_shares[group[alone]] @ self._sizes / self._sizes.sum()
         return float(np.log(expected).mean())
 
-    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters

@@ -30,7 +30,7 @@ so that one who sorts by size today and by colour tomorrow blurs both: give each
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import MISSING, name_index
-from consilience.annotations.types import Names, NumberOfClusters, RandomSource
+from consilience.annotations.types import Integer, Literal, Name, Names, NumberOfClusters, RandomSource
 from consilience.consensus import co_occurrence as core
 from consilience.consensus import fusing
 from consilience.errors import InputError
@@ -160,9 +160,9 @@ class MetaClustering(GroupingConsensus):
         self,
         n_clusters: NumberOfClusters = "auto",
         *,
-        n_views: Any = "auto",
-        max_clusters: Any = 30,
-        max_views: Any = 10,
+        n_views: Literal["auto"] | Integer = "auto",
+        max_clusters: Integer = 30,
+        max_views: Integer = 10,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -171,7 +171,9 @@ class MetaClustering(GroupingConsensus):
         self.max_views = max_views
         self.random_state = random_state
 
-    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters
@@ -255,7 +257,7 @@ class MetaClustering(GroupingConsensus):
                 f"is {LARGEST_TABLE}): give groupings of some of them."
             )
         n_said = len(np.unique(groupings.annotator_of_group[groupings.incidence.indices]))
-        if self.n_views != "auto" and self.n_views > n_said:
+        if not isinstance(self.n_views, str) and self.n_views > n_said:
             raise InputError(
                 f"The 'n_views' parameter of MetaClustering must be at most {n_said}, the number of annotators who "
                 f"grouped anything. Got {self.n_views} instead."

@@ -46,6 +46,7 @@ from consilience.aggregator import MAX_TABLE_ENTRIES, LabelAggregator, vote_shar
 from consilience.alignment import rows_of_items
 from consilience.annotations import Labels
 from consilience.annotations.names import plain
+from consilience.annotations.types import ArrayLike, Flag, Integer, Literal, NumberOfClusters, RandomSource, Real
 from consilience.errors import InputError
 from consilience.inference import Trace, iterate
 from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
@@ -269,15 +270,15 @@ class ProductMixture(LabelAggregator):
 
     def __init__(
         self,
-        n_clusters="auto",
-        init="auto",
-        n_init=10,
-        smoothing=SMOOTHING,
-        max_iter=500,
-        tol=1e-7,
-        n_jobs=None,
-        verbose=False,
-        random_state=None,
+        n_clusters: NumberOfClusters = "auto",
+        init: Literal["auto", "votes", "random"] | ArrayLike = "auto",
+        n_init: Integer = 10,
+        smoothing: Real = SMOOTHING,
+        max_iter: Integer = 500,
+        tol: Real = 1e-7,
+        n_jobs: Integer | None = None,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
     ):
         self.n_clusters = n_clusters
         self.init = init

@@ -59,6 +59,7 @@ from scipy.sparse import csr_array
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
 from consilience.annotations.names import compress
+from consilience.annotations.types import Flag, Integer, Literal, RandomSource, Real
 from consilience.consensus.product_mixture import SMOOTHING, Mixture, keep_best, read_off, run
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import Trace
@@ -253,15 +254,15 @@ class SpectralEM(LabelAggregator):
 
     def __init__(
         self,
-        groups="random",
-        n_starts=N_STARTS,
-        n_init=5,
-        smoothing=SMOOTHING,
-        max_iter=500,
-        tol=1e-7,
-        n_jobs=None,
-        verbose=False,
-        random_state=None,
+        groups: Literal["random", "modulo"] = "random",
+        n_starts: Integer = N_STARTS,
+        n_init: Integer = 5,
+        smoothing: Real = SMOOTHING,
+        max_iter: Integer = 500,
+        tol: Real = 1e-7,
+        n_jobs: Integer | None = None,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
     ):
         self.groups = groups
         self.n_starts = n_starts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
 from consilience.annotations.names import name_index, plain
+from consilience.annotations.types import Flag, Integer, Literal, NumberOfClusters, Real
 from consilience.consensus import dawid_skene, product_mixture, stagewise
 from consilience.consensus.informative_set import Selection, answers_of, criterion, informs, refine
 from consilience.consensus.product_mixture import SMOOTHING, Mixture, m_step, matched, read_off
@@ -117,13 +119,13 @@ class StagewiseEM(LabelAggregator):
 
     def __init__(
         self,
-        n_clusters="auto",
-        refine="informative",
-        weighted=True,
-        entry_level=0.001,
-        level=0.01,
-        max_iter=20,
-        verbose=False,
+        n_clusters: NumberOfClusters = "auto",
+        refine: Literal["informative", "all", None] = "informative",
+        weighted: Flag = True,
+        entry_level: Real = 0.001,
+        level: Real = 0.01,
+        max_iter: Integer = 20,
+        verbose: Flag = False,
     ):
         self.n_clusters = n_clusters
         self.refine = refine
@@ -203,7 +205,7 @@ class StagewiseEM(LabelAggregator):
     def _read_selection(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> None:
         """End with EM on the refined informative set, from the better start."""
         starts = self._starts(labels, stage, study, n_components)
-        settings = {"level": self.level, "max_iter": ROUND_ITER, "tol": EM_TOL}
+        settings: dict[str, Any] = {"level": self.level, "max_iter": ROUND_ITER, "tol": EM_TOL}
         traces = [refine(labels, start.members, start.q, **settings) for start in starts]
         ends = [trace.state for trace in traces]
         scores = [criterion(labels, end) for end in ends]

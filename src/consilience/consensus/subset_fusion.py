@@ -40,7 +40,7 @@ from consilience.annotations import Groupings, concat
 from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
-from consilience.annotations.types import Names, NumberOfClusters, RandomSource
+from consilience.annotations.types import Flag, Integer, Literal, Name, Names, NumberOfClusters, RandomSource
 from consilience.consensus import fusing, fusion_result
 from consilience.consensus import grouping_mixture as mixture
 from consilience.consensus.evidence_silhouette import EvidenceSilhouette
@@ -144,11 +144,11 @@ class SubsetFusion(GroupingConsensus):
         self,
         n_clusters: NumberOfClusters = "auto",
         *,
-        normalize: Any = "degree",
-        refine: Any = True,
-        max_clusters: Any = 30,
-        n_init: Any = 1,
-        verbose: Any = False,
+        normalize: Literal["degree", "presented", None] = "degree",
+        refine: Flag = True,
+        max_clusters: Integer = 30,
+        n_init: Integer = 1,
+        verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -196,7 +196,9 @@ class SubsetFusion(GroupingConsensus):
         self._restore(arranged)
         return self
 
-    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items are of one cluster.
 
         Parameters
@@ -291,7 +293,7 @@ class SubsetFusion(GroupingConsensus):
         if obvious is not None:
             solution = _obvious(memberships, obvious)
         elif self.refine:
-            known = {self.normalize: coordinates}
+            known: dict[str | None, fusing.Coordinates] = {self.normalize: coordinates}
             more_starts = fusing.all_coordinates(memberships, min(most, memberships.n_items), known)
             solution = fusing.by_mixture(
                 memberships, coordinates, numbers, more_starts=more_starts, n_init=self.n_init, rng=rng

@@ -19,7 +19,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.canonical import Arrangement, arrange, arrange_items
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names, RandomSource
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names, RandomSource, Self
 from consilience.base import CrowdEstimator
 from consilience.deep import checkpoints, running
 from consilience.deep.components import Components, moments_of_clusters, owned_components
@@ -89,7 +89,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         tags.target_tags.required = False
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -211,7 +211,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         owned[owned.sum(1) == 0] = self.weights_  # of SCDC, where none of the candidates owns items
         return owned / owned.sum(1, keepdims=True)
 
-    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
@@ -297,7 +297,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         features = self._fit().parameters.likelihood.mean(jnp.asarray(latent, jnp.float32))
         return np.asarray(features, float), of_component[drawn]
 
-    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters

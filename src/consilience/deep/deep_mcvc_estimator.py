@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +11,20 @@ import pandas as pd
 from jaxtyping import Float, PyTree
 
 from consilience.annotations.canonical import arrange
-from consilience.annotations.types import Count, RandomSource
+from consilience.annotations.types import (
+    AnnotationsLike,
+    Count,
+    FeaturesLike,
+    Flag,
+    Integer,
+    Integers,
+    Literal,
+    Missing,
+    RandomSource,
+    Real,
+    Reals,
+    Self,
+)
 from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
@@ -92,16 +104,16 @@ class DeepMCVC(ViewEstimator):
         self,
         n_clusters: Count = 8,
         *,
-        max_views: Any = "auto",
-        hidden: Any = (40, 40),
-        weight_deviation: Any = 1.0,
-        reliability_prior: Any = (10.0, 1.0),
-        stick_concentration: Any = 1.0,
-        implied_pairs: Any = "all",
-        n_init: Any = 10,
-        n_sweeps: Any = 200,
-        learning_rate: Any = 0.01,
-        verbose: Any = False,
+        max_views: Literal["auto"] | Integer = "auto",
+        hidden: Integers = (40, 40),
+        weight_deviation: Real = 1.0,
+        reliability_prior: Reals = (10.0, 1.0),
+        stick_concentration: Real = 1.0,
+        implied_pairs: Literal["all", "independent"] = "all",
+        n_init: Integer = 10,
+        n_sweeps: Integer = 200,
+        learning_rate: Real = 0.01,
+        verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -117,7 +129,7 @@ class DeepMCVC(ViewEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -202,11 +214,11 @@ class DeepMCVC(ViewEstimator):
         )
 
     def _settings(self, n_annotators: int) -> Settings:
-        auto = isinstance(self.max_views, str)
+        most_views = self.max_views
         right, wrong = map(float, self.reliability_prior)
         return Settings(
             sizes=(self.n_features_in_, *map(int, self.hidden), self.n_clusters),
-            n_views=min(math.ceil(n_annotators / 2), MOST_VIEWS) if auto else self.max_views,
+            n_views=min(math.ceil(n_annotators / 2), MOST_VIEWS) if isinstance(most_views, str) else most_views,
             n_sweeps=self.n_sweeps,
             learning_rate=float(self.learning_rate),
             deviation=float(self.weight_deviation),

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import PyTree
 
-from consilience.annotations.types import Count, RandomSource
+from consilience.annotations.types import Count, FilePath, Flag, Integer, Integers, Literal, RandomSource, Real, Reals
 from consilience.deep import scdc
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
@@ -130,29 +130,29 @@ class SCDC(DeepClustering):
         self,
         n_clusters: Count = 10,
         *,
-        n_latent: Any = 10,
-        hidden: Any = (500, 500),
-        likelihood: Any = "gaussian",
-        n_candidates: Any = None,
-        n_init: Any = 1,
-        n_epochs: Any = "auto",
-        warm_epochs: Any = "auto",
-        batch_size: Any = 128,
-        annotated_batch_size: Any = 128,
-        annotated_weight: Any = 1.0,
-        trust_epochs: Any = 0,
-        implied_pairs: Any = "all",
-        init: Any = "mixture",
-        reliability_prior: Any = (1.0, 1.0),
-        optimiser: Any = "adam",
-        learning_rate: Any = 1e-3,
-        rate: Any = 0.1,
-        rate_delay: Any = 2000.0,
-        rate_decay: Any = 0.0,
-        warm_weight: Any = 0.1,
+        n_latent: Integer = 10,
+        hidden: Integers = (500, 500),
+        likelihood: Literal["gaussian", "bernoulli"] = "gaussian",
+        n_candidates: Integer | None = None,
+        n_init: Integer = 1,
+        n_epochs: Literal["auto"] | Integer = "auto",
+        warm_epochs: Literal["auto"] | Integer = "auto",
+        batch_size: Integer = 128,
+        annotated_batch_size: Integer = 128,
+        annotated_weight: Real = 1.0,
+        trust_epochs: Integer = 0,
+        implied_pairs: Literal["all", "independent"] = "all",
+        init: Literal["mixture", "judgements", "random"] = "mixture",
+        reliability_prior: Reals = (1.0, 1.0),
+        optimiser: Literal["adam", "momentum"] = "adam",
+        learning_rate: Real = 1e-3,
+        rate: Real = 0.1,
+        rate_delay: Real = 2000.0,
+        rate_decay: Real = 0.0,
+        warm_weight: Real = 0.1,
         decoder: Any = None,
-        checkpoint: Any = None,
-        verbose: Any = False,
+        checkpoint: FilePath | None = None,
+        verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters

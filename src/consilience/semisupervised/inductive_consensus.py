@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.aggregator import LabelAggregator
 from consilience.annotations.canonical import arrange
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names, RandomSource
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, Names, RandomSource, Self
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError, UnannotatedWarning
 from consilience.judging import rates, score_of_clusters
@@ -101,14 +101,14 @@ class InductiveConsensus(CrowdEstimator):
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {"_codes": ("items",)}
 
     def __init__(
-        self, consensus: Any = None, classifier: Any = None, *, verbose: Any = False, random_state: RandomSource = None
+        self, consensus: Any = None, classifier: Any = None, *, verbose: Flag = False, random_state: RandomSource = None
     ) -> None:
         self.consensus = consensus
         self.classifier = classifier
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> InductiveConsensus:
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
         """Fit the consensus to the annotations, then the classifier to the consensus.
 
         Parameters
@@ -198,7 +198,7 @@ class InductiveConsensus(CrowdEstimator):
         check_is_fitted(self)
         return self._probabilities(self._features(X, reset=False))
 
-    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
@@ -231,7 +231,9 @@ class InductiveConsensus(CrowdEstimator):
         of_item = self._probabilities(self._features(X, reset=False))
         return score_of_clusters(self._judgements(X, y, missing), of_item, self._rates, self._rated)
 
-    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters

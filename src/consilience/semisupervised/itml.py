@@ -44,14 +44,13 @@ Decided here
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg.blas import dsymv, dsyr
 
 from consilience.annotations import Pairs
-from consilience.annotations.types import Count, RandomSource
+from consilience.annotations.types import Count, Flag, Integer, Literal, RandomSource, Real
 from consilience.inference.iterate import Trace, iterate
 from consilience.parameters import is_number, require
 from consilience.semisupervised.constraints import Constraints
@@ -247,13 +246,13 @@ class ITMLClustering(KMeansInMetric):
         self,
         n_clusters: Count = 2,
         *,
-        slack: Any = 0.1,
-        prior: Any = "scale",
-        n_init: Any = 10,
-        max_pairs: Any = None,
-        max_iter: Any = 1000,
-        tol: Any = 1e-2,
-        verbose: Any = False,
+        slack: Real = 0.1,
+        prior: Literal["scale", "identity", "covariance"] = "scale",
+        n_init: Integer = 10,
+        max_pairs: Integer | None = None,
+        max_iter: Integer = 1000,
+        tol: Real = 1e-2,
+        verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters

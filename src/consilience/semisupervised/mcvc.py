@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,19 @@ from scipy.special import softmax
 
 from consilience.annotations.base import Annotations
 from consilience.annotations.canonical import arrange
-from consilience.annotations.types import Count, RandomSource
+from consilience.annotations.types import (
+    AnnotationsLike,
+    Count,
+    FeaturesLike,
+    Flag,
+    Integer,
+    Literal,
+    Missing,
+    RandomSource,
+    Real,
+    Reals,
+    Self,
+)
 from consilience.errors import InputError
 from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.pair_evidence import PairEvidence
@@ -31,7 +42,7 @@ N_DRAWS = 100  # of the weights, over which predictions are averaged
 class _UncertainExperts(ViewEstimator):
     """What MCVC and MECC share: all but the number of views."""
 
-    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -204,14 +215,14 @@ class MCVC(_UncertainExperts):
         self,
         n_clusters: Count = 8,
         *,
-        max_views: Any = "auto",
-        reliability_prior: Any = (10.0, 1.0),
-        stick_concentration: Any = 1.0,
-        implied_pairs: Any = "all",
-        n_init: Any = 50,
-        max_iter: Any = 500,
-        tol: Any = 1e-6,
-        verbose: Any = False,
+        max_views: Literal["auto"] | Integer = "auto",
+        reliability_prior: Reals = (10.0, 1.0),
+        stick_concentration: Real = 1.0,
+        implied_pairs: Literal["all", "independent"] = "all",
+        n_init: Integer = 50,
+        max_iter: Integer = 500,
+        tol: Real = 1e-6,
+        verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -295,12 +306,12 @@ class MECC(_UncertainExperts):
         self,
         n_clusters: Count = 8,
         *,
-        reliability_prior: Any = (10.0, 1.0),
-        implied_pairs: Any = "independent",
-        n_init: Any = 50,
-        max_iter: Any = 500,
-        tol: Any = 1e-6,
-        verbose: Any = False,
+        reliability_prior: Reals = (10.0, 1.0),
+        implied_pairs: Literal["all", "independent"] = "independent",
+        n_init: Integer = 50,
+        max_iter: Integer = 500,
+        tol: Real = 1e-6,
+        verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters

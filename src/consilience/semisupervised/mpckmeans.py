@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from jaxtyping import Float, Int
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
-from consilience.annotations.types import Count, FeaturesLike, RandomSource
+from consilience.annotations.types import ArrayLike, Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, restarts, spawn_seeds
 from consilience.parameters import is_auto, is_number, is_numbers, is_one_of, require
@@ -108,16 +106,16 @@ class MPCKMeans(PairwiseClustering):
         self,
         n_clusters: Count = 2,
         *,
-        metric: Any = "diagonal",
-        metric_per_cluster: Any = False,
-        weight: Any = "auto",
-        closure: Any = False,
-        init: Any = "auto",
-        n_init: Any = 4,
-        max_pairs: Any = None,
-        max_iter: Any = 100,
-        tol: Any = 1e-6,
-        verbose: Any = False,
+        metric: Literal["diagonal", "full", None] = "diagonal",
+        metric_per_cluster: Flag = False,
+        weight: Literal["auto"] | Real = "auto",
+        closure: Flag = False,
+        init: Literal["auto"] | ArrayLike = "auto",
+        n_init: Integer = 4,
+        max_pairs: Integer | None = None,
+        max_iter: Integer = 100,
+        tol: Real = 1e-6,
+        verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from consilience.annotations import Groupings, Pairs
 from consilience.annotations.canonical import arrange
 from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names, Self
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
 from consilience.inference.iterate import UnsettledWarning
@@ -46,7 +46,7 @@ class PairwiseClustering(CrowdEstimator):
 
     _unsettled: ClassVar[str]  # what to say where max_iter did not do, with a place for it
 
-    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -93,7 +93,9 @@ class PairwiseClustering(CrowdEstimator):
         self._restore(arranged)
         return self
 
-    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -118,7 +120,7 @@ class PairwiseClustering(CrowdEstimator):
         same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
         return float(same[0]) if one else same
 
-    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`

@@ -15,7 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import Arrangement, arrange
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Names
+from consilience.annotations.types import (
+    AnnotationsLike,
+    FeaturesLike,
+    Flag,
+    Integer,
+    Literal,
+    Missing,
+    Name,
+    Names,
+    NumberOfClusters,
+    RandomSource,
+    Real,
+    Self,
+)
 from consilience.base import CrowdEstimator
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import Trace
@@ -159,20 +172,20 @@ class PartitionLabelModel(CrowdEstimator):
 
     def __init__(
         self,
-        n_clusters="auto",
-        max_clusters=None,
-        prior_variance="auto",
-        rich_get_richer=None,
-        diagonal_concentration=40.0,
-        off_diagonal_concentration=10.0,
-        init="features",
-        merge=True,
-        n_init=5,
-        max_iter=500,
-        tol=1e-5,
-        n_jobs=None,
-        verbose=False,
-        random_state=None,
+        n_clusters: NumberOfClusters = "auto",
+        max_clusters: Integer | None = None,
+        prior_variance: Literal["auto"] | Real = "auto",
+        rich_get_richer: Real | None = None,
+        diagonal_concentration: Real = 40.0,
+        off_diagonal_concentration: Real = 10.0,
+        init: Literal["features", "random"] = "features",
+        merge: Flag = True,
+        n_init: Integer = 5,
+        max_iter: Integer = 500,
+        tol: Real = 1e-5,
+        n_jobs: Integer | None = None,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
     ):
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
@@ -189,7 +202,7 @@ class PartitionLabelModel(CrowdEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, missing: Any = None) -> PartitionLabelModel:
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -295,7 +308,9 @@ class PartitionLabelModel(CrowdEstimator):
         """
         return softmax(self._log_odds(X), axis=1)
 
-    def predict_same(self, item_a: Names, item_b: Names, annotator: Any = None) -> float | Float[np.ndarray, " pairs"]:
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
         """Probability that two fitted items belong together.
 
         Parameters
@@ -321,7 +336,7 @@ class PartitionLabelModel(CrowdEstimator):
             same = self._same_label(a, b, annotator)
         return float(same[0]) if one else same
 
-    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by the items' features.
 
         Parameters
@@ -398,7 +413,7 @@ class PartitionLabelModel(CrowdEstimator):
         def owners(state: State) -> Int[np.ndarray, " owning"]:
             return _owners(state, evidence, prior)
 
-        settings = {"max_iter": self.max_iter, "tol": self.tol}
+        settings: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
         told = None if is_auto(self.n_clusters) else int(self.n_clusters)
         if told is not None:
             traces = [trace for trace in traces if len(owners(trace.state)) >= told] or traces

@@ -49,7 +49,7 @@ from scipy.linalg import eigh
 
 from consilience.annotations import Pairs
 from consilience.annotations.canonical import Arrangement
-from consilience.annotations.types import Count, RandomSource
+from consilience.annotations.types import Count, Flag, Integer, Literal, RandomSource, Real
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, iterate
 from consilience.parameters import is_number, require
@@ -235,15 +235,15 @@ class SemiCrowd(KMeansInMetric):
         self,
         n_clusters: Count = 2,
         *,
-        d0: Any = 0.0,
-        d1: Any = 0.8,
-        error_weight: Any = "auto",
-        ridge: Any = 0.01,
-        n_init: Any = 10,
-        max_pairs: Any = None,
-        max_iter: Any = 500,
-        tol: Any = 1e-3,
-        verbose: Any = False,
+        d0: Real = 0.0,
+        d1: Real = 0.8,
+        error_weight: Literal["auto"] | Real = "auto",
+        ridge: Real = 0.01,
+        n_init: Integer = 10,
+        max_pairs: Integer | None = None,
+        max_iter: Integer = 500,
+        tol: Real = 1e-3,
+        verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters

@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from consilience.annotations.names import plain
-from consilience.annotations.types import RandomSource
+from consilience.annotations.types import ArrayLike, FeaturesLike, Integer, Integers, RandomSource
 from consilience.errors import InputError
 from consilience.inference.threads import one_blas_thread
 from consilience.simulation._checks import generator, require_count
@@ -97,11 +97,11 @@ class ClusteringAgent:
 
     def __init__(
         self,
-        X: Any,
+        X: FeaturesLike | Features,
         *,
         n_groups: int,
         n_features: int | None = None,
-        feature_weights: Any = None,
+        feature_weights: ArrayLike | None = None,
         algorithm: Any = "kmeans",
         random_state: RandomSource = None,
     ):
@@ -189,12 +189,12 @@ class ClusteringPopulation:
 
     def __init__(
         self,
-        X: Any,
+        X: FeaturesLike,
         *,
-        n_groups: Any = (3, 6),
-        n_features: Any = (4, 8),
+        n_groups: Integer | Integers = (3, 6),
+        n_features: Integer | Integers = (4, 8),
         algorithms: Sequence[Any] = ("kmeans", "ward"),
-        feature_weights: Any = None,
+        feature_weights: ArrayLike | None = None,
         random_state: RandomSource = None,
     ):
         self._features = _features(X, feature_weights, "ClusteringPopulation")
