@@ -372,3 +372,63 @@ def test_a_zip_archive_of_other_things_is_no_model(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("word/document.xml", "<x/>")
     assert refusal(path.read_bytes(), path) == " is no saved model: it is a zip archive without model.json."
+
+
+def too_many_together(model):
+    model.annotators_ = model.annotators_.assign(n_together=model.annotators_["n_pairs"] + 1)
+
+
+def too_many_clusters(model):
+    model.views_ = model.views_.assign(n_clusters=10**18)
+
+
+def too_large_a_metric(model):
+    root, log_det = model._metric
+    model._metric = (root * 1e200, log_det)
+
+
+def too_large_weights(model):
+    model._weights = [(mean * 1e200, deviation) for mean, deviation in model._weights]
+
+
+def an_index_among_the_labels(model):
+    model.labels_ = np.array([LONG_INDEX, *model.labels_[1:]], dtype=object)
+
+
+def an_index_among_the_starts(model):
+    model.starts_ = pd.DataFrame({"a": pd.Series([LONG_INDEX, "x"], dtype=object)})
+
+
+LONG_INDEX = pd.RangeIndex(200_000_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "attribute"),
+    [
+        ("MPCKMeans", too_many_together, "annotators_"),
+        ("ITMLClustering", too_many_together, "annotators_"),
+        ("SemiCrowd", too_many_together, "annotators_"),
+        ("MetaClustering", too_many_clusters, "views_"),
+        ("MPCKMeans", too_large_a_metric, "_metric"),
+        ("MECC", too_large_weights, "_weights"),
+        ("DawidSkene", an_index_among_the_labels, "labels_"),
+        ("StagewiseEM", an_index_among_the_starts, "starts_"),
+    ],
+)
+def test_what_no_fit_gives_is_neither_saved_nor_loaded(name, change, attribute, files, tmp_path):
+    """The same checks hold for both; forged files had these, which were used with wrong answers and errors."""
+    path = tmp_path / "model.zip"
+    path.write_bytes(files[name])
+    model = load(path)
+    change(model)
+    with pytest.raises(InputError, match=f"^{name} cannot be saved: The '{attribute}' of {name} "):
+        save(model, path)
+    assert path.read_bytes() == files[name]
+
+
+def test_a_study_whose_items_hold_an_index_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    session = collecting()
+    session.items = [LONG_INDEX, *session.items[1:]]
+    with pytest.raises(InputError, match="^ActiveSession cannot be saved: The 'items' of ActiveSession contradicts"):
+        save(session, "study.zip")

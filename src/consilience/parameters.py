@@ -61,9 +61,9 @@ def is_numbers(value: Any) -> bool:
         return False
 
 
-def is_whole(value: Any, least: int) -> bool:
-    """Whether a value is an int of at least `least`, and no larger than an index may be."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= LARGEST_WHOLE
+def is_whole(value: Any, least: int, most: int = LARGEST_WHOLE) -> bool:
+    """Whether a value is an int of at least `least` and at most `most`, by default what an index may be."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
 def is_number(value: Any, *, zero: bool = False) -> bool:

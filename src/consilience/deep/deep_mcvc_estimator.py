@@ -231,7 +231,7 @@ class DeepMCVC(ViewEstimator):
         for name in ("n_clusters", "n_init", "n_sweeps"):
             require(self, name, "a positive int", is_whole(getattr(self, name), 1))
         auto = isinstance(self.max_views, str) and self.max_views == "auto"
-        views = auto or (is_whole(self.max_views, 1) and self.max_views <= LARGEST_VIEWS)
+        views = auto or is_whole(self.max_views, 1, LARGEST_VIEWS)
         require(self, "max_views", f"'auto' or an int from 1 to {LARGEST_VIEWS}", views)
         widths = isinstance(self.hidden, tuple | list) and len(self.hidden) > 0
         widths = widths and all(is_whole(width, 1) for width in self.hidden)

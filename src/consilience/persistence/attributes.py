@@ -22,6 +22,7 @@ from consilience.persistence.checks import (
     number,
     optional,
     or_none,
+    reals,
     series,
     size,
     table,
@@ -31,7 +32,6 @@ from consilience.persistence.checks import (
 )
 
 Attributes = dict[str, Check]
-LARGEST = 1e151  # of a number among features, whose squares are finite
 
 FEATURES: Attributes = {
     "n_features_in_": optional(size("features")),
@@ -81,7 +81,7 @@ PAIRWISE: Attributes = {
     **CLUSTERS,
     **SETTLED,
     **annotators(n_pairs="c", n_together="c", accuracy="p", sensitivity="p", specificity="p"),
-    "cluster_centers_": array(float, "clusters", "features", low=-LARGEST, high=LARGEST),
+    "cluster_centers_": reals("clusters", "features"),
     "metric_": either(array(float, "features", "features"), array(float, "clusters", "features", "features")),
     "n_pairs_": whole(),
     "objective_": number(),
@@ -105,7 +105,7 @@ VIEWS: Attributes = {
 UNCERTAIN: Attributes = {
     **VIEWS,
     "converged_": TRUTH,
-    "_weights": list_of(tuple_of(array(float, "weights", None), array(float, "weights", None, low=0)), "views"),
+    "_weights": list_of(tuple_of(reals("weights", None), reals("weights", None, low=0)), "views"),
 }
 DEEP: Attributes = {
     **FEATURES,
@@ -137,8 +137,8 @@ ATTRIBUTES: dict[str, Attributes] = {
         "prior_variance_": number(0),
         "prior_variance_search_": or_none(table(None, {})),
         "restart_bounds_": array(float, None),
-        "coef_": array(float, "clusters", "features"),
-        "intercept_": array(float, "clusters"),
+        "coef_": reals("clusters", "features"),
+        "intercept_": reals("clusters"),
         "mapping_probabilities_": table("groups", "clusters", keys=GROUPS, dtype="p"),
         "label_probabilities_": table("groups", "clusters", keys=GROUPS, dtype="p"),
         "annotator_mapping_": table(
@@ -176,7 +176,7 @@ ATTRIBUTES: dict[str, Attributes] = {
         **CLUSTERS,
         **annotators(n_groupings="c", n_items="c", n_groups="c", weight="f", agreement="f"),
         "groupings_": ANYTHING,
-        "embedding_": array(float, "items", None, nan=True),
+        "embedding_": reals("items", None, nan=True),
         "refined_": TRUTH,
         "part_": array(int, "items", low=-1),
         "n_clusters_curve_": table(None, {}),
@@ -199,7 +199,7 @@ ATTRIBUTES: dict[str, Attributes] = {
     },
     "ITMLClustering": {
         **PAIRWISE,
-        "components_": array(float, "features", "features"),
+        "components_": reals("features", "features"),
         "bounds_": tuple_of(number(), number()),
         "inertia_": number(0),
         "n_contradicted_": whole(),
@@ -207,7 +207,7 @@ ATTRIBUTES: dict[str, Attributes] = {
     },
     "SemiCrowd": {
         **PAIRWISE,
-        "components_": array(float, None, "features"),
+        "components_": reals(None, "features"),
         "inertia_": optional(number(0)),
         "completed_": table("judged items", "judged items"),
     },
@@ -233,10 +233,10 @@ ATTRIBUTES: dict[str, Attributes] = {
         **BOUNDED,
         **annotators(n_pairs="c", bias="f", accuracy="p", sensitivity="p", specificity="p"),
         "restart_bounds_": array(float, None),
-        "embedding_": array(float, "items", "dims"),
-        "_points": array(float, "items", "quadratic"),
-        "_weights": array(float, "annotators", None),
-        "_weight_covariances": array(float, "annotators", None, None),
+        "embedding_": reals("items", "dims"),
+        "_points": reals("items", "quadratic"),
+        "_weights": reals("annotators", None),
+        "_weight_covariances": reals("annotators", None, None),
     },
     "KCC": {
         **NO_FEATURES,
@@ -246,7 +246,7 @@ ATTRIBUTES: dict[str, Attributes] = {
         "centroids_": table("groups", "clusters", keys=GROUPS),
         "objective_": number(),
         "utility_": number(),
-        "_table": array(float, "groups", "clusters"),
+        "_table": reals("groups", "clusters"),
         "_annotator_of_group": optional(codes("groups", of="annotators")),
         "_expected_shares": optional(array(float, "groups", "clusters", low=0, high=1)),
         "_sizes": optional(array(float, "clusters", low=0)),

@@ -26,6 +26,7 @@ Length = str | int | None
 KINDS = {float: "f", int: "iu", bool: "b", str: "UOT", object: "O"}
 NAMED_KINDS = {float: "floats", int: "integers", bool: "truth values", str: "text", object: "objects"}
 ROUNDING = 1e-3  # how far a row of probabilities may be from 1
+LARGEST = 1e151  # of features and of what they are multiplied by, so that products are finite
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,11 @@ def array(
         return not shares or bool(np.abs(value.sum(-1) - 1).max(initial=0) < ROUNDING)
 
     return Check(words, holds)
+
+
+def reals(*shape: Length, low: float = -LARGEST, nan: bool = False) -> Check:
+    """An array of numbers that others are multiplied by: none so large that a product of two is infinite."""
+    return array(float, *shape, low=low, high=LARGEST, nan=nan)
 
 
 def _in_range(value: np.ndarray, low: int | float, high: int | float, *, nan: bool, inf: bool) -> bool:

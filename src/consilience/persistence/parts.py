@@ -29,6 +29,7 @@ from consilience.persistence.checks import (
     one_of,
     optional,
     or_none,
+    reals,
     size,
     texts,
     tuple_of,
@@ -90,7 +91,7 @@ def _dict_of(kind: type) -> Check:
     return Check(f"a dict of values of type {kind.__name__}", holds)
 
 
-OF_FEATURES = array(float, "features", nan=True)
+OF_FEATURES = reals("features", nan=True)
 INPUT: Attributes = {
     "n_features_in_": size("features"),
     "feature_names_in_": optional(texts("features")),
@@ -103,7 +104,10 @@ TRANSFORMER = tuple_of(TEXT, STEP, COLUMNS)
 TRANSFORMERS = list_of(TRANSFORMER)
 
 ATTRIBUTES: dict[str, Attributes] = {
-    "StandardScaler": INPUT | SEEN | {name: or_none(OF_FEATURES) for name in ("mean_", "var_", "scale_")},
+    "StandardScaler": INPUT
+    | SEEN
+    | {"mean_": or_none(OF_FEATURES), "scale_": or_none(OF_FEATURES)}
+    | {"var_": or_none(array(float, "features", low=0, nan=True))},
     "MinMaxScaler": INPUT
     | {"n_samples_seen_": number(0)}
     | dict.fromkeys(("scale_", "min_", "data_min_", "data_max_", "data_range_"), OF_FEATURES),
@@ -111,8 +115,8 @@ ATTRIBUTES: dict[str, Attributes] = {
     "PCA": INPUT
     | {
         "n_components_": size("components"),
-        "components_": array(float, "components", "features"),
-        "mean_": array(float, "features"),
+        "components_": reals("components", "features"),
+        "mean_": reals("features"),
         "explained_variance_": array(float, "components"),
         "explained_variance_ratio_": array(float, "components", nan=True),
         "singular_values_": array(float, "components"),
@@ -146,8 +150,8 @@ ATTRIBUTES: dict[str, Attributes] = {
         **INPUT,
         "classes_": names("classes", array=True),
         "n_iter_": array(int, None, low=0),
-        "coef_": either(array(float, 1, "features"), array(float, "classes", "features")),
-        "intercept_": either(array(float, 1), array(float, "classes")),
+        "coef_": either(reals(1, "features"), reals("classes", "features")),
+        "intercept_": either(reals(1), reals("classes")),
     },
     "DummyClassifier": {
         "n_outputs_": whole(1),

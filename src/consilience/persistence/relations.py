@@ -12,6 +12,7 @@ from consilience.active import asked
 from consilience.annotations import Groupings
 from consilience.base import CrowdEstimator
 from consilience.consensus import SubsetFusion
+from consilience.persistence.checks import LARGEST, is_plain
 
 Broken = Iterator[str]
 """Names of attributes that contradict another."""
@@ -95,19 +96,27 @@ def _fusion(model: Any) -> Broken:
 def _views_of_groups(model: Any) -> Broken:
     labels, view = model.view_labels_.to_numpy(), model.annotator_view_
     n_clusters = model.views_["n_clusters"].to_numpy()
+    if n_clusters[0] != model.n_clusters_ or n_clusters.max() > max(len(model.items_), 1):
+        yield "views_"
     if not np.array_equal(labels[:, 0], model.labels_) or (labels.max(0) >= n_clusters).any() or labels.min() < -1:
         yield "view_labels_"
     if len(view) and not -1 <= view.min() <= view.max() < model.n_views_:
         yield "annotator_view_"
 
 
+def _pairwise(model: Any) -> Broken:
+    if (model.annotators_["n_together"] > model.annotators_["n_pairs"]).any():
+        yield "annotators_"
+
+
 def _metric(model: Any) -> Broken:
+    yield from _pairwise(model)
     parts = model._metric
     root, log_det = parts
     n_features = model.n_features_in_
     shapes = [(n, n_features, *more) for n in (1, model.n_clusters_) for more in ((), (n_features,))]
     is_root = isinstance(root, np.ndarray) and root.dtype.kind == "f" and root.shape in shapes
-    if not (is_root and np.isfinite(root).all() and len(log_det) == len(root)):
+    if not (is_root and (np.abs(root) <= LARGEST).all() and len(log_det) == len(root)):
         yield "_metric"
 
 
@@ -159,7 +168,9 @@ def _is_of_items(items: Any, known: pd.Index) -> bool:
     """Whether they are the items of a study; ranges are compared by their ends."""
     if len(items) != len(known):
         return False
-    return bool(known.equals(items if isinstance(items, pd.RangeIndex) else asked.distinct(items)))
+    if isinstance(items, pd.RangeIndex):
+        return bool(known.equals(items))
+    return all(map(is_plain, items)) and bool(known.equals(asked.distinct(items)))
 
 
 def _are_items(items: Any, known: pd.Index) -> bool:
@@ -182,6 +193,7 @@ RELATIONS: dict[str, Callable[[Any], Broken]] = {
     "SubsetFusion": _fusion,
     "MetaClustering": _views_of_groups,
     "MPCKMeans": _metric,
+    **dict.fromkeys(("ITMLClustering", "SemiCrowd"), _pairwise),
     "InductiveConsensus": _inductive,
     "ActiveSession": _study,
 }

@@ -239,7 +239,7 @@ class MCVC(_UncertainExperts):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         auto = isinstance(self.max_views, str) and self.max_views == "auto"
-        views = auto or (is_whole(self.max_views, 1) and self.max_views <= LARGEST_VIEWS)
+        views = auto or is_whole(self.max_views, 1, LARGEST_VIEWS)
         require(self, "max_views", f"'auto' or an int from 1 to {LARGEST_VIEWS}", views)
         require(self, "stick_concentration", "a positive number", is_number(self.stick_concentration))
 
