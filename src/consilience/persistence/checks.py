@@ -171,7 +171,7 @@ def array(
     return Check(words, holds)
 
 
-def reals(*shape: Length, low: float = -LARGEST, nan: bool = False) -> Check:
+def reals(*shape: Length, low: int | float = -LARGEST, nan: bool = False) -> Check:
     """An array of numbers that others are multiplied by: none so large that a product of two is infinite."""
     return array(float, *shape, low=low, high=LARGEST, nan=nan)
 
