@@ -430,5 +430,5 @@ def test_a_study_whose_items_hold_an_index_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     session = collecting()
     session.items = [LONG_INDEX, *session.items[1:]]
-    with pytest.raises(InputError, match="^ActiveSession cannot be saved: The 'items' of"):
+    with pytest.raises(InputError, match=r"^ActiveSession cannot be saved: The 'items' of"):
         save(session, "study.zip")

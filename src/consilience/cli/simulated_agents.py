@@ -38,8 +38,6 @@ def simulate_agents(
 ) -> None:
     """Write the groupings that agents make of subsets, and what is true of the items if that is wanted."""
     require_outputs([out, truth_out, features_out], [] if features is None else files_of(features))
-    if annotators is not None and annotators < 1:
-        raise InputError(f"--annotators must be at least 1. Got {annotators}.")
     items, agents, shown = (np.random.default_rng(source) for source in np.random.SeedSequence(seed).spawn(3))
     table, truth = _drawn(drawn, items) if features is None else _read(features, classes)
     if truth_out is not None and truth is None:
