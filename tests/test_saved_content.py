@@ -318,11 +318,12 @@ def test_files_of_earlier_versions_load_and_answer(path, tmp_path):
     assert np.array_equal(load(tmp_path / "again.zip").labels_, model.labels_)
 
 
-@pytest.mark.parametrize("path", [path for path in EARLIER if path.stem.startswith("KCC")], ids=lambda path: path.stem)
-def test_what_an_earlier_version_did_not_keep_is_said(path):
+def test_what_an_earlier_version_did_not_keep_is_said():
     _, said = study()
+    of_earlier, of_later = (load(path) for path in EARLIER if path.stem.startswith("KCC"))
     with pytest.raises(InputError, match="saved by an earlier version, which kept nothing to score by; fit it again"):
-        load(path).score(said)
+        of_earlier.score(said)
+    assert np.isfinite(of_later.score(said))
 
 
 def test_the_version_that_saved_a_file_is_told(files, tmp_path):

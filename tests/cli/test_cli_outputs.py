@@ -146,7 +146,7 @@ def test_a_fit_that_fails_makes_no_folder(study, run, monkeypatch):
 
     monkeypatch.setattr("consilience.cli.results.save", full)
     result = run(*FUSED, "--out", "new/out", code=1)
-    assert last(result.stderr) == "No space left on device: new/out."
+    assert last(result.stderr) == "There is no space left to write new/out."
     assert not (study / "new" / "out").exists()
     assert leftovers(study) == []
 

@@ -128,7 +128,7 @@ def pool(*, compiled: bool) -> dict[str, bytes]:
     encoded = ColumnTransformer([("text", OneHotEncoder(sparse_output=False), ["c"])], remainder="passthrough")
     models["columns"] = make_pipeline(encoded, columns).set_output(transform="pandas")
     models["columns"].fit(text, Groupings.from_matrix(said))
-    models["unfitted"] = registry.estimator("SubsetFusion")(random_state=np.random.RandomState(0))
+    models["unfitted"] = registry.estimator("PartitionLabelModel")(random_state=np.random.RandomState(0))
     models["session"] = collecting()
     return {name: saved(model) for name, model in models.items()}
 

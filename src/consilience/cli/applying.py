@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import check_is_fitted
 
 from consilience import load, registry
 from consilience.annotations import Labels
@@ -40,6 +39,8 @@ def predict(
             f"{path}: {type(model).__name__} tells the clusters of the items that it was fitted to, which clusters.csv "
             "of the fit lists, and of no others. To place new items, fit it to groupings that hold them too."
         )
+    if not hasattr(model, "items_"):
+        raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to predict by.")
     if registry.entry(type(model).__name__).kind == "consensus":
         if feature_item is not None:
             raise InputError(f"{type(model).__name__} tells classes by labels; --feature-item is of no use.")
@@ -67,7 +68,6 @@ def last_step(estimator: Any) -> Any:
 
 
 def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index, np.ndarray]:
-    check_is_fitted(last_step(estimator))
     table = read_for(path, estimator, chosen=item)
     by_place = needs_of(estimator).names is None
     return table.index, estimator.predict_proba(table.to_numpy() if by_place else table)
@@ -75,7 +75,6 @@ def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index
 
 def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray, np.ndarray]:
     """Items, the probabilities of their classes, and whether they have labels at all."""
-    check_is_fitted(model)
     labels, _ = read_said(path, reading=reading, model=type(model).__name__)
     try:
         probability = model.predict_proba(as_fitted(labels, model))
