@@ -1,6 +1,6 @@
 """A process of its own with little memory, in which cases are run: ``python -m tests.fuzz.limited KIND N SEED FOLDER``.
 
-Outcomes are printed as lines of JSON. A case that takes more memory than there is, or more than a minute, is seen.
+Outcomes are printed as lines of JSON. A case that takes more memory than there is, or more than a minute of the processor, is seen.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any
 from tests.fuzz.outcome import OTHER
 
 SPARE = 600 << 20  # bytes more than the process has when it begins
-LONGEST = 60  # seconds of a case
+LONGEST = 60  # seconds of a case, of the processor: machines of tests do much besides
+STUCK = 600  # seconds of a case, of the clock
 ROOT = Path(__file__).parents[2]
 
 
@@ -67,18 +68,27 @@ def command_lines(n: int, seed: int, folder: Path, *more: str) -> Iterator[tuple
 
 def timed(run: Any, *arguments: Any) -> Any:
     """Run a case, which may take a minute."""
-
-    def ring(*_: Any) -> None:
-        raise TimeoutError
-
-    signal.signal(signal.SIGALRM, ring)
-    signal.alarm(LONGEST)
+    for timer, bell, seconds in TIMERS:
+        signal.signal(bell, _ring)
+        signal.setitimer(timer, seconds)
     try:
         return run(*arguments)
-    except TimeoutError:
+    except TooLong:
         return OTHER, f"takes more than {LONGEST} seconds", repr(arguments)[:500]
     finally:
-        signal.alarm(0)
+        for timer, *_ in TIMERS:
+            signal.setitimer(timer, 0)
+
+
+class TooLong(BaseException):  # noqa: N818
+    """A case that does not end, which no command turns into a sentence."""
+
+
+def _ring(*_: Any) -> None:
+    raise TooLong
+
+
+TIMERS = ((signal.ITIMER_PROF, signal.SIGPROF, LONGEST), (signal.ITIMER_REAL, signal.SIGALRM, STUCK))
 
 
 if __name__ == "__main__":
