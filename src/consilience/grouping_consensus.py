@@ -55,6 +55,7 @@ class GroupingConsensus(ConsensusEstimator):
             Something was left out, taken for missing, or not used.
         """
         require_no_second(y, type(self).__name__)
+        self._check_parameters()
         arranged = arrange(self._read_groupings(annotations, reset=True, missing=missing))
         with one_blas_thread(), self._progress():
             self._fuse(arranged.said)
