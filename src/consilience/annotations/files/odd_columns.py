@@ -12,7 +12,7 @@ import numpy as np
 from consilience.annotations.files.layout import listed, names_rows
 from consilience.annotations.files.orientation import n_with_gaps
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import MOST_NUMBERED, is_like_missing, is_number
+from consilience.annotations.files.values import MOST_NUMBERED, is_like_missing, is_number, spells_missing
 from consilience.annotations.files.vocabulary import named
 from consilience.annotations.keywords import written
 from consilience.annotations.names import Coded, without
@@ -39,7 +39,8 @@ def mixture(others: list[Any], cells: Coded) -> tuple[list[Any], str]:
     """
     if len(others) < FEWEST_MIXED or len(cells) < FEWEST_MIXED * len(others):
         return [], ""
-    cells = without(cells, np.array([is_like_missing(name) for name in cells.names], dtype=bool))
+    silent = [is_like_missing(name) or spells_missing(name) for name in cells.names]
+    cells = without(cells, np.array(silent, dtype=bool))
     codes = cells.codes.reshape(-1, len(others))
     number = np.array([is_number(name) for name in cells.names] + [False])
     value = np.array([float(name) if is_it else 0.0 for name, is_it in zip(cells.names, number)] + [0.0])
