@@ -272,3 +272,5 @@ ATTRIBUTES: dict[str, Attributes] = {
         "notes_": NOTES,
     },
 }
+GIVEN: Attributes = {"_missing": optional(or_none(list_of(NAME)))}  # how a table was read
+ATTRIBUTES = {name: {**own, **GIVEN} for name, own in ATTRIBUTES.items()}
