@@ -1,6 +1,7 @@
 """A process of its own with little memory, in which cases are run: ``python -m tests.fuzz.limited KIND N SEED FOLDER``.
 
-Outcomes are printed as lines of JSON. A case that takes more memory than there is, or more than a minute of the processor, is seen.
+Outcomes are printed as lines of JSON. A case that takes more memory than there is, or more than a minute of the
+processor, is seen.
 """
 
 from __future__ import annotations
@@ -73,19 +74,19 @@ def timed(run: Any, *arguments: Any) -> Any:
         signal.setitimer(timer, seconds)
     try:
         return run(*arguments)
-    except TooLong:
+    except TooLongError:
         return OTHER, f"takes more than {LONGEST} seconds", repr(arguments)[:500]
     finally:
         for timer, *_ in TIMERS:
             signal.setitimer(timer, 0)
 
 
-class TooLong(BaseException):  # noqa: N818
+class TooLongError(BaseException):
     """A case that does not end, which no command turns into a sentence."""
 
 
 def _ring(*_: Any) -> None:
-    raise TooLong
+    raise TooLongError
 
 
 TIMERS = ((signal.ITIMER_PROF, signal.SIGPROF, LONGEST), (signal.ITIMER_REAL, signal.SIGALRM, STUCK))
