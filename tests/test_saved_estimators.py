@@ -122,10 +122,10 @@ STUDIES = {
 }
 REFUSED = {
     "one group": {"PartitionLabelModel"},
-    "one item": {"PartitionLabelModel", "MCVC", "MECC", "Crowdclustering", *COMPILED},  # no pair, or none to compare
+    "one item": {"PartitionLabelModel", "MCVC", "MECC", "Crowdclustering"},  # no pair, or none to compare
     "one annotator": {"SpectralEM"},
     "two annotators": {"SpectralEM"},
-    "no features": {"MPCKMeans", "ITMLClustering", "SemiCrowd", "InductiveConsensus", *COMPILED},
+    "no features": {"MPCKMeans", "ITMLClustering", "SemiCrowd", "InductiveConsensus"},
 }
 """Estimators that a study tells nothing."""
 
