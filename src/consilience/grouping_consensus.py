@@ -6,15 +6,17 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from jaxtyping import Bool
 from scipy.sparse import issparse
 
 from consilience.annotations import Groupings
-from consilience.annotations.canonical import arrange
+from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.types import AnnotationsLike, Missing, Self
 from consilience.base import as_groupings
 from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
-from consilience.given_annotations import require_no_second, warn_of_unsaid
+from consilience.given_annotations import first_named, models_of_features, require_no_second, warn_of_unsaid
 from consilience.inference.threads import one_blas_thread
 
 
@@ -63,13 +65,23 @@ class GroupingConsensus(ConsensusEstimator):
             warn_of_unsaid(arranged.given, grouped, "no annotations and no cluster (label -1)")
         return self
 
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        """Bring what was learned into the order of the annotations, and name the items of no grouping in a note."""
+        super()._restore(arrangement)
+        notes: list[str] | None = getattr(self, "notes_", None)
+        if notes is not None:
+            given = arrangement.given
+            self.notes_ = [*notes, *_of_unseen(given.items, np.diff(given.incidence.indptr) > 0)]
+
     def __getattr__(self, name: str) -> Any:
-        """Say where to look for a score, which models that place no new items cannot have."""
+        """Say what has a score and what predicts, which models that place no new items cannot."""
         if name == "score":
             raise AttributeError(
                 f"{type(self).__name__} places no new items, and so has no score. To choose a number of clusters use "
                 "consilience.comparison.compare, which foresees judgements that are held out."
             )
+        if name in {"predict", "predict_proba"} and not hasattr(type(self), "predict"):
+            raise AttributeError(_for_new_items(type(self).__name__, name))
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @abstractmethod
@@ -94,3 +106,25 @@ class GroupingConsensus(ConsensusEstimator):
         if not groupings.n_rows:
             raise InputError(f"{model} needs groupings, and none of the {len(groupings)} items is in any.")
         return groupings
+
+
+def _of_unseen(items: pd.Index, grouped: Bool[np.ndarray, " items"]) -> list[str]:
+    """Say which items no grouping holds, if there are any."""
+    unseen = items[~grouped]
+    if unseen.empty:
+        return []
+    be, they = ("is", "it belongs") if len(unseen) == 1 else ("are", "they belong")
+    return [
+        f"{len(unseen)} of {len(items)} items {be} in no grouping; {they} to no cluster (label -1): "
+        f"{first_named(unseen)}."
+    ]
+
+
+def _for_new_items(model: str, method: str) -> str:
+    """Say what places new items, where a model does not."""
+    using = [name for name in models_of_features() if name != "InductiveConsensus"]
+    return (
+        f"{model} places no new items, and so has no {method}; labels_series_ holds the clusters of those that were "
+        f"fitted. For new items fit InductiveConsensus({model}(), classifier) to features and annotations, or a model "
+        f"of features: {', '.join(using)}."
+    )

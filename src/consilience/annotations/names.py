@@ -129,7 +129,7 @@ def without(column: Coded, unwanted: Bool[np.ndarray, " names"]) -> Coded:
     if not unwanted.any():
         return column
     kept = np.flatnonzero(~unwanted)
-    return column.renamed(inverse(kept, len(column.names)), column.names.take(kept))
+    return column.renamed(inverse(kept, len(column.names)), column.names.take(kept).infer_objects())
 
 
 def _without_blanks(column: Coded) -> Coded:
@@ -233,7 +233,7 @@ def outside() -> int:
     level, found = 0, 1
     while frame is not None:  # past whatever of other packages stands between ours
         level += 1
-        if frame.f_globals["__name__"].partition(".")[0] == __name__.partition(".")[0]:
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] == __name__.partition(".")[0]:
             found = level + 1
         frame = frame.f_back
     return found

@@ -17,7 +17,9 @@ from typing import Any
 
 import click
 
+from consilience.annotations.keywords import written_by
 from consilience.cli.interruptions import end_on_signals
+from consilience.cli.keywords import OPTIONS
 from consilience.cli.messages import as_click, note, printable
 from consilience.errors import UnannotatedWarning
 
@@ -56,7 +58,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _warnings_as_notes():
+        with _warnings_as_notes(), written_by(OPTIONS):
             return super().invoke(ctx)
 
 

@@ -28,6 +28,7 @@ from consilience.deep.networks import LIKELIHOODS, Shape
 from consilience.deep.running import Course, Model
 from consilience.deep.training import CHUNK_SIZE, DESCENTS, Data, Fit, Plan
 from consilience.errors import InputError
+from consilience.given_annotations import values_of_missing
 from consilience.judging import rates_of_table, score_of_clusters
 from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
 from consilience.progress import counting
@@ -117,6 +118,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """
         self._check_parameters()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
+        self._missing = values_of_missing(missing)
         study = self._study(X, y, missing)
         model, prior = self._model(study.data), self._prior()
         n_epochs, n_warm = self._lengths(study.data)

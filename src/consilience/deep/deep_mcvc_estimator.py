@@ -29,6 +29,7 @@ from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.errors import InputError
+from consilience.given_annotations import values_of_missing
 from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
 from consilience.view_estimator import ViewEstimator
 
@@ -155,7 +156,9 @@ class DeepMCVC(ViewEstimator):
             Training failed in every restart.
         """
         self._check_parameters()
+        self._require_annotations(X, y)
         values = self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
         said = self._judgements(X, y, missing)
         arranged = arrange(said, values)
         annotated = annotated_items(arranged.said)

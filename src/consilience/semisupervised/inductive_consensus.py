@@ -33,6 +33,7 @@ from consilience.annotations.canonical import arrange
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, Names, RandomSource, Self
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError, UnannotatedWarning
+from consilience.given_annotations import values_of_missing
 from consilience.judging import rates, score_of_clusters
 from consilience.parameters import check_random_state, shown
 from consilience.restoring import Axes
@@ -132,9 +133,11 @@ class InductiveConsensus(CrowdEstimator):
             Features and annotations that do not fit each other, or what is no such estimator.
         """
         self._check_parameters()
+        self._require_annotations(X, y)
         features = self._features(X, reset=True)
         self.consensus_, classifier = self._estimators()
         labels = isinstance(self.consensus_, LabelAggregator)
+        self._missing = values_of_missing(missing)
         read = self._labels_beside(X, y, missing) if labels else self._judgements(X, y, missing)
         with warnings.catch_warnings(), self._progress():
             warnings.simplefilter("ignore", UnannotatedWarning)  # the classifier answers for such items

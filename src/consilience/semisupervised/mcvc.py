@@ -26,6 +26,7 @@ from consilience.annotations.types import (
     Self,
 )
 from consilience.errors import InputError
+from consilience.given_annotations import values_of_missing
 from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.inference.threads import one_blas_thread
@@ -41,6 +42,8 @@ N_DRAWS = 100  # of the weights, over which predictions are averaged
 
 class _UncertainExperts(ViewEstimator):
     """What MCVC and MECC share: all but the number of views."""
+
+    _does_without_features = True
 
     def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
@@ -71,9 +74,11 @@ class _UncertainExperts(ViewEstimator):
             The kept restart still improved after `max_iter` sweeps.
         """
         self._check_parameters()
+        self._require_annotations(X, y)
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
             delattr(self, name)
         features = None if X is None else self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
         said = self._judgements(X, y, missing)
         features = np.empty((len(said), 0)) if features is None else features
         arranged = arrange(said, features)

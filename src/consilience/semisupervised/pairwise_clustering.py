@@ -28,6 +28,7 @@ from consilience.annotations.pairs import pairs_of_ranks
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names, Self
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
+from consilience.given_annotations import values_of_missing
 from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.threads import one_blas_thread
 from consilience.judging import rates_of_table, score_of_clusters
@@ -75,8 +76,10 @@ class PairwiseClustering(CrowdEstimator):
             The model still changed after `max_iter`.
         """
         self._check_parameters()
+        self._require_annotations(X, y)
         model, features = type(self).__name__, self._features(X, reset=True)
         rng = check_random_state(self.random_state)
+        self._missing = values_of_missing(missing)
         arranged = arrange(self._judgements(X, y, missing), features)
         pairs, notes = read_pairs(arranged.said, model, self.max_pairs, rng)
         if self.n_clusters > len(features):

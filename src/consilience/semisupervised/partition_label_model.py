@@ -31,6 +31,7 @@ from consilience.annotations.types import (
 )
 from consilience.base import CrowdEstimator
 from consilience.errors import AnnotationWarning, InputError
+from consilience.given_annotations import values_of_missing
 from consilience.inference import Trace
 from consilience.inference.confusion import confusion_prior
 from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
@@ -95,7 +96,8 @@ class PartitionLabelModel(CrowdEstimator):
     merge : bool, default=True
         Afterwards join clusters that no annotator tells apart, as long as the bound gains by it.
     n_init : int, default=5
-        Restarts; the one with the highest bound is kept.
+        Restarts; the one with the highest bound is kept. One alone often ends in a lower bound, with more clusters than
+        there are; raise the number if the best of ``restart_bounds_`` was reached only once.
     max_iter : int, default=500
         Sweeps of a restart.
     tol : float, default=1e-5
@@ -125,9 +127,12 @@ class PartitionLabelModel(CrowdEstimator):
         Log probability of the annotations left out under each candidate; None if σ² was given.
     annotators_ : DataFrame, one row an annotator
         n_labels, n_groupings, n_groups, accuracy (share of the annotator's labels that the model predicts) and
-        expected_accuracy (posterior mean probability of the label that is due).
+        expected_accuracy (posterior mean probability of the label that is due). The level of neither shows who sorts at
+        random: few labels hardly move the expected accuracy from 0.8, where the prior has it with the weight of
+        50 (J - 1) labels in each cluster, and clusters may follow groups at random. The mean of
+        `consilience.inspection.annotator_agreement` with the others is then about 0.
     groupings_ : DataFrame, one row a grouping
-        The same for each (annotator, grouping).
+        n_labels, n_groups, accuracy and expected_accuracy of each (annotator, grouping).
     annotator_mapping_ : DataFrame, one row a group
         annotator, grouping, group, n_items, clusters (those that go by this label; empty if none) and probability
         (the smallest of their q(t)).
@@ -163,6 +168,7 @@ class PartitionLabelModel(CrowdEstimator):
     3
     """
 
+    _does_without_features = True
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "groupings_": ("groupings",),
         "annotator_mapping_": ("groups",),
@@ -233,7 +239,9 @@ class PartitionLabelModel(CrowdEstimator):
             Other than as many clusters as were asked for own items.
         """
         self._check_parameters()
+        self._require_annotations(X, y)
         features = None if X is None else self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
         groupings = self._groupings(X, y, missing)
         features = np.empty((len(groupings), 0)) if features is None else features
         n_clusters = self._n_clusters(len(features))

@@ -117,7 +117,7 @@ def simulate_experts(
     kept = _random_share(given, observed, rng, at_least=1)
     said = np.where(kept, np.where(flipped, POSITIVE + NEGATIVE - said, said), UNLABELLED)
     annotators = [f"expert {m}" for m in range(1, n_annotators + 1)]
-    return Groupings.from_matrix(pd.DataFrame(_LABELS[said], index=names, columns=annotators))
+    return Groupings.from_matrix(pd.DataFrame(_LABELS[said], index=names), annotators=annotators)
 
 
 def simulate_crowd(

@@ -209,7 +209,7 @@ def test_code_pages_are_detected_and_said(encoding, words):
     assert [row[0] for row in rows_of(table)] == words * 4
     assert len(table.notes) == 1
     assert f"not in UTF-8 and was read as {encoding}" in table.notes[0]
-    assert "--encoding" in table.notes[0]
+    assert "encoding=…" in table.notes[0]
     assert rows_of(table_of(content.encode(encoding), encoding=encoding)) == rows_of(table)
 
 
