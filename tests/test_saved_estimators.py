@@ -330,6 +330,15 @@ def test_however_it_is_configured(name, parameters, tmp_path):
         comes_back(model, tmp_path / "model.zip")
 
 
+@pytest.mark.parametrize("missing", [None, "?", [], ["?", -1, np.nan, date(2024, 1, 1)]])
+@pytest.mark.parametrize("name", [name for name in QUICK if name not in COMPILED])
+def test_values_that_were_said_to_be_missing_come_back(name, missing, tmp_path):
+    table = groups(missing=0.0)
+    table.iloc[::4, 0] = "?" if missing else table.iloc[::4, 0]
+    model = registry.estimator(name)(**quick(name, N_ITEMS)).fit(*given(name, features(), table), missing=missing)
+    comes_back(model, tmp_path / "model.zip")
+
+
 @pytest.mark.parametrize("gold", [{"item 0": 2, "item 4": 1}, {}])
 def test_models_that_were_told_more(gold, tmp_path):
     labels = Labels.from_matrix(groups())
