@@ -393,7 +393,8 @@ def too_large_weights(model):
 
 
 def an_index_among_the_labels(model):
-    model.labels_ = np.array([LONG_INDEX, *model.labels_[1:]], dtype=object)
+    model.labels_ = model.labels_.astype(object)
+    model.labels_[0] = LONG_INDEX
 
 
 def an_index_among_the_starts(model):

@@ -74,19 +74,19 @@ def timed(run: Any, *arguments: Any) -> Any:
         signal.setitimer(timer, seconds)
     try:
         return run(*arguments)
-    except TooLong:
+    except TooLongError:
         return OTHER, f"takes more than {LONGEST} seconds", repr(arguments)[:500]
     finally:
         for timer, *_ in TIMERS:
             signal.setitimer(timer, 0)
 
 
-class TooLong(BaseException):
+class TooLongError(BaseException):
     """A case that does not end, which no command turns into a sentence."""
 
 
 def _ring(*_: Any) -> None:
-    raise TooLong
+    raise TooLongError
 
 
 TIMERS = ((signal.ITIMER_PROF, signal.SIGPROF, LONGEST), (signal.ITIMER_REAL, signal.SIGALRM, STUCK))

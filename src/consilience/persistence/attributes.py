@@ -127,8 +127,9 @@ DEEP: Attributes = {
     **annotators(n_pairs="c", sensitivity="p", specificity="p", weight="f"),
 }
 GROUPS = ("annotator", "grouping", "group")
+OF_ALL: Attributes = {"_missing": optional(or_none(list_of(NAME)))}  # values that say nothing, which earlier files lack
 
-ATTRIBUTES: dict[str, Attributes] = {
+OF_EACH: dict[str, Attributes] = {
     "PartitionLabelModel": {
         **FEATURES,
         **CLUSTERS,
@@ -272,5 +273,4 @@ ATTRIBUTES: dict[str, Attributes] = {
         "notes_": NOTES,
     },
 }
-GIVEN: Attributes = {"_missing": optional(or_none(list_of(NAME)))}  # how a table was read
-ATTRIBUTES = {name: {**own, **GIVEN} for name, own in ATTRIBUTES.items()}
+ATTRIBUTES: dict[str, Attributes] = {name: OF_ALL | own for name, own in OF_EACH.items()}

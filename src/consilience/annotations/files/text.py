@@ -81,6 +81,8 @@ def read_text(open_binary: Callable[[], Any], name: str = "", encoding: str | No
             f"The text is not in {error.encoding} (byte 0x{byte:02x} cannot be); give its encoding, "
             f"{written(encoding=...)}."
         ) from error
+    except UnicodeError as error:  # as of UTF-16 without its mark
+        raise AnnotationError(f"The text is not in {encoding}; give its encoding (--encoding).") from error
 
 
 class _Text:
