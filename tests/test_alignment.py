@@ -103,13 +103,51 @@ def test_missing_scores_of_nullable_columns_are_left_out():
 def test_measures_of_agreement_match_two_indexes(measure):
     true = pd.Series(BLOB, index=NAMES)
     assert measure(true, true.iloc[SHUFFLED]) == 1
-    assert measure(true, pl.Series(BLOB)) == 1
-    assert measure(true, true.iloc[SHUFFLED].to_numpy()) < 0.5
+    assert measure(BLOB, true.iloc[SHUFFLED].to_numpy()) < 0.5
     with pytest.raises(InputError, match=r"is not in the index of 'labels_pred'.*to_numpy"):
         measure(true, pd.Series(BLOB))
     again = pd.Series(BLOB, index=["item 0", *NAMES[:-1]])
     with pytest.raises(InputError, match="the index of 'labels_pred' holds 'item 0' twice"):
         measure(true, again)
+
+
+MEASURES = [
+    *(metrics.ari, metrics.nmi, metrics.ami, metrics.v_measure),
+    *(metrics.clustering_accuracy, metrics.pairwise_f),
+]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize(
+    "index",
+    [NAMES, SHUFFLED, pd.RangeIndex(7, 37, name="photo"), pd.MultiIndex.from_product([range(6), range(5)])],
+    ids=["names", "shuffled", "numbers with a name", "two levels"],
+)
+def test_measures_of_agreement_refuse_names_beside_none(measure, index):
+    true = pd.Series(BLOB, index=index)
+    for bare in (BLOB, BLOB.tolist(), pl.Series(BLOB)):
+        with pytest.raises(
+            InputError, match=r"^'labels_true' is indexed by item .* give model\.labels_series_ in place"
+        ):
+            measure(true, bare)
+        with pytest.raises(InputError, match=r"^'labels_pred' is indexed by item .* give labels_pred\.to_numpy\(\)"):
+            measure(bare, true)
+
+
+@pytest.mark.parametrize("measure", [metrics.ari, metrics.nmi, metrics.ami, metrics.clustering_accuracy])
+def test_measures_of_agreement_go_by_position_where_an_index_names_nothing(measure, numbered):
+    true = pd.Series(BLOB)
+    assert measure(true, numbered.labels_) == 1
+    assert measure(true, pl.Series(BLOB)) == 1
+    part = true.iloc[SHUFFLED[:20]]  # as train_test_split leaves them
+    assert measure(part, BLOB[SHUFFLED[:20]]) == 1
+
+
+def test_the_truth_in_another_order_meets_the_labels_of_a_model_by_name(named):
+    true = pd.Series(BLOB, index=NAMES).iloc[SHUFFLED]
+    assert metrics.ari(true, named.labels_series_) == 1
+    with pytest.raises(InputError, match="labels_series_"):
+        metrics.ari(true, named.labels_)
 
 
 def test_probabilities_of_judgements_match_two_indexes():

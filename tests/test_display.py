@@ -5,14 +5,17 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
-from consilience import Groupings, Labels, Pairs
+from consilience import Groupings, Labels, Pairs, registry
 from consilience.active import ActiveSession
 from consilience.comparison import compare
-from consilience.consensus import CSPA, KCC, SubsetFusion
+from consilience.consensus import CSPA, KCC, DawidSkene, MajorityVote, SubsetFusion
 from consilience.datasets import load_digits, load_iris
 from consilience.display import LONGEST, MOST_NAMES, MOST_ROWS, facts, names_in_short, table
+from consilience.errors import UnannotatedWarning
 from consilience.inference import iterate
 from consilience.simulation import gaussian_clusters, simulate_crowd
 
@@ -120,6 +123,60 @@ def test_a_comparison_shows_what_it_prints(crowd):
     assert shown.text[-1] == result.verdict
     assert "script" not in shown.tags
     assert repr(result) == str(result)
+
+
+def shown_above_the_diagram(model):
+    """The rows above scikit-learn's own HTML, which is there as it always was."""
+    parameters_alone = clone(model)._repr_html_()
+    bundle = model._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    above, style, _ = bundle["text/html"].partition("<style>")
+    assert model._repr_html_().startswith(above + style)
+    assert parameters_alone.startswith("<style>")
+    assert "sk-estimator" in bundle["text/html"]
+    assert bundle["text/plain"] == repr(model) == repr(clone(model))
+    return Shown(above)
+
+
+def test_a_fitted_model_says_what_it_found(crowd):
+    seen = crowd.items[(crowd.summary().annotators_per_item > 0).to_numpy()][:800]
+    model = KCC(4, random_state=0).fit(crowd.restrict(items=seen))
+    shown, sizes = shown_above_the_diagram(model), np.bincount(model.labels_).tolist()
+    assert shown.text[0] == "KCC found:"
+    assert shown.rows[0] == ["clusters", f"4, of {sizes[0]}, {sizes[1]}, {sizes[2]} and {sizes[3]} items"]
+    assert shown.rows[1:3] == [["items", "800"], ["annotators", "8"]]
+    assert shown.rows[3][0] == "converged"
+    assert shown.rows[3][1].startswith("yes after ")
+
+
+def test_a_fitted_model_says_that_it_stopped_early(crowd):
+    with pytest.warns(ConvergenceWarning):
+        model = DawidSkene(max_iter=1).fit(Labels.from_matrix([["p", "q"], ["q", "q"], ["p", "p"], ["q", "p"]]))
+    assert ["converged", "no, stopped after 1 sweeps"] in shown_above_the_diagram(model).rows
+
+
+def test_a_fitted_model_counts_items_of_no_cluster():
+    said = Labels.from_matrix([["p", "p"], ["q", "q"], [None, None]])
+    with pytest.warns(UnannotatedWarning):
+        labels = MajorityVote().fit(said)
+    assert shown_above_the_diagram(labels).rows[:2] == [
+        ["classes", "2, of 1 and 1 items"],
+        ["items", "3, 1 of them in none"],
+    ]
+    fusion = SubsetFusion(2, random_state=0).fit(said.to_groupings())
+    assert shown_above_the_diagram(fusion).text[-1] == " ".join(fusion.notes_)
+
+
+@pytest.mark.parametrize("known", registry.ESTIMATORS.values(), ids=lambda known: known.name)
+def test_every_model_shows_its_diagram_alone_before_it_is_fitted(known):
+    assert known.load()()._repr_html_().startswith("<style>")
+
+
+def test_text_is_shown_where_scikit_learn_is_told_to_show_text(crowd):
+    with config_context(display="text"):
+        model = CSPA(4, random_state=0).fit(crowd.restrict(items=crowd.items[:40]))
+        assert model._repr_mimebundle_() == {"text/plain": "CSPA(n_clusters=4, random_state=0)"}
+        assert not hasattr(model, "_repr_html_")
 
 
 def test_a_session_says_how_far_it_is(session):

@@ -23,6 +23,7 @@ from tests.test_estimator_contract import QUICK
 
 CONSENSUS = [name for name, entry in registry.ESTIMATORS.items() if entry.kind == "consensus"]
 FEATURES = ["PartitionLabelModel", "MECC", "MPCKMeans", "SemiCrowd", "InductiveConsensus"]
+WITHOUT_FEATURES = ["PartitionLabelModel", "MECC"]
 N_ITEMS = 24
 ITEMS = [f"t{i}" for i in range(N_ITEMS)]
 TRUTH = np.arange(N_ITEMS) % 2
@@ -177,6 +178,13 @@ class TestFramesBesideFeatures:
         frame, sentence = REFUSED[case]
         with pytest.raises(InputError, match=sentence):
             model_of(name).fit(self.X, frame)
+
+    @pytest.mark.parametrize("wide", [WIDE, WIDE.to_numpy(), pd.DataFrame([["p", "x"], ["q", "x"]] * 6)], ids=type)
+    def test_annotations_given_alone_are_said_to_come_second(self, name, wide):
+        sentence = rf"{name} requires y to be passed, .* Give the annotations second, as in fit\(X, annotations\)"
+        sentence += r"; without features, fit\(None, annotations\)\." if name in WITHOUT_FEATURES else r"\.$"
+        with pytest.raises(InputError, match=sentence):
+            model_of(name).fit(wide)
 
     def test_features_given_twice_are_refused(self, name):
         with pytest.raises(InputError, match=f"seems to hold features.*{name} takes them as X, beside the annotations"):
@@ -425,3 +433,10 @@ class TestItemsThatNobodyLabelled:
         for model in (InductiveConsensus(MajorityVote()), MECC(2, random_state=0), CSPA(2, random_state=0)):
             args = (self.said().to_groupings(),) if isinstance(model, CSPA) else (X, self.said())
             model.fit(*args)  # without a warning, which would be an error
+
+
+def test_code_without_a_module_is_warned_too():
+    """A profiler and `exec` run code whose globals have no ``__name__``."""
+    code = "model.fit([['p', 'x'], ['p', 'x'], ['q', 'y'], [None, None]])"
+    with pytest.warns(UnannotatedWarning, match="1 item has no annotations"):
+        exec(code, {"model": KCC(2, random_state=0)})

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
@@ -16,7 +18,7 @@ from consilience.annotations import concat
 from consilience.comparison import compare
 from consilience.consensus import SubsetFusion
 from consilience.datasets import load_wine
-from consilience.errors import AnnotationError, MatchingError
+from consilience.errors import AnnotationError, InputError, MatchingError
 from consilience.matching import matched, rows_of_matrix
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_crowd
@@ -212,6 +214,7 @@ class Halved(TransformerMixin, BaseEstimator):
         ([StandardScaler()], "standardscaler"),
         ([StandardScaler().set_output(transform="pandas"), PCA(2)], "pca"),
         ([FunctionTransformer(np.log1p), StandardScaler(), PCA(2)], "standardscaler"),
+        ([FunctionTransformer(np.log1p), make_pipeline(PCA(3), StandardScaler())], "pipeline"),
         (["passthrough", Halved()], "halved"),
         ([StandardScaler().set_output(transform="pandas"), Halved()], "halved"),
     ],
@@ -221,6 +224,50 @@ def test_the_step_that_dropped_the_names_is_named(wine, steps, at_fault):
     pipeline = make_pipeline(*steps, model())
     with pytest.raises(MatchingError, match=rf"the step '{at_fault}' of the pipeline .*set_output\(transform=.pandas"):
         pipeline.fit(features, crowd)
+
+
+def renumbered(table):
+    return table.reset_index(drop=True)
+
+
+@pytest.mark.parametrize(
+    ("names", "as_pandas"),
+    [
+        (lambda i: f"wine {i}", False),
+        (lambda i: f"wine {i}", True),
+        (lambda i: (i + 5) % 178, False),
+        (lambda i: i if i < 2 else 179 - i, False),
+    ],
+)
+def test_the_step_that_renumbered_the_rows_is_named_before_those_that_drop_the_index(wine, names, as_pandas):
+    index = [names(i) for i in range(178)]
+    features, crowd, _ = wine
+    features = features.set_axis(index)
+    crowd = Groupings.from_matrix(crowd.to_matrix().set_axis(index))
+    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), FunctionTransformer(renumbered), PCA(2))
+    if as_pandas:
+        pipeline.set_output(transform="pandas")
+    pipeline.steps.append(("model", model(max_clusters=4)))
+    with pytest.raises(MatchingError) as refused:
+        pipeline.fit(features, crowd)
+    said = str(refused.value)
+    assert "the step 'functiontransformer' of the pipeline returned a DataFrame with another index, as reset" in said
+    assert ("through the steps after it with pipeline.set_output" in said) is not as_pandas
+
+
+def test_rows_whose_names_are_their_numbers_lose_nothing_when_they_are_renumbered(wine):
+    features, crowd, _ = wine
+    features = features.reset_index(drop=True)
+    crowd = Groupings.from_matrix(crowd.to_matrix().to_numpy(), items=list(range(178)))
+    pipeline = make_pipeline(FunctionTransformer(renumbered), StandardScaler(), model(max_clusters=4))
+    with pytest.raises(MatchingError, match="the step 'standardscaler' of the pipeline returned an array"):
+        pipeline.fit(features, crowd)
+
+
+def test_a_frame_that_had_no_names_is_no_steps_fault(wine):
+    features, crowd, _ = wine
+    with pytest.raises(MatchingError, match="cannot be matched; give X as a DataFrame indexed by item"):
+        make_pipeline(StandardScaler(), model()).fit(features.reset_index(drop=True), crowd)
 
 
 def test_names_that_were_never_there_are_no_steps_fault(wine):
@@ -256,6 +303,52 @@ def test_compare_refuses_lost_names_and_names_no_winner(wine):
     models = {"people": SubsetFusion(3), "both": make_pipeline(StandardScaler(), model())}
     with pytest.raises(MatchingError, match="the step 'standardscaler'"):
         compare(models, crowd, features, n_folds=2, memory=False, random_state=0)
+
+
+# ---- spelling, and frames of other libraries
+
+
+@pytest.mark.parametrize(
+    ("theirs", "said"),
+    [
+        (["P-29", "P-30"], "'P-029' in the annotations seems to be 'P-29' in X"),
+        (["p-029", "p-030"], "seems to be 'p-029' in X. Give both the same names"),
+        ([" P-029", " P-030"], "seems to be ' P-029' in X"),
+    ],
+)
+def test_names_that_differ_in_spelling_are_shown_side_by_side(theirs, said):
+    mine = Groupings.from_matrix([["p"], ["q"]], items=["P-029", "P-030"])
+    with pytest.raises(MatchingError, match=rf"^No item of the annotations .*{said}"):
+        matched(mine, pd.DataFrame({"f": [1.0, 2.0]}, index=theirs))
+    with pytest.raises(MatchingError, match=rf"^The item 'P-030' .*\. The nearest name is {theirs[1]!r}\. Leave items"):
+        matched(mine, pd.DataFrame({"f": [1.0, 2.0]}, index=["P-029", theirs[1]]))
+
+
+@pytest.mark.parametrize(("mine", "theirs"), [([1, 2], ["1", "2"]), (["1", "2"], [1, 2])])
+def test_numbers_and_texts_are_shown_side_by_side(mine, theirs):
+    annotations = Groupings.from_matrix([["p"], ["q"]], items=mine)
+    with pytest.raises(MatchingError, match=f"{mine[0]!r} in the annotations seems to be {theirs[0]!r} in X"):
+        matched(annotations, pd.DataFrame({"f": [1.0, 2.0]}, index=theirs))
+
+
+@pytest.mark.parametrize("library", [pl.from_pandas, pa.Table.from_pandas])
+def test_a_frame_without_an_index_is_told_how_to_get_one(library):
+    named = library(X.reset_index(names="id"))
+    with pytest.raises(
+        InputError, match=r"of item 0 is 'ant'. .* make it the index: X.to_pandas\(\).set_index\('id'\)"
+    ):
+        model().fit(named, NAMED)
+    with pytest.raises(MatchingError, match=r"such as 'id', X.to_pandas\(\).set_index\(\"id\"\)"):
+        model().fit(library(X.reset_index(drop=True)), NAMED)
+    with pytest.raises(InputError, match=r"drop the column. .* the index: X.set_index\('id'\)"):
+        model().fit(X.reset_index(names="id"), NAMED)
+    assert model().fit(named.to_pandas().set_index("id"), NAMED).items_.tolist() == NAMES
+
+
+def test_a_column_of_words_that_name_no_items_is_no_index():
+    words = X.assign(kind=["p", "p", "q"])
+    with pytest.raises(InputError, match=r"encode or drop the column.$"):
+        model().fit(words, NAMED)
 
 
 # ---- sessions

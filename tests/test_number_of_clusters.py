@@ -235,6 +235,23 @@ def test_models_that_place_no_new_items_name_what_compares_them(model):
         _ = model.nothing
 
 
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+@pytest.mark.parametrize("model", [SubsetFusion(3, random_state=0), CSPA(3)], ids=lambda model: type(model).__name__)
+def test_models_that_place_no_new_items_name_what_predicts(model, method):
+    name = type(model).__name__
+    sentence = rf"^{name} places no new items, and so has no {method};.* InductiveConsensus\({name}\(\), classifier\)"
+    for asked in (model, model.fit(GROUPINGS)):
+        assert not hasattr(asked, method)
+        with pytest.raises(AttributeError, match=sentence) as refused:
+            getattr(asked, method)
+        assert "PartitionLabelModel" in str(refused.value)
+
+
+def test_a_model_that_places_new_items_is_not_said_to_place_none():
+    with pytest.raises(AttributeError, match=r"^'KCC' object has no attribute 'predict_proba'"):
+        _ = KCC(3).predict_proba
+
+
 @pytest.mark.parametrize("known", registry.ESTIMATORS.values(), ids=lambda known: known.name)
 def test_every_model_that_predicts_scores(known):
     found = known.load()

@@ -69,6 +69,7 @@ class LabelAggregator(ConsensusEstimator):
             Something was left out, taken for missing, or not used.
         """
         require_no_second(y, type(self).__name__)
+        self._check_parameters()
         labels = self._labels(annotations, reset=True, missing=missing)
         known = self._known_of_items(labels)
         arranged = arrange(labels, known)

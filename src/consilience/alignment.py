@@ -9,6 +9,10 @@
 
 Everything else is refused: an index that lacks an item or holds one twice, and numbers 0 … n − 1 in another order,
 which may be rows that were shuffled or numbers that somebody made up.
+
+Of two clusterings, neither of which is a model's, a Series beside an array is matched by position if its index names
+nothing: numbers 0 … n − 1, or some other numbers without a name, as a split into training and test leaves them. An
+index of names, or of 0 … n − 1 in another order, is refused beside what has none.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.names import MISSING, plain
+from consilience.annotations.spelling import near_spelling
 from consilience.errors import MatchingError
 
 BY_POSITION = "Give an array, such as .to_numpy(), to match by position."
@@ -121,6 +126,56 @@ def in_order_of(first: Any, second: Any, name_of_first: str, name_of_second: str
     return first, second.iloc[place]
 
 
+def clusterings_in_order(first: Any, second: Any, name_of_first: str, name_of_second: str) -> tuple[Any, Any]:
+    """Two clusterings of the same items in one order, as `in_order_of`; names beside none are refused.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n_items,)
+    name_of_first, name_of_second : for messages
+
+    Raises
+    ------
+    MatchingError
+        As in `in_order_of`; or one has an index that names its items and the other has none, as the ``labels_`` of a
+        model.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> clusterings_in_order(pd.Series([0, 1], index=["bee", "ant"]), [1, 0], "truth", "labels")
+    Traceback (most recent call last):
+    consilience.errors.MatchingError: 'truth' is indexed by item (such as 'bee') and 'labels' has no index, ...
+    """
+    pairs = ((first, name_of_first, second, name_of_second), (second, name_of_second, first, name_of_first))
+    for named, name, bare, name_of_bare in pairs:
+        if isinstance(named, pd.Series) and not isinstance(bare, pd.Series | pd.DataFrame) and names_items(named.index):
+            raise MatchingError(
+                f"'{name}' is indexed by item (such as {plain(named.index[0])!r}) and '{name_of_bare}' has no index, "
+                "so that nobody can tell whether they are in one order. Of a fitted model give model.labels_series_ "
+                f"in place of model.labels_, to match by name; or give {name}.to_numpy(), if the order is the same."
+            )
+    return in_order_of(first, second, name_of_first, name_of_second)
+
+
+def names_items(index: pd.Index) -> bool:
+    """Whether an index says which item each row is: names, or 0 … n − 1 in another order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names_items(pd.Index(["a", "b"])), names_items(pd.Index([1, 0, 2])), names_items(pd.Index([0, 5], name="photo"))
+    (True, True, True)
+    >>> names_items(pd.RangeIndex(3)), names_items(pd.Index([8, 2, 5]))
+    (False, False)
+    """
+    if are_numbers(index):
+        return False
+    if index.name is not None or index.nlevels > 1 or not pd.api.types.is_integer_dtype(index.dtype):
+        return True
+    return bool(index.sort_values().equals(pd.RangeIndex(len(index))))
+
+
 def _by_name(table: pd.DataFrame, items: pd.Index, what: str) -> pd.DataFrame:
     if table.index.equals(items):
         return table
@@ -130,7 +185,8 @@ def _by_name(table: pd.DataFrame, items: pd.Index, what: str) -> pd.DataFrame:
     absent = items.difference(table.index, sort=False)
     if len(absent):
         numbered = f" The rows of the table are numbered, and its items have names. {BY_POSITION}"
-        hint = numbered if are_numbers(table.index) and len(absent) == len(items) == len(table) else ""
+        near = near_spelling(absent[0], table.index.difference(items, sort=False))
+        hint = numbered if are_numbers(table.index) and len(absent) == len(items) == len(table) else near
         raise MatchingError(
             f"{what} has no row for item {plain(absent[0])!r}, one of {len(absent)} that it lacks.{hint}"
         )

@@ -19,11 +19,13 @@ from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.canonical import Arrangement
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.spelling import near_spelling
 from consilience.annotations.types import FeaturesLike
+from consilience.display import facts, sizes_in_short
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.given_annotations import read_beside
 from consilience.matching import matched
-from consilience.parameters import require
+from consilience.parameters import require_common
 from consilience.profiles import association, cluster_profile
 from consilience.progress import showing
 from consilience.restoring import Axes, restore
@@ -47,6 +49,7 @@ class CrowdEstimator(BaseEstimator):
     """
 
     _name_of_labels = "cluster"
+    _does_without_features = False  # whether None may be given for them
     _axes: ClassVar[Axes] = {
         "labels_": ("items",),
         "responsibilities_": ("items",),
@@ -58,6 +61,31 @@ class CrowdEstimator(BaseEstimator):
         tags.estimator_type = "clusterer"
         tags.target_tags.required = True
         return tags
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, below what a fitted model found."""
+        return self._found_in_html() + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        found = {"text/html": self._found_in_html() + bundle["text/html"]} if "text/html" in bundle else {}
+        return bundle | found
+
+    def _found_in_html(self) -> str:
+        """What a fitted model found, as a short table; nothing before it is fitted."""
+        if not hasattr(self, "labels_"):
+            return ""
+        codes, several = self._cluster_codes(), "classes" if self._name_of_labels == "label" else "clusters"
+        found = {several: sizes_in_short(np.bincount(codes[codes >= 0], minlength=self.n_clusters_).tolist())}
+        n_nowhere = int((codes < 0).sum())
+        found["items"] = f"{len(codes):,}" + (f", {n_nowhere:,} of them in none" if n_nowhere else "")
+        if hasattr(self, "annotators_"):
+            found["annotators"] = f"{len(self.annotators_):,}"
+        if len(getattr(self, "views_", ())) > 1:
+            found["views"] = f"{len(self.views_)}; the clusters above are those of view 0"
+        if hasattr(self, "converged_"):
+            found["converged"] = f"{'yes' if self.converged_ else 'no, stopped'} after {self.n_iter_:,} sweeps"
+        return facts(f"{type(self).__name__} found:", found, below=" ".join(getattr(self, "notes_", ())))
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit, and give the clusters of the items.
@@ -133,11 +161,13 @@ class CrowdEstimator(BaseEstimator):
         codes = self._cluster_codes()
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
 
+    def _check_parameters(self) -> None:
+        """Raise an InputError if a parameter is wrong, whatever the data are; a subclass adds its own."""
+        require_common(self)
+
     def _progress(self) -> AbstractContextManager[None]:
         """Context in which sweeps, restarts and the like are shown, if the estimator is verbose."""
-        verbose = getattr(self, "verbose", False)
-        require(self, "verbose", "True or False", isinstance(verbose, int | np.integer | np.bool_))
-        return showing(type(self).__name__, shown=bool(verbose))
+        return showing(type(self).__name__, shown=bool(getattr(self, "verbose", False)))
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
         """Place of each item's cluster among `_cluster_names`; -1 for items of none."""
@@ -172,14 +202,16 @@ class CrowdEstimator(BaseEstimator):
             raise InputError(f"'annotator' must be one name. Got a {type(annotator).__name__} instead: {annotator!r}.")
         place = int(self.annotators_.index.get_indexer(name_index([annotator]))[0])
         if place == MISSING:
-            raise InputError(f"Annotator {annotator!r} was not fitted.")
+            hint = near_spelling(annotator, self.annotators_.index)
+            raise InputError(f"Annotator {annotator!r} was not fitted.{hint}")
         return place
 
     def _places(self, names: Any) -> Int[np.ndarray, " names"]:
         wanted = name_index(listed(names, "items"))
         place: np.ndarray = self.items_.get_indexer(wanted)
         if (place == MISSING).any():
-            raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} was not fitted.")
+            unknown = plain(wanted[place == MISSING][0])
+            raise InputError(f"Item {unknown!r} was not fitted.{near_spelling(unknown, self.items_)}")
         return place
 
     def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
@@ -204,19 +236,44 @@ class CrowdEstimator(BaseEstimator):
                 f"Feature {self._name_of_feature(column)!r} of item {item!r} is {values[row, column]:g}, whose square "
                 f"is infinite. Expected numbers of at most {LARGEST:g}: scale the feature."
             )
+        if reset:
+            self._require_spread(values)
         if reset and self._depends_on_scale():
             self._warn_of_scales(values)
         return values
+
+    def _require_spread(self, values: Float[np.ndarray, "items features"]) -> None:
+        """Raise an InputError if a feature varies so little that its squares are zero."""
+        if not len(values):
+            return
+        spread = values.max(axis=0) - values.min(axis=0)
+        tiny = np.flatnonzero((spread > 0) & (spread < 1 / LARGEST))
+        if len(tiny):
+            raise InputError(
+                f"The values of feature {self._name_of_feature(tiny[0])!r} differ by {spread[tiny[0]]:g} at most, and "
+                f"its square is zero. Expected differences of at least {1 / LARGEST:g}: scale the feature."
+            )
 
     def _require_features(self, X: Any) -> None:
         model = type(self).__name__
         if isinstance(X, Annotations):
             raise InputError(
-                f"{model} takes features first and annotations second, as in fit(X, annotations). Got "
-                f"{type(X).__name__} first."
+                f"{model} takes features first and annotations second, as in fit(X, annotations)"
+                f"{self._without_features()}. Got {type(X).__name__} first."
             )
         if X is None:
             raise InputError(f"{model} needs features, and X is None.")
+
+    def _require_annotations(self, X: Any, y: Any) -> None:
+        """Raise an InputError if one argument was given alone, which is taken for features."""
+        if y is None and not isinstance(X, Annotations):
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Give the annotations "
+                f"second, as in fit(X, annotations){self._without_features()}."
+            )
+
+    def _without_features(self) -> str:
+        return "; without features, fit(None, annotations)" if self._does_without_features else ""
 
     def _depends_on_scale(self) -> bool:
         """Whether the answer changes if a feature is given in another unit."""
@@ -329,6 +386,7 @@ def _is_name(names: Any) -> bool:
 
 
 def _require_numeric(X: Any) -> None:
+    as_pandas = "" if isinstance(X, pd.DataFrame) else ".to_pandas()"
     if not isinstance(X, pd.DataFrame):
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if not isinstance(frame, nw.DataFrame):
@@ -340,7 +398,10 @@ def _require_numeric(X: Any) -> None:
             bad = pd.to_numeric(X[name], errors="coerce").isna() & X[name].notna()
             if bad.any():
                 row = int(bad.to_numpy().argmax())
+                hint = ""
+                if X[name].is_unique and X[name].notna().all():
+                    hint = f" If it names the items, make it the index: X{as_pandas}.set_index({name!r})."
                 raise InputError(
                     f"Feature {name!r} of item {X.index[row]!r} is {X[name].iloc[row]!r}. "
-                    "Expected a number: encode or drop the column."
+                    f"Expected a number: encode or drop the column.{hint}"
                 )

@@ -67,6 +67,24 @@ def names_in_short(names: Iterable[Any], n_names: int) -> str:
     return f"[{', '.join(shown + more)}]"
 
 
+def sizes_in_short(sizes: Sequence[int]) -> str:
+    """Return how many clusters there are and of how many items, the smallest and largest only where there are many.
+
+    Examples
+    --------
+    >>> sizes_in_short([24, 18, 12])
+    '3, of 24, 18 and 12 items'
+    >>> sizes_in_short([12] + 49 * [3]), sizes_in_short([7]), sizes_in_short([])
+    ('50, of 3 to 12 items', '1, of 7 items', '0')
+    """
+    if not sizes:
+        return "0"
+    if len(sizes) > MOST_NAMES:
+        return f"{len(sizes):,}, of {min(sizes):,} to {max(sizes):,} items"
+    *first, last = (f"{size:,}" for size in sizes)
+    return f"{len(sizes)}, of {', '.join(first)}{' and ' if first else ''}{last} items"
+
+
 def _cell(tag: str, value: Any) -> str:
     side = "right" if isinstance(value, Number) and not isinstance(value, bool) else "left"
     text = _cut(_text(value), LONGEST)

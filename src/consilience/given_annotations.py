@@ -106,7 +106,7 @@ def with_names(found: Given, items: pd.Index | None) -> Annotations:
 
 def with_features(model: str) -> str:
     """Say that a model reads annotations alone, and which models use features."""
-    using = [name for name in ESTIMATORS if _uses_features(name)]
+    using = models_of_features()
     return f"{model} reads annotations alone, fit(annotations); with features, fit(X, annotations): {', '.join(using)}."
 
 
@@ -116,6 +116,11 @@ def of_groupings() -> str:
         name for name, known in ESTIMATORS.items() if known.kind == "consensus" and known.reads[0] == "groupings"
     ]
     return f"Groups whose names mean nothing to other annotators are for {', '.join(reading)}."
+
+
+def models_of_features() -> list[str]:
+    """Names of the models that use features."""
+    return [name for name in ESTIMATORS if _uses_features(name)]
 
 
 def _uses_features(model: str) -> bool:

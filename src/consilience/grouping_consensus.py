@@ -16,7 +16,7 @@ from consilience.annotations.types import AnnotationsLike, Missing, Self
 from consilience.base import as_groupings
 from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
-from consilience.given_annotations import first_named, require_no_second, warn_of_unsaid
+from consilience.given_annotations import first_named, models_of_features, require_no_second, warn_of_unsaid
 from consilience.inference.threads import one_blas_thread
 
 
@@ -55,6 +55,7 @@ class GroupingConsensus(ConsensusEstimator):
             Something was left out, taken for missing, or not used.
         """
         require_no_second(y, type(self).__name__)
+        self._check_parameters()
         arranged = arrange(self._read_groupings(annotations, reset=True, missing=missing))
         with one_blas_thread(), self._progress():
             self._fuse(arranged.said)
@@ -73,12 +74,14 @@ class GroupingConsensus(ConsensusEstimator):
             self.notes_ = [*notes, *_of_unseen(given.items, np.diff(given.incidence.indptr) > 0)]
 
     def __getattr__(self, name: str) -> Any:
-        """Say where to look for a score, which models that place no new items cannot have."""
+        """Say what has a score and what predicts, which models that place no new items cannot."""
         if name == "score":
             raise AttributeError(
                 f"{type(self).__name__} places no new items, and so has no score. To choose a number of clusters use "
                 "consilience.comparison.compare, which foresees judgements that are held out."
             )
+        if name in {"predict", "predict_proba"} and not hasattr(type(self), "predict"):
+            raise AttributeError(_for_new_items(type(self).__name__, name))
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @abstractmethod
@@ -115,3 +118,13 @@ def _of_unseen(items: pd.Index, grouped: Bool[np.ndarray, " items"]) -> list[str
         f"{len(unseen)} of {len(items)} items {be} in no grouping; {they} to no cluster (label -1): "
         f"{first_named(unseen)}."
     ]
+
+
+def _for_new_items(model: str, method: str) -> str:
+    """Say what places new items, where a model does not."""
+    using = [name for name in models_of_features() if name != "InductiveConsensus"]
+    return (
+        f"{model} places no new items, and so has no {method}; labels_series_ holds the clusters of those that were "
+        f"fitted. For new items fit InductiveConsensus({model}(), classifier) to features and annotations, or a model "
+        f"of features: {', '.join(using)}."
+    )

@@ -13,15 +13,18 @@ array was.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any, TypeVar
 
+import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from consilience.annotations import Annotations
 from consilience.annotations.names import is_default, plain
+from consilience.annotations.spelling import near_spelling, nearest
 from consilience.errors import MatchingError
 
 Kind = TypeVar("Kind", bound=Annotations)
@@ -39,7 +42,7 @@ def matched(annotations: Kind, X: Any) -> Kind:
     if X is None:
         return annotations
     if not isinstance(X, pd.DataFrame):
-        _require_no_names(annotations)
+        _require_no_names(annotations, X)
         _require_length(annotations, X)
         return annotations
     if X.index.has_duplicates:
@@ -84,17 +87,30 @@ def _by_name(annotations: Kind, names: pd.Index) -> Kind:
     if absent.all():
         raise MatchingError(
             f"No item of the annotations (such as {_first(annotations.items)!r}) is in the index of X (such as "
-            f"{_first(names)!r}). Set the items' names as index of X{_in_pipeline()}."
+            f"{_first(names)!r}). {_why_none(annotations, names)}"
         )
     lost = annotations.items[absent & (annotations.summary().annotators_per_item > 0).to_numpy()]
     if len(lost):
         count = f", one of {len(lost)} such items" if len(lost) > 1 else ""
         raise MatchingError(
-            f"The item {_first(lost)!r} has annotations but no row in X{count}. Leave items out with "
+            f"The item {_first(lost)!r} has annotations but no row in X{count}."
+            f"{near_spelling(_first(lost), names.difference(annotations.items, sort=False))} Leave items out with "
             "annotations.restrict(items=…); before a cross-validation, which divides X and annotations by position, "
             "bring both into one order with annotations.reindex(X.index)."
         )
     return annotations.reindex(names)
+
+
+def _why_none(annotations: Annotations, names: pd.Index) -> str:
+    """Say why no item of the annotations is among the names of X: spelling, a step of a pipeline, or another index."""
+    if len(annotations) and not is_default(names):
+        near = nearest(annotations.items[0], names)
+        if near is not None:
+            return (
+                f"The names are spelled differently: {_first(annotations.items)!r} in the annotations seems to be "
+                f"{plain(near)!r} in X. Give both the same names."
+            )
+    return f"Set the items' names as index of X{_in_pipeline(annotations)}."
 
 
 def _require_length(annotations: Annotations, X: Any) -> None:
@@ -106,14 +122,22 @@ def _require_length(annotations: Annotations, X: Any) -> None:
         )
 
 
-def _require_no_names(annotations: Annotations) -> None:
+def _require_no_names(annotations: Annotations, X: Any) -> None:
     if not annotations.named:
         return
-    why = _in_pipeline() or "; give X as a DataFrame indexed by item"
+    why = _in_pipeline(annotations) or f"; {_as_index(X)}"
     raise MatchingError(
         f"The items of the annotations have names (such as {_first(annotations.items)!r}) and the rows of X have none, "
         f"so that they cannot be matched{why}. {_as_rows(annotations)}"
     )
+
+
+def _as_index(X: Any) -> str:
+    """Say how X gets an index: a frame of polars or another library has none."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return "give X as a DataFrame indexed by item"
+    return "a frame of pandas has an index: with a column of names, such as 'id', X.to_pandas().set_index(\"id\")"
 
 
 def _as_rows(annotations: Annotations) -> str:
@@ -127,40 +151,75 @@ def _first(names: pd.Index) -> Any:
     return plain(names[0]) if len(names) else None
 
 
-def _in_pipeline() -> str:
+@dataclass(frozen=True)
+class Dropping:
+    """The step of a pipeline that gave rows without the names that they had.
+
+    Attributes
+    ----------
+    name : of the step.
+    renumbers : whether it returned a DataFrame, with an index of its own.
+    array_after : whether it, or a step after it, returned no DataFrame.
+    """
+
+    name: str
+    renumbers: bool
+    array_after: bool
+
+
+def _in_pipeline(annotations: Annotations) -> str:
     """Name the step of a pipeline that dropped the names of items, and the remedy; empty if there is none."""
-    step = step_without_names(sys._getframe())
-    if step is None:
+    found = step_without_names(sys._getframe(), annotations.items)
+    if found is None:
         return ""
+    kept = 'pipeline.set_output(transform="pandas")'
+    if not found.renumbers:
+        return f": the step {found.name!r} of the pipeline returned an array without them; keep them with {kept}"
+    after = f", and through the steps after it with {kept}" if found.array_after else ""
     return (
-        f": the step {step!r} of the pipeline returned an array without them; keep them with "
-        'pipeline.set_output(transform="pandas")'
+        f": the step {found.name!r} of the pipeline returned a DataFrame with another index, as reset_index does; keep "
+        f"the index in that step{after}"
     )
 
 
-def step_without_names(frame: FrameType | None) -> str | None:
-    """Name of the pipeline's first step that turns the DataFrame it was given into what has no index of its own.
+def step_without_names(frame: FrameType | None, items: pd.Index) -> Dropping | None:
+    """The pipeline's first step that turns the DataFrame it was given into what has another index, or none.
 
     The pipeline is looked for among the callers, since a step is not told what it is part of. Two rows are sent through
-    its fitted steps.
+    its fitted steps. A pipeline that was given rows without names has dropped none.
     """
     while frame is not None:
         pipeline, X = frame.f_locals.get("self"), frame.f_locals.get("X")
-        if isinstance(pipeline, Pipeline) and isinstance(X, pd.DataFrame):
-            return _first_dropping(pipeline, X.iloc[:2])
+        if isinstance(pipeline, Pipeline) and isinstance(X, pd.DataFrame) and _has_names(X, items):
+            return _first_dropping(pipeline, X)
         frame = frame.f_back
     return None
 
 
-def _first_dropping(pipeline: Pipeline, rows: pd.DataFrame) -> str | None:
+def _has_names(X: pd.DataFrame, items: pd.Index) -> bool:
+    return not is_default(X.index) or bool(items.isin(X.index).any())
+
+
+def _first_dropping(pipeline: Pipeline, X: pd.DataFrame) -> Dropping | None:
+    rows: Any = _two_rows(X)
+    found: Dropping | None = None
     for name, step in pipeline.steps[:-1]:
         if step in (None, "passthrough"):
             continue
         try:
             passed = step.transform(rows)
         except Exception:  # another's step: it is only asked in order to name it
-            return str(name)
-        if not isinstance(passed, pd.DataFrame) or not passed.index.equals(rows.index):
-            return str(name)
+            return found or Dropping(str(name), renumbers=False, array_after=True)
+        is_array = not isinstance(passed, pd.DataFrame)
+        if found is None and (is_array or not passed.index.equals(rows.index)):
+            found = Dropping(str(name), renumbers=not is_array, array_after=is_array)
+        elif found is not None and is_array:
+            return replace(found, array_after=True)
         rows = passed
-    return None
+    return found
+
+
+def _two_rows(X: pd.DataFrame) -> pd.DataFrame:
+    """Two rows that an index made anew, 0 and 1, would not leave as they are, unless it would leave all rows so."""
+    numbers = pd.RangeIndex(len(X))
+    return X.iloc[-2:] if X.index[:2].equals(numbers[:2]) and not X.index.equals(numbers) else X.iloc[:2]

@@ -2,9 +2,10 @@
 
 Clusterings are two one-dimensional arrays of cluster names, one entry an item; only which items share a name matters,
 never the names themselves, and the two clusterings may have different numbers of clusters. Two pandas Series are
-matched by their indexes, or refused where these differ in more than their order; everything else is matched by
-position. What scikit-learn has is scikit-learn's; the rest works on the contingency table of the two clusterings, never
-on all pairs of items.
+matched by their indexes, or refused where these differ in more than their order; arrays, lists and Series whose index
+is 0 … n - 1 are matched by position. A Series whose index names items is refused beside an array, such as the
+``labels_`` of a model, in whose order it may not be; give the model's ``labels_series_``. What scikit-learn has is
+scikit-learn's; the rest works on the contingency table of the two clusterings, never on all pairs of items.
 
 References
 ----------
@@ -31,7 +32,7 @@ from sklearn.metrics import (
 )
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
-from consilience.alignment import in_order_of
+from consilience.alignment import clusterings_in_order, in_order_of
 from consilience.annotations.types import ArrayLike
 from consilience.errors import InputError
 
@@ -66,7 +67,8 @@ def nmi(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length.
+        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
+        index names items and the other has no index.
 
     See Also
     --------
@@ -104,7 +106,8 @@ def ami(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length.
+        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
+        index names items and the other has no index.
 
     Examples
     --------
@@ -133,7 +136,8 @@ def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length.
+        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
+        index names items and the other has no index.
 
     Examples
     --------
@@ -142,6 +146,16 @@ def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     1.0
     >>> ari([0, 0, 1, 1], [0, 1, 0, 1])
     -0.5
+
+    A Series that is indexed by item, in whatever order, and the clusters of a model:
+
+    >>> import pandas as pd
+    >>> from consilience import Groupings
+    >>> from consilience.consensus import CSPA
+    >>> sorts = Groupings.from_lists([[["ant", "bee"], ["cow", "pig"]], [["ant", "bee"], ["cow"], ["pig"]]])
+    >>> kind = pd.Series({"cow": "mammal", "ant": "insect", "bee": "insect", "pig": "mammal"})
+    >>> ari(kind, CSPA(n_clusters=2, random_state=0).fit(sorts).labels_series_)
+    1.0
     """
     return float(adjusted_rand_score(*_codes(labels_true, labels_pred)))
 
@@ -166,8 +180,8 @@ def v_measure(labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if `beta` is not
-        positive.
+        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
+        index names items and the other has no index; if `beta` is not positive.
 
     Examples
     --------
@@ -197,7 +211,8 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length.
+        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
+        index names items and the other has no index.
 
     Notes
     -----
@@ -234,7 +249,8 @@ def pairwise_f(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairScores:
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length.
+        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
+        index names items and the other has no index.
 
     Examples
     --------
@@ -303,7 +319,7 @@ def _share(part: int, whole: int) -> float:
 
 def _codes(labels_true: Any, labels_pred: Any) -> tuple[np.ndarray, np.ndarray]:
     """Integer codes (n_items,) of both clusterings."""
-    labels_true, labels_pred = in_order_of(labels_true, labels_pred, "labels_true", "labels_pred")
+    labels_true, labels_pred = clusterings_in_order(labels_true, labels_pred, "labels_true", "labels_pred")
     true, pred = _one_dimensional(labels_true, "labels_true"), _one_dimensional(labels_pred, "labels_pred")
     _require_same_length(true, pred, "labels_true", "labels_pred")
     return _factorize(true, "labels_true"), _factorize(pred, "labels_pred")

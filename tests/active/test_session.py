@@ -436,6 +436,12 @@ def test_wrong_answers_are_refused_and_change_nothing():
     some = Groupings.from_lists([[["a", "b"]]])
     refused(lambda: session.tell([[inside], [outside]], subset=subset), f"Item {outside!r} was not in subset 1.")
     refused(lambda: session.tell([["a", "zebra"]]), "Item 'zebra' is not one of the session's.")
+    refused(lambda: session.tell([["b", "A"]]), "Item 'A' is not one of the session's. The nearest name is 'a'.")
+    spelled = inside.upper() + " "
+    refused(
+        lambda: session.tell([[spelled]], subset=subset),
+        f"Item {spelled!r} was not in subset 1. The nearest name is {inside!r}.",
+    )
     unknown = Groupings.from_lists([[["a", "zebra"]]])
     refused(lambda: session.tell(unknown), "Item 'zebra' is not one of the session's.")
     for wrong in ({"subset": subset}, {"annotator": "Ann"}):
@@ -638,8 +644,8 @@ ONE_OF = ", ".join(map(repr, STRATEGIES))
         ),
         (
             {"fusion": SubsetFusion(random_state="seed")},
-            "The 'random_state' parameter of SubsetFusion must be an int, a RandomState, a Generator or None. "
-            "Got 'seed' instead.",
+            "The 'random_state' parameter of SubsetFusion must be an int from 0 to 4294967295, a RandomState, a "
+            "Generator or None. Got 'seed' instead.",
         ),
         (
             {"fusion": SubsetFusion(4)},

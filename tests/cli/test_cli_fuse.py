@@ -136,8 +136,14 @@ def test_predict_says_why_not(sheets, run, fails, quick_report):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--clusters", "0"), "Invalid value for '--clusters': '0' is neither 'auto' nor a positive integer."),
-        (("--clusters", "some"), "Invalid value for '--clusters': 'some' is neither 'auto' nor a positive integer."),
+        (
+            ("--clusters", "0"),
+            "Invalid value for '--clusters': '0' is neither 'auto' nor an integer from 1 to 2147483647.",
+        ),
+        (
+            ("--clusters", "some"),
+            "Invalid value for '--clusters': 'some' is neither 'auto' nor an integer from 1 to 2147483647.",
+        ),
         (("--clusters", "19"), "The 'n_clusters' parameter of SubsetFusion must be at most 18, the number of items"),
         (("--normalize", "x"), "Invalid value for '--normalize': 'x' is not one of 'degree', 'presented', 'none'."),
         (("--features", "x"), "No such option '--features'."),

@@ -479,6 +479,18 @@ def test_other_annotators_are_refused(sorts, annotators, message):
         report(model, others)
 
 
+def test_annotations_left_out_are_asked_for(sorts, named, iris):
+    for model in (sorts[0], named[0], iris[0]):
+        with pytest.raises(
+            InputError, match=r"does not keep what was said. Give the annotations too: report\(model, gr"
+        ):
+            report(model)
+
+
+def test_a_fusion_keeps_the_annotations_of_its_report(fusion):
+    assert report(fusion[0]) == report(*fusion)
+
+
 def test_other_items_are_refused(sorts):
     model, groupings = sorts
     with pytest.raises(InputError, match="shark"):

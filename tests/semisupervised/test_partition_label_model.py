@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, Labels, Pairs
 from consilience.errors import InputError
+from consilience.inspection import annotator_agreement
 from consilience.metrics import nmi
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
@@ -342,3 +343,19 @@ def test_pairs_are_named_with_a_remedy():
     pairs = Pairs.from_frame(pd.DataFrame({"item_a": [0], "item_b": [1], "annotator": ["a"], "same": [True]}))
     with pytest.raises(InputError, match="Give Groupings or Labels"):
         quick().fit(np.zeros((2, 1)), pairs)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_sorts_at_random_is_seen_by_the_agreement_with_others_as_the_documentation_says(seed):
+    """The clusters cross the kinds with the groups at random, so that the accuracy does not show it."""
+    rng = np.random.default_rng(seed)
+    kind = np.repeat([0, 1, 2], 40)
+    said = np.where(rng.random((120, 5)) < 0.1, rng.integers(3, size=(120, 5)), kind[:, None])
+    said[:, 4] = rng.integers(3, size=120)
+    groupings = Groupings.from_matrix(said, annotators=["Ann", "Bo", "Cy", "Di", "Random"])
+    model = quick(max_clusters=8).fit(None, groupings)
+    assert model.annotators_.loc["Random", "expected_accuracy"] > 0.6  # one in three are right
+    agreement = annotator_agreement(groupings)
+    with_others = (agreement.sum() - 1) / 4
+    assert with_others.drop("Random").min() > 0.4
+    assert abs(with_others["Random"]) < 0.1

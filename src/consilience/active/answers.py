@@ -13,6 +13,7 @@ from jaxtyping import Int
 from consilience.active.asked import Subset, places_of
 from consilience.annotations import Annotations, Groupings
 from consilience.annotations.name_lists import listed
+from consilience.annotations.spelling import near_spelling
 from consilience.errors import InputError
 
 Key = tuple[Any, Any]  # annotator and name of a grouping
@@ -114,7 +115,8 @@ def require_inside(groups: dict[Any, list[Any]], subset: Subset) -> None:
     inside = set(subset.items)
     other = [item for group in groups.values() for item in group if item not in inside]
     if other:
-        raise InputError(f"Item {other[0]!r} was not in subset {subset.number}.")
+        hint = near_spelling(other[0], subset.items)
+        raise InputError(f"Item {other[0]!r} was not in subset {subset.number}.{hint}")
 
 
 def require_new(groupings: Groupings, told: set[Key]) -> None:

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Int
 from consilience.annotations import Annotations, Groupings
 from consilience.annotations.name_lists import listed as listed_names
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.spelling import near_spelling
 from consilience.display import names_in_short, table
 from consilience.errors import InputError
 from consilience.parameters import is_whole
@@ -100,7 +101,8 @@ def places_of(items: pd.Index, names: Iterable[Any]) -> Int[np.ndarray, " names"
     wanted = name_index(list(names))
     place: np.ndarray = items.get_indexer(wanted)
     if (place == MISSING).any():
-        raise InputError(f"Item {plain(wanted[place == MISSING][0])!r} is not one of the session's.")
+        unknown = plain(wanted[place == MISSING][0])
+        raise InputError(f"Item {unknown!r} is not one of the session's.{near_spelling(unknown, items)}")
     return place
 
 

@@ -233,7 +233,7 @@ def outside() -> int:
     level, found = 0, 1
     while frame is not None:  # past whatever of other packages stands between ours
         level += 1
-        if frame.f_globals["__name__"].partition(".")[0] == __name__.partition(".")[0]:
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] == __name__.partition(".")[0]:
             found = level + 1
         frame = frame.f_back
     return found

@@ -212,7 +212,8 @@ def annotators_table(frame: pd.DataFrame) -> Table:
         reading=(
             "Accuracy: share of the annotator's labels that the clusters predict. By guessing: what always saying the "
             "annotator's largest group would reach. Expected: the model's estimate for labels to come, close to the "
-            "prior where labels are few. Agreement: mean adjusted Rand index with the other annotators."
+            "prior where labels are few. Agreement: mean adjusted Rand index with the other annotators, about 0 of who "
+            "sorts at random."
         ),
         gap=gap,
         download=download("annotators.csv", frame.round(4), "annotator"),

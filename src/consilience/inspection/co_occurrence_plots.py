@@ -266,6 +266,10 @@ def plot_dendrogram(
 ) -> Axes:
     """Draw the hierarchy of the items by how often they were put together, or that of the clusters.
 
+    The hierarchy is made of what was said alone, and the marks at its leaves are the clusters of the model, so that the
+    two may disagree. A branch has the colour of a cluster if it holds items of that cluster alone; branches of several
+    clusters are grey. A line below the plot counts the items that lie outside the largest branch of their cluster.
+
     Parameters
     ----------
     model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
@@ -288,7 +292,7 @@ def plot_dendrogram(
     Returns
     -------
     matplotlib.axes.Axes
-        Branches that hold items of one cluster have its colour.
+        Branches that hold items of one cluster have its colour, others are grey.
 
     Raises
     ------
@@ -322,10 +326,16 @@ def plot_dendrogram(
         names = [f"{title} ({counted(int(size), 'item')})" for title, size in zip(answer.titles, answer.sizes)]
         cluster, n_not_shown = np.arange(len(names)), ""
     ax = axes_of(ax, (8.2, min(LEAF * len(names), TALLEST) + 0.9))
-    if of_items and answer is not None and legend:
-        cluster_legend(ax, answer)
-    _draw_tree(ax, hierarchy.linkage(squareform(distance, checks=False), method), names, cluster, labels=labels)
-    caption = "\n".join(filter(None, [n_not_shown, evidence.left_out]))
+    tree = hierarchy.linkage(squareform(distance, checks=False), method)
+    owner, apart = None if cluster is None else _owners(tree, cluster), ""
+    if of_items and answer is not None and owner is not None:
+        if legend:
+            cluster_legend(ax, answer, mixed=f"several {answer.nouns}" if (owner < 0).any() else "")
+        n_apart = _n_apart(tree, owner)
+        if n_apart and labels:
+            apart = f"{counted(n_apart, 'item')} outside the branch of their {answer.noun}"
+    _draw_tree(ax, tree, names, owner, labels=labels)
+    caption = "\n".join(filter(None, [apart, n_not_shown, evidence.left_out]))
     label_axes(ax, "1 − share of presentations together", None, labels=labels, caption=caption)
     return ax
 
@@ -335,20 +345,34 @@ def _require_leaves(n_leaves: int, what: str) -> None:
         raise InputError(f"A dendrogram needs at least 2 {what}. Got {n_leaves}.")
 
 
+def _owners(tree: np.ndarray, cluster: Int[np.ndarray, " leaves"]) -> Int[np.ndarray, " nodes"]:
+    """Cluster of all leaves below each node of a tree, -1 if of several."""
+    owner = np.append(cluster, np.full(len(tree), -1))
+    for node, (left, right) in enumerate(tree[:, :2].astype(int), start=len(cluster)):
+        owner[node] = owner[left] if owner[left] == owner[right] else -1
+    return owner
+
+
+def _n_apart(tree: np.ndarray, owner: Int[np.ndarray, " nodes"]) -> int:
+    """Leaves outside the largest branch of their cluster alone."""
+    leaf_owner = owner[: len(tree) + 1]
+    sizes = np.append(np.ones(len(leaf_owner)), tree[:, 3]).astype(int)
+    largest = np.zeros(leaf_owner.max() + 1, dtype=int)
+    np.maximum.at(largest, owner[owner >= 0], sizes[owner >= 0])
+    return int(len(leaf_owner) - largest.sum())
+
+
 def _draw_tree(
-    ax: Axes, tree: np.ndarray, names: list[Any], cluster: Int[np.ndarray, " leaves"] | None, *, labels: bool
+    ax: Axes, tree: np.ndarray, names: list[Any], owner: Int[np.ndarray, " nodes"] | None, *, labels: bool
 ) -> None:
     """Draw branches from right to left, leaves named at the left, marked by their cluster if there are any."""
     n, look = len(names), Look.of(ax)
-    leaf_owner = np.full(n, -1) if cluster is None else cluster
-    owner = np.append(leaf_owner, np.full(n - 1, -1))  # cluster of all leaves below a node, -1 if of several
-    for node, (left, right) in enumerate(tree[:, :2].astype(int), start=n):
-        owner[node] = owner[left] if owner[left] == owner[right] else -1
+    owners = [-1] * (2 * n - 1) if owner is None else owner.tolist()
     drawn = hierarchy.dendrogram(
         tree,
         no_plot=True,
         distance_sort=True,
-        link_color_func=lambda node: look.colour(int(owner[node])) if owner[node] >= 0 else look.faint,
+        link_color_func=lambda node: look.colour(owners[node]) if owners[node] >= 0 else look.faint,
     )
     apart = inches(ax)[1] * 72 / n  # points from leaf to leaf
     for across, along, ink in zip(drawn["icoord"], drawn["dcoord"], drawn["color_list"], strict=True):
@@ -356,8 +380,8 @@ def _draw_tree(
     places = 5 + 10 * np.arange(n)
     leaves = cast("list[int]", drawn["leaves"])
     size = float(np.clip(0.6 * apart, 1.5, 5.5))
-    for place, leaf in zip(places.tolist() if cluster is not None else [], leaves, strict=False):
-        k = int(leaf_owner[leaf])
+    for place, leaf in zip([] if owner is None else places.tolist(), leaves, strict=False):
+        k = owners[leaf]
         style: dict[str, Any] = {"marker": marker(k), "ms": size * marker_scale(k), "mfc": look.colour(k), "mew": 0.4}
         ax.plot([0], [place], ls="", **style, mec=look.paper, clip_on=False, zorder=3)
     ax.set_ylim(10 * n, 0)

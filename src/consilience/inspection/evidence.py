@@ -13,7 +13,7 @@ which a fusion works, and of other models, or none, those on which a fusion woul
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ from consilience.inference.memberships import Memberships, presented, together
 from consilience.inference.spectral import rows_of_length_one
 from consilience.inspection.answer import Answer
 from consilience.inspection.names import counted
-from consilience.inspection.projection import View, own_annotations, unwrap
+from consilience.inspection.projection import View, given_or_kept, unwrap
 
 COVERED = 0.5  # share of presented pairs from which on these place the items
 DIRECTIONS = 5  # coordinates of items whose clusters are not known
@@ -73,11 +73,7 @@ class Evidence:
                 raise InputError(f"{plot} takes a fitted model and annotations, or annotations alone. Got them twice.")
             return cls._alone(model if isinstance(model, Pairs) else as_groupings(model, None, plot))
         estimator = unwrap(model)
-        kept = getattr(estimator, "groupings_", None)
-        if groupings is None and not isinstance(kept, Groupings):
-            name = type(estimator).__name__
-            raise InputError(f"{name} does not keep what was said. Give the annotations too: {plot}(model, groupings).")
-        said = cast(Groupings, kept) if groupings is None else own_annotations(model, groupings)
+        said = given_or_kept(model, groupings, plot)
         memberships, answer = _memberships(said), Answer.of(estimator)
         places = np.flatnonzero((answer.codes >= 0) & (memberships.times_seen > 0))
         return cls(estimator.items_, memberships, answer, estimator, places)._checked(plot)

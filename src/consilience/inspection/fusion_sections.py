@@ -161,8 +161,9 @@ def _tree(subject: Subject, n_items: int) -> Figure:
     )
     if what == "items":
         caption += (
-            " Coloured branches hold items of one cluster. The tree was not used to find the clusters, so that it may "
-            "cut across them."
+            " Coloured branches hold items of one cluster, grey ones of several. The tree was not used to find the "
+            "clusters, so that it may cut across them: marks are the clusters, also where an item lies in a branch of "
+            "another."
         )
     return _figure("dendrogram", ax, f"Dendrogram of the {what}. {caption}", caption)
 

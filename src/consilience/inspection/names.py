@@ -35,6 +35,8 @@ def as_text(name: Any) -> str:
 
 def width(text: str) -> int:
     """Columns that a text takes: two for wide characters such as Chinese, none for combining marks."""
+    if text.isascii():
+        return len(text)
     return sum(_columns(character) for character in text)
 
 
@@ -58,6 +60,8 @@ def shortened(text: str, most: int) -> str:
     """
     if width(text) <= most:
         return text
+    if text.isascii():
+        return text[: max(most - 1, 0)].rstrip() + "…"
     kept, used = 0, 0
     for character in text:
         used += _columns(character)

@@ -130,6 +130,26 @@ def own_annotations(model: Any, annotations: Any) -> Groupings | Labels | Pairs:
     return found if found.items.equals(estimator.items_) else found.reindex(estimator.items_)
 
 
+def given_or_kept(model: Any, annotations: Any, function: str) -> Groupings | Labels | Pairs:
+    """Annotations that were given, or else those that the model keeps, in the order of the fitted items.
+
+    function : who asks, for messages
+
+    Raises
+    ------
+    InputError
+        None are given and the model keeps none; or as in `own_annotations`.
+    """
+    if annotations is not None:
+        return own_annotations(model, annotations)
+    estimator = unwrap(model)
+    kept = getattr(estimator, "groupings_", None)
+    if not isinstance(kept, Groupings):
+        name = type(estimator).__name__
+        raise InputError(f"{name} does not keep what was said. Give the annotations too: {function}(model, groupings).")
+    return kept
+
+
 def _own_groupings(estimator: Any, annotations: Any) -> Groupings | Pairs:
     if annotations is not None:
         annotations = _read(estimator, annotations, "groupings")

@@ -19,7 +19,7 @@ __all__ = ["report"]
 
 def report(
     model: Any,
-    groupings: Any,
+    groupings: Any = None,
     *,
     X: Any = None,
     scores: Any = None,
@@ -42,7 +42,7 @@ def report(
     ----------
     model : fitted estimator, or a Pipeline that ends in one
     groupings : Groupings, Labels, Pairs or array
-        The annotations that were given to `fit`.
+        The annotations that were given to `fit`. SubsetFusion keeps them; for other models they must be given.
     X : DataFrame or array, shape (n_items, n_features), optional
         The features that were given to `fit`, or any where it took none, in the order of the items or indexed by name:
         for the profiles of the clusters and the plot of the items.
@@ -66,8 +66,8 @@ def report(
     Raises
     ------
     InputError
-        Annotations, features or scores that do not fit the model, a stability that cannot be drawn, or a path that is
-        empty, a folder or in none.
+        Annotations that are not given; annotations, features or scores that do not fit the model, a stability that
+        cannot be drawn, or a path that is empty, a folder or in none.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 

@@ -66,8 +66,10 @@ def draw_items(
         cluster_legend(ax, answer, n_silent=n_silent, n_nowhere=len(nowhere))
 
 
-def cluster_legend(ax: Axes, answer: Answer, *, n_silent: int = 0, n_nowhere: int = 0) -> None:
+def cluster_legend(ax: Axes, answer: Answer, *, n_silent: int = 0, n_nowhere: int = 0, mixed: str = "") -> None:
     """Colour, shape and size of each cluster, beside the axes, so that it covers no item.
+
+    mixed : what a faint line stands for, if there are any.
 
     Where there are more clusters than lines beside the axes, the last line counts those left out.
     """
@@ -79,7 +81,7 @@ def cluster_legend(ax: Axes, answer: Answer, *, n_silent: int = 0, n_nowhere: in
         for k in range(len(names))
     ]
     labels = [f"{name}  ({size:,})" for name, size in zip(names, answer.sizes, strict=True)]
-    n_others = 2 * bool(n_silent) + bool(n_nowhere)
+    n_others = 2 * bool(n_silent) + bool(n_nowhere) + bool(mixed)
     n_rows, n_columns = _lines(ax, labels, n_others)
     n_shown = len(labels) if len(labels) + n_others <= n_rows * n_columns else n_rows * n_columns - n_others - 1
     if n_shown < len(labels):
@@ -91,6 +93,9 @@ def cluster_legend(ax: Axes, answer: Answer, *, n_silent: int = 0, n_nowhere: in
     if n_nowhere:
         handles.append(Line2D([], [], ls="", marker="x", ms=5, mec=look.faint, mew=1.0))
         labels.append(f"none  ({n_nowhere:,})")
+    if mixed:
+        handles.append(Line2D([], [], ls="", marker="_", ms=9, mew=1.4, color=look.faint))
+        labels.append(mixed)
     legend_beside(ax, handles, labels, f"{answer.noun} (items)", -(-(len(labels) + bool(n_silent)) // n_rows))
 
 

@@ -18,7 +18,7 @@ from consilience.inspection.agreement import annotator_agreement
 from consilience.inspection.answer import Answer
 from consilience.inspection.fusion_plots import stability_rows
 from consilience.inspection.group_names import cluster_names
-from consilience.inspection.projection import groupings_of, own_annotations, raw_features, rows_of_items, unwrap
+from consilience.inspection.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
 from consilience.inspection.svg import READABLE, inline_svg
 from consilience.inspection.tables import Download, Table
 
@@ -81,7 +81,7 @@ class Subject:
         return cls(
             model=model,
             estimator=estimator,
-            annotations=own_annotations(model, annotations),
+            annotations=given_or_kept(model, annotations, "report"),
             features=None if X is None else raw_features(model, X),
             scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
             stability=None if stability is None else stability_rows(stability),

@@ -11,7 +11,6 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import coo_array, csr_array
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
@@ -35,9 +34,17 @@ from consilience.errors import AnnotationWarning, InputError
 from consilience.given_annotations import values_of_missing
 from consilience.inference import Trace
 from consilience.inference.confusion import confusion_prior
-from consilience.inference.iterate import restarts, spawn_seeds
+from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
-from consilience.parameters import check_random_state, is_auto, is_number, is_whole, require, require_number_of_clusters
+from consilience.parameters import (
+    check_random_state,
+    is_auto,
+    is_number,
+    is_one_of,
+    is_whole,
+    require,
+    require_number_of_clusters,
+)
 from consilience.restoring import Axes
 from consilience.semisupervised import mapping, prior_variance
 from consilience.semisupervised.partition_labels import (
@@ -89,7 +96,8 @@ class PartitionLabelModel(CrowdEstimator):
     merge : bool, default=True
         Afterwards join clusters that no annotator tells apart, as long as the bound gains by it.
     n_init : int, default=5
-        Restarts; the one with the highest bound is kept.
+        Restarts; the one with the highest bound is kept. One alone often ends in a lower bound, with more clusters than
+        there are; raise the number if the best of ``restart_bounds_`` was reached only once.
     max_iter : int, default=500
         Sweeps of a restart.
     tol : float, default=1e-5
@@ -119,9 +127,12 @@ class PartitionLabelModel(CrowdEstimator):
         Log probability of the annotations left out under each candidate; None if σ² was given.
     annotators_ : DataFrame, one row an annotator
         n_labels, n_groupings, n_groups, accuracy (share of the annotator's labels that the model predicts) and
-        expected_accuracy (posterior mean probability of the label that is due).
+        expected_accuracy (posterior mean probability of the label that is due). The level of neither shows who sorts at
+        random: few labels hardly move the expected accuracy from 0.8, where the prior has it with the weight of
+        50 (J - 1) labels in each cluster, and clusters may follow groups at random. The mean of
+        `consilience.inspection.annotator_agreement` with the others is then about 0.
     groupings_ : DataFrame, one row a grouping
-        The same for each (annotator, grouping).
+        n_labels, n_groups, accuracy and expected_accuracy of each (annotator, grouping).
     annotator_mapping_ : DataFrame, one row a group
         annotator, grouping, group, n_items, clusters (those that go by this label; empty if none) and probability
         (the smallest of their q(t)).
@@ -157,6 +168,7 @@ class PartitionLabelModel(CrowdEstimator):
     3
     """
 
+    _does_without_features = True
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "groupings_": ("groupings",),
         "annotator_mapping_": ("groups",),
@@ -227,6 +239,7 @@ class PartitionLabelModel(CrowdEstimator):
             Other than as many clusters as were asked for own items.
         """
         self._check_parameters()
+        self._require_annotations(X, y)
         features = None if X is None else self._features(X, reset=True)
         self._missing = values_of_missing(missing)
         groupings = self._groupings(X, y, missing)
@@ -248,7 +261,7 @@ class PartitionLabelModel(CrowdEstimator):
             prior = self._prior(problem, self.prior_variance_)
             best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
         if not best.converged:
-            warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
 
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         self.lower_bounds_ = np.array(best.lower_bounds)
@@ -532,6 +545,7 @@ class PartitionLabelModel(CrowdEstimator):
         return max(min(MAX_CLUSTERS, n_items), told) if self.max_clusters is None else most
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         require_number_of_clusters(self)
         none = self.max_clusters is None
         require(self, "max_clusters", "None or an int of at least 1", none or is_whole(self.max_clusters, 1))
@@ -541,7 +555,7 @@ class PartitionLabelModel(CrowdEstimator):
         require(self, "rich_get_richer", "None or a float of at least 0", allowed)
         for name in ("diagonal_concentration", "off_diagonal_concentration"):
             require(self, name, "a positive float", is_number(getattr(self, name)))
-        require(self, "init", "'features' or 'random'", self.init in ("features", "random"))
+        require(self, "init", "'features' or 'random'", is_one_of(self.init, ("features", "random")))
         require(self, "merge", "True or False", isinstance(self.merge, bool | np.bool_))
         for name in ("n_init", "max_iter"):
             require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))

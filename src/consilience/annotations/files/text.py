@@ -103,9 +103,12 @@ class _Text:
     def _encoding(self, given: str | None) -> str:
         if given is not None:
             try:
-                return codecs.lookup(given).name
-            except LookupError:
-                raise AnnotationError(f"There is no encoding {given!r}; such as utf-8, cp1252, utf-16.") from None
+                found = codecs.lookup(given)
+            except (LookupError, ValueError):  # of letters that no name of an encoding has
+                found = None
+            if found is None or not found._is_text_encoding:
+                raise AnnotationError(f"There is no encoding {given!r} of text; such as utf-8, cp1252, utf-16.")
+            return found.name
         with self.open_binary() as file:
             start = file.read(SAMPLE)
         for mark, encoding in BYTE_ORDER_MARKS.items():

@@ -1,0 +1,105 @@
+"""Small crowds with one annotator at random: who is told apart by which figure, and what restarts of a model find.
+
+    python benchmarks/small_crowds.py annotators
+    python benchmarks/small_crowds.py restarts
+
+"sorters" sort items of several kinds, with 4 features: they are right but for one item in nine or so, and one more
+annotator says any kind of every item. "experts" each split the kinds by a question of their own and flip one answer in
+ten, and one more answers at random. There are seven and 60 items of 4 kinds unless it says otherwise.
+"""
+
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import make_blobs
+from sklearn.preprocessing import StandardScaler
+
+from consilience import Groupings
+from consilience.errors import AnnotationWarning
+from consilience.inspection import annotator_agreement
+from consilience.metrics import ari
+from consilience.semisupervised import PartitionLabelModel
+from consilience.simulation import simulate_experts
+
+N_GOOD = 7
+
+
+def crowd(
+    seed: int, sort: str = "sorters", n_good: int = N_GOOD, n_items: int = 60, n_kinds: int = 4
+) -> tuple[np.ndarray, np.ndarray, Groupings]:
+    """Standardised features, kinds, and what eight annotators said."""
+    rng = np.random.default_rng(seed)
+    features, kind = make_blobs(n_items, centers=n_kinds, n_features=4, cluster_std=2.0, random_state=seed)
+    if sort == "sorters":
+        any_kind = rng.integers(n_kinds, size=(n_items, n_good))
+        said = pd.DataFrame(np.where(rng.random(any_kind.shape) < 0.15, any_kind, kind[:, None]).astype(object))
+        said[n_good] = rng.integers(n_kinds, size=n_items)
+    else:
+        said = simulate_experts(kind, n_annotators=n_good, random_state=seed).to_matrix()
+        said = said.set_axis(range(n_good), axis=1)
+        said[n_good] = np.array(["positive", "negative"])[rng.integers(2, size=n_items)]
+    return StandardScaler().fit_transform(features), kind, Groupings.from_matrix(said)
+
+
+def figures(model: PartitionLabelModel, groupings: Groupings) -> pd.DataFrame:
+    """Figures of each annotator that a user may read."""
+    table = model.annotators_[["accuracy", "expected_accuracy"]].copy()
+    table["with clusters"] = [_agreement(column, model.labels_) for _, column in groupings.to_matrix().items()]
+    others = annotator_agreement(groupings).to_numpy(copy=True)
+    np.fill_diagonal(others, np.nan)
+    table["with others"] = np.nanmean(others, axis=1)
+    return table
+
+
+def _agreement(said: pd.Series, labels: np.ndarray) -> float:
+    """Adjusted Rand index of groups and clusters, over the items that were grouped."""
+    seen = said.notna().to_numpy()
+    return ari(said[seen].to_numpy(), labels[seen])
+
+
+def annotators(n_crowds: int = 20) -> None:
+    """Lowest, mean and highest figure of those who are right and of the one at random; how often the latter is last."""
+    for sort, n_good, n_items, n_kinds, given in (
+        ("sorters", 7, 60, 4, True),
+        ("sorters", 7, 60, 4, False),
+        ("sorters", 4, 60, 4, True),
+        ("sorters", 4, 120, 3, False),
+        ("experts", 7, 60, 4, True),
+    ):
+        tables = []
+        for seed in range(n_crowds):
+            features, _, groupings = crowd(seed, sort, n_good, n_items, n_kinds)
+            model = PartitionLabelModel(random_state=seed).fit(features if given else None, groupings)
+            tables.append(figures(model, groupings))
+        found = pd.concat(tables, keys=range(n_crowds), names=["crowd"])
+        whose = np.where(found.index.get_level_values("annotator") == n_good, "at random", "others")
+        items = f"{n_items} items of {n_kinds} kinds, {'with' if given else 'no'} features"
+        print(f"\n{n_good} {sort} and one at random, {items}, {n_crowds} crowds")
+        print(found.groupby(whose).agg(["min", "mean", "max"]).round(2).T.to_string())
+        last = [table.loc[n_good] < table.drop(index=n_good).min() for table in tables]
+        print(f"lowest of all, in so many crowds: {pd.concat(last, axis=1).sum(axis=1).to_dict()}")
+
+
+def restarts(n_crowds: int = 5, n_seeds: int = 10) -> None:
+    """Clusters found, and their adjusted Rand index with the kinds, by the number of restarts."""
+    for n_init in (1, 5, 20):
+        fits = [
+            (seed, kind, PartitionLabelModel(random_state=again, n_init=n_init).fit(features, groupings))
+            for seed, (features, kind, groupings) in ((seed, crowd(seed)) for seed in range(n_crowds))
+            for again in range(n_seeds)
+        ]
+        rows = [(seed, model.n_clusters_, ari(kind, model.labels_), model.lower_bound_) for seed, kind, model in fits]
+        table = pd.DataFrame(rows, columns=["crowd", "clusters", "ari", "bound"])
+        by_crowd = table.groupby("crowd")
+        print(f"\nn_init={n_init}: mean adjusted Rand index {table['ari'].mean():.2f}, lowest {table['ari'].min():.2f}")
+        print(
+            by_crowd["clusters"].agg(["min", "max"]).join(by_crowd["ari"].agg(["min", "max"]), rsuffix=" ari").round(2)
+        )
+        print(f"spread of the bound within a crowd, nats: {by_crowd['bound'].agg(np.ptp).round(1).tolist()}")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", AnnotationWarning)
+    {"annotators": annotators, "restarts": restarts}[sys.argv[1]]()

@@ -1,0 +1,59 @@
+"""Names that differ in their spelling alone, for messages: which known name is meant by one that is not known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from consilience.annotations.names import plain
+
+PART = re.compile(r"\d+|[^\W\d_]+")
+LIKE = 0.75  # least ratio of difflib at which another text is a near spelling
+MOST_COMPARED = 2000  # names that difflib compares
+
+
+def near_spelling(name: Any, known: Iterable[Any]) -> str:
+    """Return a sentence, after a space, that gives the known name nearest to a name; empty if none is near.
+
+    Near is a name of the same words and numbers, whatever stands between them, in whatever case, with zeros before the
+    number or of another type; else one of the same numbers and of much the same letters.
+
+    Examples
+    --------
+    >>> near_spelling("p-029", ["P-28", "P-29"])
+    " The nearest name is 'P-29'."
+    >>> near_spelling(1, ["1", "2"]), near_spelling("zebra ", ["ant", "Zebra"]), near_spelling("robbin", ["robin"])
+    (" The nearest name is '1'.", " The nearest name is 'Zebra'.", " The nearest name is 'robin'.")
+    >>> near_spelling("item 7", ["item 1", "item 8"])
+    ''
+    """
+    near = nearest(name, known)
+    return "" if near is None else f" The nearest name is {plain(near)!r}."
+
+
+def nearest(name: Any, known: Iterable[Any]) -> Any:
+    """Return the known name that is nearest to a name, None if none is near; see `near_spelling`."""
+    parts = _parts(name)
+    if not parts:
+        return None
+    alike: dict[str, Any] = {}
+    for other in known:
+        theirs = _parts(other)
+        if theirs == parts:
+            return other
+        if len(alike) < MOST_COMPARED and theirs and _numbers(theirs) == _numbers(parts):
+            alike.setdefault(" ".join(theirs), other)
+    found = get_close_matches(" ".join(parts), alike, n=1, cutoff=LIKE)
+    return alike[found[0]] if found else None
+
+
+def _parts(name: Any) -> list[str]:
+    """Words in lower case and numbers without zeros before them."""
+    found = PART.findall(str(plain(name)).casefold())
+    return [part.lstrip("0") or "0" if part[0].isdigit() else part for part in found]
+
+
+def _numbers(parts: list[str]) -> list[str]:
+    return [part for part in parts if part[0].isdigit()]
