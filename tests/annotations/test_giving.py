@@ -13,6 +13,7 @@ from consilience.annotations.files.odd_columns import unlike_names
 from consilience.consensus import CSPA, DawidSkene, MajorityVote, MetaClustering, SubsetFusion
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
 from consilience.inspection.projection import own_annotations
+from consilience.persistence import load, save
 from consilience.semisupervised import PartitionLabelModel
 
 VISITORS = ["Anna", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo"]
@@ -296,14 +297,16 @@ def test_notes_name_the_items_of_no_grouping(numbered, model):
     ],
     ids=["consensus", "labels", "features"],
 )
-def test_a_report_reads_an_array_as_the_fit_did(numbered, model, kind, missing):
+def test_a_report_reads_an_array_as_the_fit_did(numbered, model, kind, missing, tmp_path):
     array = numbered.to_numpy().copy()
     array[::5, 2] = 7
     model = clone(model)
     model.fit(*((None, array) if isinstance(model, PartitionLabelModel) else (array,)), missing=missing)
     said = own_annotations(model, array)
     assert said.n_rows == kind.from_matrix(array, missing=missing).n_rows == 528
-    assert own_annotations(pickle.loads(pickle.dumps(model)), array) == said
+    save(model, tmp_path / "model.zip")
+    for again in (pickle.loads(pickle.dumps(model)), load(tmp_path / "model.zip")):
+        assert own_annotations(again, array) == said
     model.fit(*((None, array) if isinstance(model, PartitionLabelModel) else (array,)))
     assert own_annotations(model, array).n_rows == 540
 

@@ -17,9 +17,7 @@ from typing import Any
 
 import click
 
-from consilience.annotations.keywords import written_by
 from consilience.cli.interruptions import end_on_signals
-from consilience.cli.keywords import OPTIONS
 from consilience.cli.messages import as_click, note, printable
 from consilience.errors import UnannotatedWarning
 
@@ -57,7 +55,10 @@ class Command(click.Command):
                     formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
+        """Run the command, in whose messages keywords are options."""
+        from consilience.annotations.keywords import written_by  # not at the top, so that --help is quick
+        from consilience.cli.keywords import OPTIONS
+
         with _warnings_as_notes(), written_by(OPTIONS):
             return super().invoke(ctx)
 

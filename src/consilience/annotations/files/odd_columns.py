@@ -112,7 +112,10 @@ def odd_annotators(others: list[Any], cells: Coded) -> str | None:
     """
     names, what = mixture(others, cells)
     if not names:
-        names = unlike_names(others)
+        said = np.bincount(
+            np.flatnonzero(~cells.missing) % len(others), minlength=len(others)
+        )  # a column without a word is nobody's groups
+        names = [name for name in unlike_names(others) if said[others.index(name)]]
         what = "is called otherwise than all others"
     if not names:
         return None
