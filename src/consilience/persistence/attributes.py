@@ -33,14 +33,11 @@ from consilience.persistence.checks import (
 
 Attributes = dict[str, Check]
 
-MISSING: Attributes = {"_missing": optional(or_none(list_of(NAME)))}
 FEATURES: Attributes = {
-    **MISSING,
     "n_features_in_": optional(size("features")),
     "feature_names_in_": optional(texts("features")),
 }
-COLUMNS = ("n_features_in_", "feature_names_in_")  # of a matrix
-NO_FEATURES: Attributes = {**MISSING, **{name: optional(ANYTHING) for name in COLUMNS}}
+NO_FEATURES = {name: optional(ANYTHING) for name in ("n_features_in_", "feature_names_in_")}  # columns of a matrix
 CLUSTERS: Attributes = {
     "items_": names("items"),
     "n_clusters_": size("clusters"),
