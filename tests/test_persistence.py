@@ -36,7 +36,8 @@ from consilience.active import Explore, Informative
 from consilience.active.pair_counts import PairCounts
 from consilience.errors import InputError, SavedModelError
 from consilience.persistence.archive import parse_array
-from consilience.persistence.codec import KINDS, MAX_DEPTH, Decoder, Encoder, UnknownValueError
+from consilience.persistence.codec import MAX_DEPTH, Decoder, Encoder, UnknownValueError
+from consilience.persistence.kinds import KINDS
 from consilience.semisupervised import PartitionLabelModel
 from tests.subset_groupings import arguments
 
@@ -76,13 +77,15 @@ def same(one, other):
     if type(one) is not type(other):
         return False
     if hasattr(one, "get_params"):
-        return same(vars(one), vars(other))
+        return same(*(sorted(vars(x).items(), key=lambda held: held[0]) for x in (one, other)))
     if isinstance(one, list | tuple):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, dict):
         return same([*one.keys(), *one.values()], [*other.keys(), *other.values()])
     if isinstance(one, np.random.RandomState):
         return same(one.get_state(legacy=False), other.get_state(legacy=False))
+    if isinstance(one, np.random.Generator):
+        return same(one.bit_generator.state, other.bit_generator.state)
     if isinstance(one, np.ndarray):
         return same_arrays(one, other)
     if isinstance(one, csr_array):
@@ -147,6 +150,7 @@ def test_the_comparison_of_these_tests_tells_things_apart():
         (ANNOTATIONS, ANNOTATIONS[::-1]),
         (PairCounts.none(2), PairCounts.none(3)),
         (Explore(), Informative()),
+        (np.random.default_rng(0), np.random.default_rng(1)),
     ]
     assert [same(one, other) for one, other in pairs] == [False] * len(pairs)
     assert all(same(one, one) for pair in pairs for one in pair)
@@ -286,7 +290,7 @@ def test_groupings_come_back_equal(drawn, name):
 def test_order_in_memory_is_kept(tmp_path):
     fitted = unfitted().fit(FEATURES, ANNOTATIONS)
     fitted.coef_ = np.asfortranarray(fitted.coef_)
-    fitted.responsibilities_ = np.tile(fitted.responsibilities_, (2, 2)).T[::2, ::2]
+    fitted.responsibilities_ = np.repeat(fitted.responsibilities_.T, 2, axis=0)[::2].T  # of two strides
     save(fitted, tmp_path / "model.zip")
     loaded = load(tmp_path / "model.zip")
     assert loaded.coef_.flags.f_contiguous
@@ -508,9 +512,9 @@ def refused(path, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is no saved model, or is damaged: File is not a zip file"),
-        (b"not a zip file at all", "File is not a zip file"),
-        (np.random.default_rng(0).bytes(5000), "File is not a zip file"),
+        (b"", "is no saved model, or its end is missing: it is no zip archive"),
+        (b"not a zip file at all", "it is no zip archive"),
+        (np.random.default_rng(0).bytes(5000), "it is no zip archive"),
         (b"PK\x05\x06" + bytes(18), "a zip archive without model.json"),
     ],
     ids=["empty", "text", "junk", "empty zip"],
@@ -541,19 +545,19 @@ def change(document, key, value):
         ("n_arrays", None, "does not say how many arrays"),
         ("n_arrays", 10**15, r"lacks the member arrays/\d+\.npy"),
         ("n_arrays", 1, r"has the member 'arrays/\d+\.npy', which none has"),
-        ("versions", [], r"its content makes no model \(TypeError\)"),
+        ("versions", [], "its 'versions' do not say what it was saved with"),
         ("model", 5, "Got int instead"),
         ("model", {"estimator": {"class": "StandardScaler", "parameters": {}, "attributes": {}}}, "Got StandardScaler"),
         ("model", {"estimator": {"class": "os.system", "parameters": {}, "attributes": {}}}, "holds a 'os.system'"),
-        ("model", {"unknown tag": 0}, r"makes no model \(KeyError\)"),
-        ("model", {"array": 0, "float": "1"}, r"makes no model \(ValueError\)"),
-        ("model", {"array": -1}, r"makes no model \(IndexError\)"),
-        ("model", {"array": 10**6}, r"makes no model \(IndexError\)"),
-        ("model", {"objects": [[10**12], []]}, r"makes no model \(ValueError\)"),
-        ("model", {"dtype": "O,O"}, "Got VoidDType instead|Got dtype"),
-        ("model", {"scalar": ["O", "0000000000000000"]}, r"makes no model \(ValueError\)"),
-        ("model", {"dict": [[[], 1]]}, r"makes no model \(TypeError\)"),
-        ("model", {"extension": ["float64", [1.0]]}, r"makes no model \(ValueError\)"),
+        ("model", {"unknown tag": 0}, "its 'model' is of the kind 'unknown tag', which is unknown"),
+        ("model", {"array": 0, "float": "1"}, "its 'model' has not the one key that tells its kind"),
+        ("model", {"array": -1}, "its 'model' names the array -1, which is not there"),
+        ("model", {"array": 10**6}, "its 'model' names the array 1000000, which is not there"),
+        ("model", {"objects": [[10**12], []]}, "its 'model' is no 'objects'"),
+        ("model", {"dtype": "O,O"}, "its 'model' is no 'dtype'"),
+        ("model", {"scalar": ["O", "0000000000000000"]}, "its 'model' is no 'scalar'"),
+        ("model", {"dict": [[[], 1]]}, "its 'model' is no 'dict'"),
+        ("model", {"extension": ["float64", [1.0]]}, "its 'model' is no 'extension'"),
     ],
 )
 def test_documents_that_are_not_ours_are_refused(saved, key, value, message):
@@ -565,10 +569,10 @@ def test_documents_that_are_not_ours_are_refused(saved, key, value, message):
     ("part", "name", "message"),
     [
         ("parameters", "shell", "gives PartitionLabelModel the parameter 'shell', which this version"),
-        ("attributes", "__class__", r"makes no model \(ValueError\)"),
-        ("attributes", "fit", r"makes no model \(ValueError\)"),
-        ("attributes", "not a name", r"makes no model \(ValueError\)"),
-        ("attributes", "tol", r"makes no model \(ValueError\)"),
+        ("attributes", "__class__", "gives PartitionLabelModel the attribute '__class__', which is no attribute of it"),
+        ("attributes", "fit", "gives PartitionLabelModel the attribute 'fit', which is no attribute of it"),
+        ("attributes", "not a name", "gives PartitionLabelModel the attribute 'not a name', which is no"),
+        ("attributes", "tol", "gives PartitionLabelModel the attribute 'tol', which is no attribute of it"),
     ],
 )
 def test_unknown_parameters_and_odd_attributes_are_refused(saved, part, name, message):
@@ -591,17 +595,17 @@ def test_unknown_parameters_and_odd_attributes_are_refused(saved, part, name, me
 def test_odd_pipelines_are_refused(saved, steps):
     pipeline = {"estimator": {"class": "Pipeline", "parameters": {"steps": steps}, "attributes": {}}}
     rewrite(saved, document_of(saved) | {"model": pipeline})
-    refused(saved, "makes no model|is no saved model")
+    refused(saved, "The 'steps'")
 
 
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (b"{", r"JSONDecodeError in model\.json"),
-        (b"[" * 10**6, r"RecursionError in model\.json"),
-        (b"\xff\xfe\x00", "in model.json"),
+        (b"{", r"its member model\.json is no JSON"),
+        (b"[" * 10**6, r"its member model\.json is no JSON, or is nested too deep"),
+        (b"\xff\xfe\x00", r"its member model\.json is no JSON"),
         ("[]", "does not say 'format'"),
-        ("9" * 10**4, "ValueError in model.json"),
+        ("9" * 10**4, r"its member model\.json is no JSON"),
     ],
     ids=["cut", "deep", "binary", "list", "long number"],
 )
@@ -615,7 +619,7 @@ def test_values_nested_too_deep_are_refused(saved):
     for _ in range(200):
         nested = [nested]
     rewrite(saved, document_of(saved) | {"model": nested})
-    refused(saved, r"makes no model \(ValueError\)")
+    refused(saved, "its 'model' is nested more than 50 deep")
 
 
 @pytest.mark.parametrize("name", ["../../escape.txt", "/etc/passwd", "arrays/../0.npy", "arrays/01.npy", "code.py"])
@@ -657,6 +661,10 @@ def npy(array, **header):
     return file.getvalue() + array.tobytes()
 
 
+def parsed(content):
+    return parse_array(io.BytesIO(content), len(content))
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -674,11 +682,11 @@ def npy(array, **header):
     ids=["empty", "junk", "huge", "negative", "negatives", "too long", "objects", "fields", "version", "cut"],
 )
 def test_arrays_that_are_no_plain_arrays_are_refused(content, saved):
-    assert (parse_array(npy(np.arange(3.0))) == np.arange(3.0)).all()
+    assert (parsed(npy(np.arange(3.0))) == np.arange(3.0)).all()
     with pytest.raises(ValueError, match=r"array|magic|header"):
-        parse_array(content)
+        parsed(content)
     rewrite(saved, without=["arrays/0.npy"], extra=[("arrays/0.npy", content)])
-    refused(saved, r"makes no model \(ValueError\)")
+    refused(saved, r"its member arrays/0\.npy is no array")
 
 
 def test_an_array_of_pickles_runs_nothing(saved, tmp_path):
@@ -689,7 +697,7 @@ def test_an_array_of_pickles_runs_nothing(saved, tmp_path):
     file = io.BytesIO()
     np.save(file, np.array([Bomb()], dtype=object), allow_pickle=True)
     rewrite(saved, without=["arrays/0.npy"], extra=[("arrays/0.npy", file.getvalue())])
-    refused(saved, "makes no model")
+    refused(saved, r"its member arrays/0\.npy is no array")
     assert not (tmp_path / "exploded").exists()
 
 

@@ -12,14 +12,14 @@ from scipy.sparse import issparse
 from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations import Labels
+from consilience.annotations import Groupings, Labels
 from consilience.annotations.canonical import arrange
 from consilience.annotations.names import MISSING, plain
 from consilience.annotations.types import AnnotationsLike, Missing, Name, Names, Self
 from consilience.base import CrowdEstimator
 from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
-from consilience.given_annotations import require_no_second, warn_of_unsaid
+from consilience.given_annotations import of_groupings, require_no_second, warn_of_unsaid
 from consilience.inference.product_distributions import Answers, expectation, posterior
 from consilience.inference.threads import one_blas_thread
 from consilience.restoring import Axes
@@ -69,6 +69,7 @@ class LabelAggregator(ConsensusEstimator):
             Something was left out, taken for missing, or not used.
         """
         require_no_second(y, type(self).__name__)
+        self._check_parameters()
         labels = self._labels(annotations, reset=True, missing=missing)
         known = self._known_of_items(labels)
         arranged = arrange(labels, known)
@@ -225,8 +226,10 @@ class LabelAggregator(ConsensusEstimator):
         labels = self._read(annotations, "labels", reset=reset, missing=missing)
         if not isinstance(labels, Labels):
             kind = type(labels).__name__
+            others = f" {of_groupings()}" if isinstance(labels, Groupings) else ""
             raise InputError(
                 f"{model} reads Labels, whose names mean the same to all annotators. Got {kind}, which have none such."
+                f"{others}"
             )
         if not labels.n_rows:
             raise InputError(f"{model} needs labels, and none of the {len(labels)} items has any.")

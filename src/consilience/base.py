@@ -25,7 +25,7 @@ from consilience.display import facts, sizes_in_short
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.given_annotations import read_beside
 from consilience.matching import matched
-from consilience.parameters import require
+from consilience.parameters import require_common
 from consilience.profiles import association, cluster_profile
 from consilience.progress import showing
 from consilience.restoring import Axes, restore
@@ -161,11 +161,13 @@ class CrowdEstimator(BaseEstimator):
         codes = self._cluster_codes()
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
 
+    def _check_parameters(self) -> None:
+        """Raise an InputError if a parameter is wrong, whatever the data are; a subclass adds its own."""
+        require_common(self)
+
     def _progress(self) -> AbstractContextManager[None]:
         """Context in which sweeps, restarts and the like are shown, if the estimator is verbose."""
-        verbose = getattr(self, "verbose", False)
-        require(self, "verbose", "True or False", isinstance(verbose, int | np.integer | np.bool_))
-        return showing(type(self).__name__, shown=bool(verbose))
+        return showing(type(self).__name__, shown=bool(getattr(self, "verbose", False)))
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
         """Place of each item's cluster among `_cluster_names`; -1 for items of none."""
@@ -234,9 +236,23 @@ class CrowdEstimator(BaseEstimator):
                 f"Feature {self._name_of_feature(column)!r} of item {item!r} is {values[row, column]:g}, whose square "
                 f"is infinite. Expected numbers of at most {LARGEST:g}: scale the feature."
             )
+        if reset:
+            self._require_spread(values)
         if reset and self._depends_on_scale():
             self._warn_of_scales(values)
         return values
+
+    def _require_spread(self, values: Float[np.ndarray, "items features"]) -> None:
+        """Raise an InputError if a feature varies so little that its squares are zero."""
+        if not len(values):
+            return
+        spread = values.max(axis=0) - values.min(axis=0)
+        tiny = np.flatnonzero((spread > 0) & (spread < 1 / LARGEST))
+        if len(tiny):
+            raise InputError(
+                f"The values of feature {self._name_of_feature(tiny[0])!r} differ by {spread[tiny[0]]:g} at most, and "
+                f"its square is zero. Expected differences of at least {1 / LARGEST:g}: scale the feature."
+            )
 
     def _require_features(self, X: Any) -> None:
         model = type(self).__name__

@@ -16,7 +16,7 @@ from consilience.annotations import Annotations
 from consilience.annotations.files.given import NOBODY, is_frame
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
-from consilience.given_annotations import read_given, warn_of_fractions
+from consilience.given_annotations import read_given, values_of_missing, warn_of_fractions
 
 
 class ConsensusEstimator(CrowdEstimator):
@@ -61,6 +61,7 @@ class ConsensusEstimator(CrowdEstimator):
         model = type(self).__name__
         if reset:
             self._forget_columns()
+            self._missing = values_of_missing(missing)
         if isinstance(given, pd.Series) and given.index.nlevels == 1:
             raise InputError(
                 f"{model} reads what several annotators said, and a Series holds what one did. Give a DataFrame with a "

@@ -9,6 +9,7 @@ __all__ = [
     "MissingDataError",
     "MissingDependencyError",
     "SavedModelError",
+    "SavedModelWarning",
     "UnannotatedWarning",
 ]
 
@@ -51,3 +52,7 @@ class UnannotatedWarning(AnnotationWarning):
 
 class FeatureScaleWarning(UserWarning):
     """Features whose scales are so far apart that a model sees the largest alone; standardise them."""
+
+
+class SavedModelWarning(UserWarning):
+    """A saved model that another version of the package wrote."""

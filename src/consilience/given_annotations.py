@@ -12,8 +12,9 @@ from jaxtyping import Bool
 from scipy.sparse import issparse
 
 from consilience.annotations import Annotations
+from consilience.annotations.files.frames import several
 from consilience.annotations.files.given import NOBODY, Given, annotations_of, is_frame
-from consilience.annotations.files.wide_frames import HoldsFeaturesError
+from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError
 from consilience.annotations.names import outside, plain
 from consilience.errors import AnnotationError, AnnotationWarning, InputError, UnannotatedWarning
 from consilience.matching import rows_of_matrix
@@ -40,9 +41,36 @@ def read_given(
     """
     try:
         return annotations_of(given, kind, model, items=items, missing=missing, known=known)
+    except HoldsGroupsError as error:
+        raise AnnotationError(
+            f"{error} {of_groupings()} If all annotators do share the names: give Labels.from_matrix(frame)."
+        ) from error
     except HoldsFeaturesError as error:
         beside = f"{model} takes them as X, beside the annotations." if _uses_features(model) else with_features(model)
         raise AnnotationError(f"{error} {beside}") from error
+
+
+def values_of_missing(missing: Any) -> list[Any] | None:
+    """Return what a user gave for `missing` as a list of values, None for the default.
+
+    Examples
+    --------
+    >>> values_of_missing("?"), values_of_missing([]), values_of_missing(None)
+    (['?'], [], None)
+    """
+    return None if missing is None else [plain(value) for value in several(missing)]
+
+
+def first_named(items: pd.Index) -> str:
+    """Name the first few items.
+
+    Examples
+    --------
+    >>> first_named(pd.Index(list("abcdefg")))
+    "'a', 'b', 'c', 'd', 'e', …"
+    """
+    more = ", …" if len(items) > MOST_NAMED else ""
+    return ", ".join(repr(plain(name)) for name in items[:MOST_NAMED]) + more
 
 
 def warn_of_unsaid(annotations: Annotations, said: Bool[np.ndarray, " items"], lacking: str) -> None:
@@ -54,12 +82,11 @@ def warn_of_unsaid(annotations: Annotations, said: Bool[np.ndarray, " items"], l
     said : whether anything is known of each item
     lacking : what the others have not, and get not
     """
-    names = [repr(plain(name)) for name in annotations.items[~said][:MOST_NAMED]]
     count = int((~said).sum())
     if count:
-        more = ", …" if count > len(names) else ""
         items = f"{count} items have" if count > 1 else "1 item has"
-        warnings.warn(f"{items} {lacking}: {', '.join(names)}{more}.", UnannotatedWarning, stacklevel=outside())
+        names = first_named(annotations.items[~said])
+        warnings.warn(f"{items} {lacking}: {names}.", UnannotatedWarning, stacklevel=outside())
 
 
 def read_beside(given: Any, X: Any, kind: str, model: str, missing: Any = None) -> Annotations:
@@ -81,6 +108,14 @@ def with_features(model: str) -> str:
     """Say that a model reads annotations alone, and which models use features."""
     using = models_of_features()
     return f"{model} reads annotations alone, fit(annotations); with features, fit(X, annotations): {', '.join(using)}."
+
+
+def of_groupings() -> str:
+    """Say which models read groupings, whose names mean nothing to other annotators."""
+    reading = [
+        name for name, known in ESTIMATORS.items() if known.kind == "consensus" and known.reads[0] == "groupings"
+    ]
+    return f"Groups whose names mean nothing to other annotators are for {', '.join(reading)}."
 
 
 def models_of_features() -> list[str]:

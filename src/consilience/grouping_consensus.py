@@ -6,15 +6,17 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from jaxtyping import Bool
 from scipy.sparse import issparse
 
 from consilience.annotations import Groupings
-from consilience.annotations.canonical import arrange
+from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.types import AnnotationsLike, Missing, Self
 from consilience.base import as_groupings
 from consilience.consensus_estimator import ConsensusEstimator
 from consilience.errors import InputError
-from consilience.given_annotations import models_of_features, require_no_second, warn_of_unsaid
+from consilience.given_annotations import first_named, models_of_features, require_no_second, warn_of_unsaid
 from consilience.inference.threads import one_blas_thread
 
 
@@ -53,6 +55,7 @@ class GroupingConsensus(ConsensusEstimator):
             Something was left out, taken for missing, or not used.
         """
         require_no_second(y, type(self).__name__)
+        self._check_parameters()
         arranged = arrange(self._read_groupings(annotations, reset=True, missing=missing))
         with one_blas_thread(), self._progress():
             self._fuse(arranged.said)
@@ -61,6 +64,14 @@ class GroupingConsensus(ConsensusEstimator):
             grouped = np.diff(arranged.given.incidence.indptr) > 0
             warn_of_unsaid(arranged.given, grouped, "no annotations and no cluster (label -1)")
         return self
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        """Bring what was learned into the order of the annotations, and name the items of no grouping in a note."""
+        super()._restore(arrangement)
+        notes: list[str] | None = getattr(self, "notes_", None)
+        if notes is not None:
+            given = arrangement.given
+            self.notes_ = [*notes, *_of_unseen(given.items, np.diff(given.incidence.indptr) > 0)]
 
     def __getattr__(self, name: str) -> Any:
         """Say what has a score and what predicts, which models that place no new items cannot."""
@@ -95,6 +106,18 @@ class GroupingConsensus(ConsensusEstimator):
         if not groupings.n_rows:
             raise InputError(f"{model} needs groupings, and none of the {len(groupings)} items is in any.")
         return groupings
+
+
+def _of_unseen(items: pd.Index, grouped: Bool[np.ndarray, " items"]) -> list[str]:
+    """Say which items no grouping holds, if there are any."""
+    unseen = items[~grouped]
+    if unseen.empty:
+        return []
+    be, they = ("is", "it belongs") if len(unseen) == 1 else ("are", "they belong")
+    return [
+        f"{len(unseen)} of {len(items)} items {be} in no grouping; {they} to no cluster (label -1): "
+        f"{first_named(unseen)}."
+    ]
 
 
 def _for_new_items(model: str, method: str) -> str:

@@ -644,8 +644,8 @@ ONE_OF = ", ".join(map(repr, STRATEGIES))
         ),
         (
             {"fusion": SubsetFusion(random_state="seed")},
-            "The 'random_state' parameter of SubsetFusion must be an int, a RandomState, a Generator or None. "
-            "Got 'seed' instead.",
+            "The 'random_state' parameter of SubsetFusion must be an int from 0 to 4294967295, a RandomState, a "
+            "Generator or None. Got 'seed' instead.",
         ),
         (
             {"fusion": SubsetFusion(4)},

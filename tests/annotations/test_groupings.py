@@ -323,7 +323,10 @@ def test_concat_refuses_what_does_not_fit(groupings):
     [
         (FRAME.drop(columns="group"), "no column that is known to hold groups or labels. Found 'item', 'annotator'"),
         (FRAME.rename(columns={"item": "itm"}), "none is known to hold the items.*Did you mean 'itm'"),
-        (FRAME.rename(columns={"annotator": "anotator"}), "hold the annotators.*Did you mean 'anotator'.* annotator=…"),
+        (
+            FRAME.rename(columns={"annotator": "anotator"}),
+            "hold the annotators.*Did you mean 'anotator'.* annotator='anotator'",
+        ),
         (FRAME[["item", "group"]], "annotator or grouping, and none is known to hold the annotators"),
         (FRAME.assign(item=["ant", "bee", None, "ant", "bee"]), "item in row 2 is missing"),
         (FRAME.assign(item=["ant", "bee", np.nan, "ant", "bee"]), "item in row 2 is missing"),
@@ -335,7 +338,7 @@ def test_concat_refuses_what_does_not_fit(groupings):
         (
             pd.concat([FRAME, FRAME.iloc[[0, 1]].assign(group=["small", "large"])]),
             r"'bee' is twice in .*'Ann'.*'Ann'.*row 1 \(group 'small'\) and row 6 \(group 'large'\); keep one, or tell "
-            r"the groupings apart in a column of groupings \(--grouping COLUMN\)\.$",
+            r"the groupings apart in a column of groupings, grouping=…\.$",
         ),
         (FRAME.assign(annotator="Ann"), r"'bee' is twice .*row 1 .* and row 4"),  # the ant is twice in one group
         (pd.DataFrame([[1, 2]], columns=["item", "item"]), "table with differing columns"),

@@ -16,7 +16,8 @@ from consilience.semisupervised import MCVC, MPCKMeans, PartitionLabelModel
 NAMES = [f"card {i}" for i in range(6)]
 SAID = np.array([["p", "x"], ["p", "x"], ["p", "y"], ["q", "y"], ["q", "z"], ["q", "z"]])
 GROUPINGS = Groupings.from_matrix(SAID, items=NAMES, annotators=["ann0", "ann1"])
-ALL = [GROUPINGS, Labels.from_matrix(SAID, items=NAMES, annotators=["ann0", "ann1"]), GROUPINGS.to_pairs()]
+LABELS = Labels.from_matrix(SAID[:, [0, 0]], items=NAMES, annotators=["ann0", "ann1"])
+ALL = [GROUPINGS, LABELS, GROUPINGS.to_pairs()]
 KINDS = [type(annotations).__name__ for annotations in ALL]
 X = pd.DataFrame({"size": np.arange(6.0), "weight": np.arange(6.0) ** 2}, index=NAMES)
 

@@ -56,7 +56,9 @@ def test_predict_takes_columns_by_place_if_the_model_knows_no_names(study, run, 
 def test_predict_errors(fitted, fails, features, tmp_path):
     features[["length"]].to_csv(fitted / "short.csv")
     assert fails("predict", MODEL, "short.csv") == ("short.csv: There is no column 'width' that the model needs.")
-    assert fails("predict", "features.csv", "features.csv").startswith("features.csv is no saved model, or is damaged")
+    assert fails("predict", "features.csv", "features.csv").startswith(
+        "features.csv is no saved model, or its end is missing"
+    )
     assert fails("predict", "absent.zip", "features.csv") == "There is no file absent.zip."
     assert fails("predict", ".", "features.csv") == ". is a folder, not a saved model."
     assert fails("predict", MODEL, "absent.csv") == "There is no file absent.csv."
@@ -65,7 +67,7 @@ def test_predict_errors(fitted, fails, features, tmp_path):
     assert "must end in .csv, .tsv" in fails("predict", MODEL, "features.csv", "-o", "found.xlsx")
     content = bytearray((fitted / MODEL).read_bytes())
     (fitted / "cut.zip").write_bytes(content[: len(content) // 2])
-    assert fails("predict", "cut.zip", "features.csv").startswith("cut.zip is no saved model, or is damaged")
+    assert fails("predict", "cut.zip", "features.csv").startswith("cut.zip is no saved model, or its end is missing")
 
 
 def test_predict_needs_a_fitted_model_with_features(study, run, fails, quick, quick_report):
@@ -73,7 +75,9 @@ def test_predict_needs_a_fitted_model_with_features(study, run, fails, quick, qu
     message = fails("predict", "bare/model.zip", "features.csv")
     assert message.startswith("The model was fitted without features, so new items cannot be told apart")
     save(PartitionLabelModel(), study / "new.zip")
-    assert "is not fitted yet" in fails("predict", "new.zip", "features.csv")
+    assert fails("predict", "new.zip", "features.csv") == (
+        "new.zip: The model was saved before it was fitted, so there is nothing to predict by."
+    )
 
 
 def test_report_brings_files_into_the_order_of_the_model(fitted, run, features, quick_report):

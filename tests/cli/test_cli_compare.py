@@ -110,7 +110,7 @@ def test_by_clusters_gives_other_losses(votes, run):
             "--set names DawidSkene, which is not among the models compared.",
         ),
         (["sorts.csv", "--clusters", "8:2"], "Invalid value for '--clusters': '8-2' is no positive integer"),
-        (["sorts.csv", "--models", "SubsetFusion", "--folds", "1"], "The 'n_folds' parameter of compare must be"),
+        (["sorts.csv", "--models", "SubsetFusion", "--folds", "1"], "Invalid value for '--folds': '1' is not from 2"),
         (["sorts.csv", "--models", "SubsetFusion", "--hold-out", "groupings"], "5 folds need as many groupings"),
         (["sorts.csv", "--features", "scores.csv"], "scores.csv: 'risk' of the item 'item 11' in line 13 is missing."),
         (["sorts.csv", "--out", "nowhere/table.csv"], "There is no folder nowhere."),

@@ -174,6 +174,58 @@ def test_options_that_cannot_be_used(arguments, message, fails, study):
     assert fails("fit", "sorts.csv", *named, *arguments).startswith(message)
 
 
+ONES = "1" * 400
+NO_SEED = "Invalid value for '--seed': '-1' is not from 0 to 4294967295."
+NO_NUMBER = f"Invalid value for '--clusters': '{ONES[:40]}…' is neither 'auto' nor an integer from 1 to 2147483647."
+PARAMETER = "parameter of PartitionLabelModel must be"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("fit", "sorts.csv", "--seed", "-1"), NO_SEED),
+        (("fuse", "sorts.csv", "--seed", "-1"), NO_SEED),
+        (("compare", "sorts.csv", "--seed", "-1"), NO_SEED),
+        (("simulate", "experts", "features.csv", "--seed", "-1"), NO_SEED),
+        (("fit", "sorts.csv", "--seed", "4294967296"), "Invalid value for '--seed': '4294967296' is not from 0 to"),
+        (("fit", "sorts.csv", "--jobs", "0"), "Invalid value for '--jobs': '0' is no number of jobs; give at least 1"),
+        (("fit", "sorts.csv", "--jobs", "many"), "Invalid value for '--jobs': 'many' is not a valid integer."),
+        (("fit", "sorts.csv", "--clusters", ONES), NO_NUMBER),
+        (("fuse", "sorts.csv", "--clusters", ONES), NO_NUMBER),
+        (("compare", "sorts.csv", "--clusters", ONES), f"Invalid value for '--clusters': '{ONES[:40]}…' is no posi"),
+        (("fit", "sorts.csv", *PARTITION, "--set", "n_jobs=abc"), f"The 'n_jobs' {PARAMETER} None, a positive int, or"),
+        (("fit", "sorts.csv", *PARTITION, "--set", "n_jobs=0"), f"The 'n_jobs' {PARAMETER} None, a positive int, or"),
+        (("fit", "sorts.csv", *PARTITION, "--set", "random_state=-1"), f"The 'random_state' {PARAMETER} an int from 0"),
+        (("fit", "sorts.csv", *PARTITION, "--set", f"n_init={ONES}"), f"The 'n_init' {PARAMETER} an int of at least 1"),
+        (("fit", "sorts.csv", *PARTITION, "--set", "tol=1e308"), f"The 'tol' {PARAMETER} a float of at least 0, at mo"),
+        (("simulate", "agents", "--separation", "1e308"), "Invalid value for '--separation': '1e308' is not from "),
+    ],
+)
+def test_numbers_that_are_too_large_or_too_small(arguments, message, fails, study, features):
+    assert fails(*arguments).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "LONG"),
+        ("fit", "sorts.csv", "--features", "LONG"),
+        ("fit", "sorts.csv", "--out", "LONG"),
+        ("fuse", "sorts.csv", "--out", "LONG"),
+        ("convert", "sorts.csv", "LONG.csv"),
+        ("predict", "LONG", "features.csv"),
+        ("report", "LONG", "sorts.csv"),
+    ],
+)
+def test_paths_that_are_too_long(arguments, fails, study, features, tmp_path):
+    """Longer than a file system allows, which says so by an error of the operating system."""
+    before = sorted(tmp_path.iterdir())
+    said = fails(*(word.replace("LONG", "x" * 300) for word in arguments))
+    assert "longer than the file system allows." in said or said.endswith("cannot be read: File name too long.")
+    assert "x" * 100 in said
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_the_nearest_parameter_is_proposed(fails, study):
     assert fails("fit", "sorts.csv", *PARTITION, "--set", "max_cluster=3").endswith("Did you mean 'max_clusters'?")
     assert "Did you mean" not in fails("fit", "sorts.csv", *PARTITION, "--set", "zzz=3")

@@ -254,7 +254,9 @@ def test_predict_errors(name, content, message, judged, fails):
 
 def test_predict_needs_a_fitted_model(crowd, fails):
     save(DawidSkene(), crowd / "new.zip")
-    assert "is not fitted yet" in fails("predict", "new.zip", "labels.csv")
+    assert fails("predict", "new.zip", "labels.csv") == (
+        "new.zip: The model was saved before it was fitted, so there is nothing to predict by."
+    )
 
 
 def test_kinds_are_of_no_use_with_features(fitted, fails):

@@ -146,7 +146,7 @@ def test_a_fit_that_fails_makes_no_folder(study, run, monkeypatch):
 
     monkeypatch.setattr("consilience.cli.results.save", full)
     result = run(*FUSED, "--out", "new/out", code=1)
-    assert last(result.stderr) == "No space left on device: new/out."
+    assert last(result.stderr) == "There is no space left to write new/out."
     assert not (study / "new" / "out").exists()
     assert leftovers(study) == []
 
@@ -267,7 +267,7 @@ def test_a_full_standard_output_is_named(fitted):
         command = [sys.executable, "-m", "consilience", "predict", "out/model.zip", "features.csv"]
         done = subprocess.run(command, cwd=fitted, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
-    assert done.stderr == "Error: No space left on device: standard output.\n"
+    assert done.stderr == "Error: There is no space left to write standard output.\n"
 
 
 def test_summary_names_the_files_with_their_checksums(fitted):

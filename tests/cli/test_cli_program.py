@@ -4,14 +4,16 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 
 import consilience
 from consilience.cli import main
+from consilience.cli.messages import as_click, printable
 from consilience.cli.options import parse_value
-from consilience.cli.program import sentence
+from consilience.errors import InputError
 from tests.cli.conftest import further
 
 PROGRAM = (sys.executable, "-m", "consilience")
@@ -78,12 +80,14 @@ def test_help_imports_nothing_heavy(arguments):
     assert not imported & {"numpy", "pandas", "scipy", "sklearn", "matplotlib", "narwhals"}
 
 
-def test_failures_are_one_sentence_and_exit_1(study, fails, monkeypatch):
+def test_defects_are_called_so_and_exit_1(study, fails, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("one\n two")
 
     monkeypatch.setattr("consilience.cli.fitting.require_folder_for", fail)
-    assert fails("fit", "sorts.csv", code=1) == "one two"
+    assert fails("fit", "sorts.csv", code=1) == (
+        "This is a defect of consilience, please report it: RuntimeError: one two (--traceback shows where)"
+    )
 
 
 def test_traceback_is_shown_if_asked_for(study, monkeypatch):
@@ -100,21 +104,47 @@ def test_a_full_disk_is_a_failure(study, fails, monkeypatch):
         raise OSError(28, "No space left on device", "out/model.zip")
 
     monkeypatch.setattr("consilience.cli.fitting.require_folder_for", full)
-    assert fails("fit", "sorts.csv", code=1) == "No space left on device: out/model.zip."
+    assert fails("fit", "sorts.csv", code=1) == "There is no space left to write out/model.zip."
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "said", "code"),
     [
-        (ValueError("a\n   b"), "a b"),
-        (KeyError("a"), "KeyError 'a' (--traceback shows where)."),
-        (MemoryError(), "MemoryError (--traceback shows where)."),
-        (FileNotFoundError(2, "No such file or directory", "x"), "No such file or directory: x."),
-        (OSError("odd"), "odd"),
+        (InputError("Line 3 holds 2 cells."), "Line 3 holds 2 cells.", 2),
+        (FileNotFoundError(2, "No such file or directory", "x"), "There is no file x.", 2),
+        (IsADirectoryError(21, "Is a directory", "x"), "x is a folder; give the name of a file.", 2),
+        (NotADirectoryError(20, "Not a directory", b"x"), "A part of the path x is no folder.", 2),
+        (PermissionError(13, "Permission denied", "x"), "There is no permission to read or write x.", 2),
+        (OSError(30, "Read-only file system", Path("x")), "x cannot be written: it is in a file system that can", 2),
+        (OSError(36, "File name too long", "x" * 300), f"The name of the file {'x' * 100}…{'x' * 100} is longer", 2),
+        (OSError(28, "No space left on device"), "There is no space left to write the output.", 1),
+        (OSError(28, "No space left", "x", None, "y"), "There is no space left to write x or y.", 1),
+        (OSError("odd"), "The output cannot be read or written.", 1),
+        (MemoryError(), "There is not enough memory for this: give fewer items, features or annotators, or ask for", 1),
+        (FloatingPointError("The bound is nan."), "The bound is nan. The numbers are too large or too small for", 1),
+        (KeyError("a"), "This is a defect of consilience, please report it: KeyError: 'a' (--traceback shows", 1),
+        (ValueError("a\n   b"), "This is a defect of consilience, please report it: ValueError: a b (--trace", 1),
     ],
 )
-def test_sentences(error, said):
-    assert sentence(error) == said
+def test_errors_are_sentences_with_the_documented_code(error, said, code):
+    found = as_click(error)
+    assert found.format_message().startswith(said)
+    assert found.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain, é, 漢", "plain, é, 漢"),
+        ("\x1b[31mred\x1b[0m\x07", r"\x1b[31mred\x1b[0m\x07"),
+        ("\x9b31m\x7f", r"\x9b31m\x7f"),
+        ("a\u202eb\u2028c", r"a\u202eb\u2028c"),
+        ("\udcff.csv", r"\udcff.csv"),
+        ("two\n\tlines", "two\n\tlines"),
+    ],
+)
+def test_nothing_that_is_printed_steers_a_terminal(text, shown):
+    assert printable(text) == shown
 
 
 @pytest.mark.parametrize(

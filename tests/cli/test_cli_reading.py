@@ -1,5 +1,6 @@
 """How a file of annotations is read on the command line: every option, standard input, and what is told of it."""
 
+import ast
 import gzip
 import inspect
 import json
@@ -10,11 +11,13 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import consilience
 from consilience import Groupings, Labels, Pairs, read_annotations
-from consilience.annotations import files
 from consilience.cli import main
+from consilience.cli.keywords import VALUES, as_options
 from consilience.cli.options import READING, flags
 from consilience.cli.program import ReadingOption
+from consilience.errors import AnnotationError
 
 LONG = "a,b,c,d\nale,Ann,x,1\nstout,Ann,x,2\nale,Bo,y,1\nstout,Bo,y,1\n"
 PAIRS = "u,v,w,x\nale,stout,Ann,yes\nale,porter,Ann,no\nale,porter,Bo,no\n"
@@ -25,7 +28,7 @@ WITH_OPTIONS = ("fit", "compare", "fuse", "report", "predict", "convert")
 
 
 def labels(items, annotators, said):
-    return Labels.from_frame(pd.DataFrame({"item": items, "annotator": annotators, "label": said}))
+    return Labels.from_frame(pd.DataFrame({"item": items, "annotator": annotators, "label": said}), missing=[])
 
 
 def pairs(*same):
@@ -123,7 +126,9 @@ def test_a_sheet_is_taken_as_named(run, tmp_path):
     result = run("convert", "in.xlsx", "out.csv", "--sheet", "second")
     assert read_annotations(tmp_path / "out.csv").classes.tolist() == [2]
     assert "sheet" not in result.stderr
-    assert "Note: Sheet 'first' was read, of 'second' too (--sheet).\n" in run("convert", "in.xlsx", "x.csv").stderr
+    assert (
+        "Note: Sheet 'first' was read, of 'second' too (--sheet NAME).\n" in run("convert", "in.xlsx", "x.csv").stderr
+    )
 
 
 def test_every_keyword_is_an_option_and_every_option_a_keyword():
@@ -137,11 +142,39 @@ def test_every_keyword_is_an_option_and_every_option_a_keyword():
 def test_messages_name_options_that_exist():
     options = [option for name in ("convert", "fit") for option in main.commands[name].params]
     known = {flag for option in options for flag in (*option.opts, *option.secondary_opts)}
-    told = set()
-    for module in Path(files.__file__).parent.glob("*.py"):
-        told |= set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", module.read_text(encoding="utf-8")))
-    assert told >= {"--kind", "--missing", "--no-transpose"}
-    assert told <= known
+    told = {flag for name in VALUES for value in (True, False, ...) for flag in as_options({name: value}).split()[:1]}
+    assert told - {f"--no-{name.replace('_', '-')}" for name in VALUES if name != "transpose"} <= known
+    calls = [
+        node
+        for module in Path(consilience.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "written"
+    ]
+    keywords = {keyword.arg for call in calls for keyword in call.keywords}
+    assert keywords >= {"kind", "missing", "transpose"}
+    assert keywords - {None, "items"} <= VALUES.keys()  # there is no option for all items
+
+
+def test_the_library_has_no_options_in_its_messages():
+    root = Path(consilience.__file__).parent
+    for module in root.rglob("*.py"):
+        if not module.is_relative_to(root / "cli"):
+            tree = ast.parse(module.read_text(encoding="utf-8"))
+            prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+            texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+            for text in texts:
+                assert id(text) in prose or not re.search(r"(?<![\w-])--[a-z]", text.value), (module, text.value)
+
+
+@pytest.mark.parametrize("command", ["convert", "fit"])
+def test_the_command_line_writes_options_and_python_keywords(command, run, tmp_path):
+    (tmp_path / "in.csv").write_text("item,annotator,label\nale,Ann,-1\nale,Bo,1\nstout,Bo,0\nstout,Ann,0\n")
+    more = ("out.csv",) if command == "convert" else ()
+    told = run(command, "in.csv", *more, code=2).stderr
+    assert "--missing -1 if it is missing, --missing '' if it is an answer" in told
+    assert "missing=" not in told
+    with pytest.raises(AnnotationError, match=r"missing=-1 if it is missing, missing=\[\] if it is an answer"):
+        read_annotations(tmp_path / "in.csv")
 
 
 @pytest.mark.parametrize("name", WITH_OPTIONS)

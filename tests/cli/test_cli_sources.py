@@ -68,8 +68,8 @@ def test_simulate_errors(fails, tmp_path):
         "'nothing' is neither a file nor a data set; 'consilience datasets' lists the data sets."
     )
     assert fails("simulate", "experts", "iris") == "Missing option '-o' / '--out'."
-    assert "'flip' parameter of simulate_experts must lie in [0, 1]" in fails(
-        "simulate", "experts", "iris", "--flip", "2", *out
+    assert fails("simulate", "experts", "iris", "--flip", "2", *out) == (
+        "Invalid value for '--flip': '2' is not from 0 to 1."
     )
     assert "'items_each' parameter" in fails("simulate", "crowd", "iris", "--items-each", "151", *out)
     assert fails("simulate", "crowd", "iris", "--accuracy", "0.5,high", *out) == (

@@ -192,7 +192,7 @@ def test_one_cluster_where_all_is_one():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"max_clusters": 0}, "'max_clusters' parameter of Crowdclustering must be a positive int"),
+        ({"max_clusters": 0}, "'max_clusters' parameter of Crowdclustering must be an int from 1 to"),
         ({"n_components": 11}, "'n_components' parameter of Crowdclustering must be an int from 1 to 10"),
         ({"two_stage": "yes"}, "'two_stage' parameter"),
         ({"item_variance": 0}, "'item_variance' parameter"),

@@ -48,9 +48,6 @@ def test_notes_say_what_the_groupings_do_not():
     assert fusion_result.notes(SORTS, one, "auto", 2) == []
     assert fusion_result.notes(SORTS, one, 2, 2) == []
     assert fusion_result.notes(SORTS, one, 3, 2) == ["3 clusters were asked for; the groupings tell 2 apart."]
-    assert fusion_result.notes(SORTS, one[:3], "auto", 1) == [
-        "1 of 4 items are in no grouping; they belong to no cluster (label -1)."
-    ]
     tail = (
         "items) that no chain of groupings links; each has clusters of its own, and nothing is known of pairs across."
     )

@@ -191,7 +191,7 @@ def test_items_and_annotators_of_whom_nothing_is_known():
         assert model.annotator_view_["silent"] == -1
     assert model.views_["n_annotators"].tolist() == [2]
     np.testing.assert_allclose(model.responsibilities_[3], [2 / 3, 1 / 3])
-    assert any("1 of 4 items are in no grouping" in note for note in model.notes_)
+    assert any("1 of 4 items is in no grouping" in note for note in model.notes_)
 
 
 def test_views_of_a_given_number(two_views):

@@ -256,7 +256,7 @@ class TestSpecialCases:
         shares = model.responsibilities_[1:5].mean(0)
         np.testing.assert_allclose(model.responsibilities_[unseen], [shares, shares])
         np.testing.assert_array_equal(model.embedding_[unseen], 0)
-        assert model.notes_[-1] == "2 of 6 items are in no grouping; they belong to no cluster (label -1)."
+        assert model.notes_[-1] == "2 of 6 items are in no grouping; they belong to no cluster (label -1): 'x', 'z'."
         for pair in (("x", "z"), ("x", "a"), ("x", "x")):
             assert model.predict_same(*pair) == pytest.approx((shares**2).sum())
         assert np.isnan(model.co_occurrence().loc["x", "a"])

@@ -23,11 +23,11 @@ from consilience.annotations.canonical import arrange
 from consilience.annotations.names import is_default, plain
 from consilience.annotations.types import Integer, Names, RandomSource
 from consilience.consensus import SubsetFusion
-from consilience.consensus.subset_fusion import require_parameters
+from consilience.consensus.subset_fusion import require_at_most
 from consilience.display import facts
 from consilience.errors import InputError, MatchingError
 from consilience.metrics import nmi
-from consilience.parameters import check_random_state, is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_whole, require, require_common
 
 
 class ActiveSession(BaseEstimator):
@@ -113,7 +113,8 @@ class ActiveSession(BaseEstimator):
             "rounds of consensus": len(self._history),
         }
 
-    def _begin(self) -> None:
+    def _check_parameters(self) -> None:
+        """Raise an InputError if a parameter is wrong."""
         named = isinstance(self.strategy, str) and self.strategy in STRATEGIES
         known = named or isinstance(self.strategy, Strategy)
         require(self, "strategy", f"one of {', '.join(map(repr, STRATEGIES))}, or a Strategy", known)
@@ -121,15 +122,22 @@ class ActiveSession(BaseEstimator):
         require(self, "fusion", "a SubsetFusion or None", ours)
         quota = self.max_per_item is None or is_whole(self.max_per_item, 1)
         require(self, "max_per_item", "a positive int or None", quota)
+        require_common(self)
+        if self.fusion is not None:
+            self.fusion._check_parameters()
+        if isinstance(self.strategy, Strategy):
+            self.strategy.check()
+
+    def _begin(self) -> None:
+        self._check_parameters()
         self.items_ = asked.distinct(self.items)
         if self.fusion is not None:
-            require_parameters(self.fusion, len(self.items_))
+            require_at_most(self.fusion, len(self.items_))
         self.groupings_: Groupings | None = None
         self._pending: list[tuple[int, list[Any], Any]] = []
         self._pending_places: dict[int, np.ndarray] = {}  # by number
         self._left_out: list[tuple[list[Any], Any]] = []
         self._strategy = self.strategy if isinstance(self.strategy, Strategy) else STRATEGIES[self.strategy]()
-        self._strategy.check()
         self._random = check_random_state(self.random_state)
         self._counts = PairCounts.none(len(self.items_))
         self._n_asked = 0

@@ -12,7 +12,7 @@ from jaxtyping import Int, Shaped
 from scipy.sparse import csr_array
 
 from consilience.annotations.base import Annotations, distinct_cells
-from consilience.annotations.files.frames import in_frame, without_missing
+from consilience.annotations.files.frames import in_frame, require_matrix, without_missing
 from consilience.annotations.memberships import (
     Vocabulary,
     checked_incidence,
@@ -131,7 +131,8 @@ class Groupings(Annotations):
         Warns
         -----
         AnnotationWarning
-            Rows repeat a membership, or hold no group, and are left out.
+            Rows repeat a membership, or hold no group, and are left out; cells look as if they were missing; or a
+            column stands out among the annotators.
 
         Examples
         --------
@@ -186,7 +187,8 @@ class Groupings(Annotations):
         matrix : array or DataFrame, shape (n_items, n_annotators) or (n_items,)
             Names of groups, of any kind. NaN, None, NA and blank text mean that the annotator left the item out.
         items, annotators : iterables of names, optional
-            By default the index and columns of a DataFrame, else 0, 1, 2, …
+            By default the index and columns of a DataFrame, else 0, 1, 2, … If `annotators` are given, every column is
+            theirs, whatever it looks like.
         missing : optional
             A further value that means the same, or a list of them. By default -1 where it is the only negative integer;
             ``missing=[]`` takes it for a group.
@@ -199,13 +201,13 @@ class Groupings(Annotations):
         Raises
         ------
         AnnotationError
-            Wrong shape, a number of names that does not fit it, or -1 beside 1, or beside 0 and 1, alone, where it may
-            be a group.
+            Wrong shape, a number of names that does not fit it, a long table, or cells that read two ways: -1 beside 1,
+            or beside 0 and 1, alone, or the text NA among other text.
 
         Warns
         -----
         AnnotationWarning
-            Cells with -1 were taken for missing.
+            Cells were taken for missing, or look as if they were; a column stands out among the annotators.
 
         Examples
         --------
@@ -213,6 +215,8 @@ class Groupings(Annotations):
         >>> Groupings.from_matrix([[0, 1], [0, -1], [1, 0]], missing=-1)
         Groupings(3 items, 2 annotators, 2 groupings, 4 groups, 5 memberships)
         """
+        if annotators is None:
+            require_matrix(matrix, "groupings", "Groupings.from_matrix", missing)
         cells = wide_cells(matrix, items, annotators, "Groupings.from_matrix")
         return cls._from_cells(replace(cells, cell=without_missing(cells.cell, cells.columns, missing, "group")))
 

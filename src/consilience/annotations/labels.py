@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ from jaxtyping import Int
 from scipy.sparse import csr_array
 
 from consilience.annotations.base import Annotations, distinct_cells
-from consilience.annotations.files.frames import in_frame, without_missing
+from consilience.annotations.files.frames import in_frame, require_matrix, without_missing
 from consilience.annotations.further_labels import is_further, occasions
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.memberships import vocabulary_of
@@ -23,14 +24,16 @@ from consilience.annotations.names import (
     duplicated,
     frame_row,
     inverse,
+    outside,
     plain,
     sort_rows,
     unique_names,
     warn_of_duplicates,
 )
 from consilience.annotations.pairs import Pairs
+from consilience.annotations.shared_names import own_names
 from consilience.annotations.tables import Cells, place_items, recode, wide_cells, wide_rows
-from consilience.errors import AnnotationError
+from consilience.errors import AnnotationError, AnnotationWarning
 
 PARALLEL = ("item", "annotator", "label")
 
@@ -122,8 +125,10 @@ class Labels(Annotations):
         Warns
         -----
         AnnotationWarning
-            Rows repeat an item, annotator and label, or hold no label, and are left out. A second, different label of
-            an item by the same annotator is kept, as a row of its own.
+            Rows repeat an item, annotator and label, or hold no label, and are left out; cells look as if they were
+            missing; a column stands out among the annotators; or hardly a name is shared by two annotators, as if these
+            were names of groups. A second, different label of an item by the same annotator is kept, as a row of its
+            own.
 
         Examples
         --------
@@ -169,7 +174,8 @@ class Labels(Annotations):
         matrix : array or DataFrame, shape (n_items, n_annotators) or (n_items,)
             Names of classes. NaN, None, NA and blank text mean that the annotator did not label the item.
         items, annotators : iterables of names, optional
-            By default the index and columns of a DataFrame, else 0, 1, 2, …
+            By default the index and columns of a DataFrame, else 0, 1, 2, … If `annotators` are given, every column is
+            theirs, whatever it looks like.
         missing : optional
             A further value that means the same, or a list of them. By default -1 where it is the only negative integer;
             ``missing=[]`` takes it for a class.
@@ -183,13 +189,14 @@ class Labels(Annotations):
         Raises
         ------
         AnnotationError
-            Wrong shape, a number of names that does not fit it, a class that is not among `classes`, or -1 beside 1, or
-            beside 0 and 1, alone, where it may be a class.
+            Wrong shape, a number of names that does not fit it, a class that is not among `classes`, a long table, or
+            cells that read two ways: -1 beside 1, or beside 0 and 1, alone, or the text NA among other text.
 
         Warns
         -----
         AnnotationWarning
-            Cells with -1 were taken for missing.
+            Cells were taken for missing, or look as if they were; a column stands out among the annotators; or hardly a
+            name is shared by two annotators.
 
         Examples
         --------
@@ -199,6 +206,8 @@ class Labels(Annotations):
         0  0     1
         1  0  None
         """
+        if annotators is None:
+            require_matrix(matrix, "labels", "Labels.from_matrix", missing)
         cells = wide_cells(matrix, items, annotators, "Labels.from_matrix")
         cell = without_missing(cells.cell, cells.columns, missing, "label")
         return cls._from_cells(replace(cells, cell=cell), classes)
@@ -206,6 +215,10 @@ class Labels(Annotations):
     @classmethod
     def _from_cells(cls, cells: Cells, classes: Iterable[Any] | None = None) -> Labels:
         item, annotator, label = wide_rows(cells)
+        own = own_names(Coded(item, cells.rows), annotator, label)
+        if own is not None:
+            text = own.note("Groupings.from_matrix")
+            warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
         return _assemble(Coded(item, cells.rows), annotator, label, classes, cells.named, frame_row)
 
     @property

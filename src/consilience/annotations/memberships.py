@@ -11,6 +11,7 @@ import pandas as pd
 from jaxtyping import Int, Shaped
 from scipy.sparse import csr_array
 
+from consilience.annotations.keywords import written
 from consilience.annotations.names import (
     MISSING,
     Coded,
@@ -199,5 +200,5 @@ def _require_one_group(item: Coded, group: np.ndarray, vocabulary: Vocabulary, w
         f"The item {item.name(again)!r} is twice in the grouping {vocabulary.grouping_names[grouping[again]]!r} of the "
         f"annotator {annotator!r}: {where(first)} (group {vocabulary.group_names[group[first]]!r}) and {where(again)} "
         f"(group {vocabulary.group_names[group[again]]!r}); keep one, or tell the groupings apart in a column of "
-        "groupings (--grouping COLUMN)."
+        f"groupings, {written(grouping=...)}."
     )

@@ -129,7 +129,7 @@ def without(column: Coded, unwanted: Bool[np.ndarray, " names"]) -> Coded:
     if not unwanted.any():
         return column
     kept = np.flatnonzero(~unwanted)
-    return column.renamed(inverse(kept, len(column.names)), column.names.take(kept))
+    return column.renamed(inverse(kept, len(column.names)), column.names.take(kept).infer_objects())
 
 
 def _without_blanks(column: Coded) -> Coded:

@@ -10,6 +10,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 
+from consilience.annotations.keywords import no_rows
 from consilience.annotations.names import (
     MISSING,
     Coded,
@@ -47,7 +48,7 @@ def place_items(
     """
     names = _common_names([columns[key] for key in keys]) if items is None else unique_names(items, "items")
     if items is None and not len(names):
-        raise AnnotationError("The table has no rows; give items=[...] if there are items without annotations.")
+        raise AnnotationError(no_rows())
     columns = columns | {key: recode(columns[key], names, key, "items", where) for key in keys}
     if not any(column.has_missing for column in columns.values()):
         return columns, where

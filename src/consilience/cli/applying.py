@@ -7,20 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import check_is_fitted
 
 from consilience import load, registry
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
 from consilience.cli.evidence import Evidence, read_said
 from consilience.cli.features import read_features
+from consilience.cli.messages import note, say
 from consilience.cli.options import FeatureOptions, flags
 from consilience.cli.outputs import renew_report, require_outputs, write_table
 from consilience.cli.preparing import as_shown, legible, needs_of, read_for, steps_for
-from consilience.cli.program import note
 from consilience.cli.reading import named
 from consilience.cli.tables import names_as, read_scores, rows_of
 from consilience.cli.verdict import verdict
@@ -41,6 +39,8 @@ def predict(
             f"{path}: {type(model).__name__} tells the clusters of the items that it was fitted to, which clusters.csv "
             "of the fit lists, and of no others. To place new items, fit it to groupings that hold them too."
         )
+    if not hasattr(model, "items_"):
+        raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to predict by.")
     if registry.entry(type(model).__name__).kind == "consensus":
         if feature_item is not None:
             raise InputError(f"{type(model).__name__} tells classes by labels; --feature-item is of no use.")
@@ -68,7 +68,6 @@ def last_step(estimator: Any) -> Any:
 
 
 def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index, np.ndarray]:
-    check_is_fitted(last_step(estimator))
     table = read_for(path, estimator, chosen=item)
     by_place = needs_of(estimator).names is None
     return table.index, estimator.predict_proba(table.to_numpy() if by_place else table)
@@ -76,7 +75,6 @@ def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index
 
 def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray, np.ndarray]:
     """Items, the probabilities of their classes, and whether they have labels at all."""
-    check_is_fitted(model)
     labels, _ = read_said(path, reading=reading, model=type(model).__name__)
     try:
         probability = model.predict_proba(as_fitted(labels, model))
@@ -89,10 +87,10 @@ def as_fitted(annotations: Any, model: Any) -> Any:
     """Return labels whose annotators and classes are named by integers or text as those of the model are."""
     if not isinstance(annotations, Labels):
         return annotations
-    annotators = names_as(annotations.annotators, model.annotators_.index)
-    return replace(
-        annotations, annotators=annotators, classes=names_as(annotations.classes, model.confusion_matrices_.columns)
-    )
+    named = replace(annotations, annotators=names_as(annotations.annotators, model.annotators_.index))
+    if not hasattr(model, "confusion_matrices_"):
+        return named
+    return replace(named, classes=names_as(annotations.classes, model.confusion_matrices_.columns))
 
 
 def report(
@@ -124,7 +122,7 @@ def report(
     warnings = verdict(model, Evidence(said, table, [])).warnings
     write_report(shown, said, X=table, scores=rated, warnings=warnings, path=out)
     renew_report(out)
-    click.echo(f"{out}")
+    say(f"{out}")
 
 
 def _features_of(path: Path, estimator: Any, options: FeatureOptions) -> pd.DataFrame:

@@ -24,7 +24,9 @@ from consilience.cli.options import (
     SOURCE,
     Between,
     FeatureOptions,
+    Jobs,
     Setting,
+    Whole,
     clusters_option,
     example,
     feature_item_option,
@@ -116,7 +118,7 @@ def main() -> None:
 )
 @click.option("--no-standardize", is_flag=True, help="Take the features as they are; by default each has variance 1.")
 @seed_option
-@click.option("--jobs", type=int, help="Restarts side by side; -1 uses all processors.")
+@click.option("--jobs", type=Jobs(), help="Restarts side by side; -1 uses all processors.")
 @json_option
 def fit(
     annotations: Path,
@@ -218,7 +220,7 @@ def fit(
     help="From what a judgement is foreseen: from whether the model's clusters put the two items together, with one "
     "view of people for all models; or by the model itself, which may know people more or less well.",
 )
-@click.option("--folds", type=int, default=5, show_default=True, help="Each model is fitted so many times.")
+@click.option("--folds", type=Whole(2), default=5, show_default=True, help="Each model is fitted so many times.")
 @click.option(
     "--hold-out",
     "level",
@@ -227,7 +229,7 @@ def fit(
     show_default=True,
     help="What is held out: whole groupings, or a part of what each annotator said.",
 )
-@click.option("--max-pairs", type=int, default=20_000, show_default=True, help="Judgements to foresee, at most.")
+@click.option("--max-pairs", type=Whole(1), default=20_000, show_default=True, help="Judgements to foresee, at most.")
 @click.option("--no-standardize", is_flag=True, help="Take the features as they are; by default each has variance 1.")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="CSV, TSV or Parquet file for the table.")
 @reading_options

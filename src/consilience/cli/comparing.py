@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 
@@ -18,10 +16,10 @@ from consilience.annotations import Annotations
 from consilience.annotations.names import plain
 from consilience.cli.evidence import Material, read_material
 from consilience.cli.fitting import make_estimator
+from consilience.cli.messages import note, say, say_json
 from consilience.cli.options import FeatureOptions
 from consilience.cli.outputs import require_outputs, write_table
 from consilience.cli.preparing import behind, steps_for
-from consilience.cli.program import note
 from consilience.comparison import Comparison
 from consilience.comparison import compare as compare_models
 from consilience.entrants import candidates, final
@@ -73,7 +71,10 @@ def compare(
     if out is not None:
         write_table(result.table.reset_index(), out)
     summary = {"read_as": material.read_as, "notes": material.notes + notes} | _summary(result, found)
-    click.echo(json.dumps(summary, indent=2, ensure_ascii=False) if as_json else str(result))
+    if as_json:
+        say_json(summary)
+    else:
+        say(str(result))
 
 
 def choose_by_comparing(

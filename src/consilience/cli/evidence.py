@@ -17,8 +17,9 @@ from consilience.annotations.files.table import Table
 from consilience.annotations.names import plain
 from consilience.cli.features import Features, read_features
 from consilience.cli.item_columns import item_column
+from consilience.cli.messages import note
 from consilience.cli.options import FeatureOptions
-from consilience.cli.program import note, others
+from consilience.cli.program import others
 from consilience.cli.reading import named, read_noted
 from consilience.cli.tables import named_as, names_as, names_in, read_table, rows_of
 from consilience.errors import InputError

@@ -16,10 +16,10 @@ from consilience import registry
 from consilience.cli.applying import last_step
 from consilience.cli.choosing import choose, said_why, with_clusters
 from consilience.cli.evidence import Evidence, Material, evidence_for, read_material
+from consilience.cli.messages import UndecidedError, note, printable, say, say_json
 from consilience.cli.options import FeatureOptions
 from consilience.cli.outputs import encoded, require_no_input
 from consilience.cli.preparing import as_shown, behind, legible, steps_for
-from consilience.cli.program import UndecidedError, note
 from consilience.cli.result_folder import SUMMARY, checksums_in, possible_files, replaced_folder, require_free
 from consilience.cli.results import write_results
 from consilience.cli.summary import as_lines, summary
@@ -84,8 +84,11 @@ def fit(
         with replacing(folder / SUMMARY) as file:
             file.write(encoded(found))
     for warning in said.warnings if as_json else ():
-        click.echo(f"Warning: {warning}", err=True)
-    click.echo(encoded(found).decode().rstrip() if as_json else as_lines(found))
+        click.echo(f"Warning: {printable(warning)}", err=True)
+    if as_json:
+        say_json(found)
+    else:
+        say(as_lines(found))
     if said.is_undecided:
         raise UndecidedError(f"Undecided: see the warning. What was found all the same is in {out}.")
 

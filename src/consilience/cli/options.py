@@ -31,6 +31,9 @@ FILE = FilePath(path_type=Path)
 SOURCE = FilePath(path_type=Path, allow_dash=True)  # - is standard input
 ALL_COLUMNS = "all"
 KINDS = click.Choice(["groupings", "pairs", "labels"])
+MOST = 2**31 - 1
+SEEDS = 2**32 - 1
+LONGEST = 40  # digits of an integer, letters of a value in a message
 WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -43,8 +46,76 @@ class Setting(click.ParamType):
         """Return the key and the value."""
         key, is_setting, text = value.partition("=")
         if not is_setting or not key.strip():
-            self.fail(f"{value!r} is not of the form key=value.", param, ctx)
+            self.fail(f"{cut(value)} is not of the form key=value.", param, ctx)
         return key.strip(), parse_value(text.strip())
+
+
+class Whole(click.ParamType):
+    """An integer between two others."""
+
+    name = "integer"
+
+    def __init__(self, least: int, most: int = MOST):
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return an int."""
+        number = value if isinstance(value, int) else whole(str(value))
+        if number is None:
+            self.fail(f"{cut(value)} is not a valid integer.", param, ctx)
+        if not self.least <= number <= self.most:
+            self.fail(f"{cut(number)} is not from {self.least} to {self.most}.", param, ctx)
+        return number
+
+
+class Jobs(Whole):
+    """How many restarts run side by side, or -1 for as many as there are processors, -2 for one less."""
+
+    def __init__(self) -> None:
+        super().__init__(-MOST)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return an int."""
+        number = super().convert(value, param, ctx)
+        if number == 0:
+            self.fail("'0' is no number of jobs; give at least 1, or -1 for all processors.", param, ctx)
+        return number
+
+
+class Real(click.ParamType):
+    """A finite number between two others."""
+
+    name = "number"
+
+    def __init__(self, least: int | float, most: int | float):
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a float."""
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f"{cut(value)} is not a valid number.", param, ctx)
+        if not self.least <= number <= self.most:
+            self.fail(f"{cut(value)} is not from {self.least:g} to {self.most:g}.", param, ctx)
+        return number
+
+
+def whole(text: str) -> int | None:
+    """Return the integer that a text is, or None; of no more digits than an integer of any use has."""
+    text = text.strip()
+    if len(text) > LONGEST or not text.lstrip("+-").isdecimal():
+        return None
+    try:
+        return int(text)
+    except ValueError:  # signs on end
+        return None
+
+
+def cut(value: Any) -> str:
+    """Show a value in a message, cut if it is long."""
+    text = str(value)
+    return repr(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
 
 
 def parse_value(text: str) -> Any:
@@ -68,9 +139,12 @@ def parse_value(text: str) -> Any:
 
 
 def _number(text: str) -> int | float | None:
-    for number in (int, float):
-        with suppress(ValueError):
-            return number(text)
+    if (number := whole(text)) is not None:
+        return number
+    if len(text) > LONGEST:
+        return None
+    with suppress(ValueError):
+        return float(text)
     return None
 
 
@@ -86,7 +160,7 @@ class Numbers(click.ParamType):
         try:
             numbers = [float(part) for part in value.split(",")]
         except ValueError:
-            self.fail(f"{value!r} is no number, nor several with commas between them.", param, ctx)
+            self.fail(f"{cut(value)} is no number, nor several with commas between them.", param, ctx)
         return numbers[0] if len(numbers) == 1 else numbers
 
 
@@ -100,9 +174,10 @@ class Count(click.ParamType):
         text = str(value).strip().casefold()
         if text == "auto":
             return text
-        if not text.isdecimal() or int(text) < 1:
-            self.fail(f"{value!r} is neither 'auto' nor a positive integer.", param, ctx)
-        return int(text)
+        number = whole(text)
+        if number is None or not 1 <= number <= MOST:
+            self.fail(f"{cut(value)} is neither 'auto' nor an integer from 1 to {MOST}.", param, ctx)
+        return number
 
 
 class Between(click.ParamType):
@@ -113,10 +188,10 @@ class Between(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the lowest and the highest integer."""
         low, _, high = str(value).partition("-")
-        low, high = low.strip(), high.strip() or low.strip()
-        if not (low.isdecimal() and high.isdecimal() and 1 <= int(low) <= int(high)):
-            self.fail(f"{value!r} is no positive integer, nor the lowest and the highest as in 3-6.", param, ctx)
-        return int(low), int(high)
+        least, most = whole(low), whole(high if high.strip() else low)
+        if least is None or most is None or not 1 <= least <= most <= MOST:
+            self.fail(f"{cut(value)} is no positive integer, nor the lowest and the highest as in 3-6.", param, ctx)
+        return least, most
 
 
 def _column(name: str, text: str) -> Callable[[Any], Any]:
@@ -264,7 +339,9 @@ out_option = click.option(
     help="Folder to write. A fit that it holds is replaced as a whole; other files in it stay.",
 )
 seed_option = click.option(
-    "--seed", type=int, help="Where random numbers start; the same seed gives the same result.  [default: 0]"
+    "--seed",
+    type=Whole(0, SEEDS),
+    help="Where random numbers start; the same seed gives the same result.  [default: 0]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 

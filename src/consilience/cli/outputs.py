@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO
 
-import click
 import pandas as pd
 
 from consilience.annotations.files.sources import STANDARD_INPUT, TEXT, import_pyarrow
 from consilience.annotations.files.writing import Writer
 from consilience.cli.interruptions import undivided
+from consilience.cli.messages import as_json, say_data
 from consilience.cli.result_folder import MODEL, REPORT, SUMMARY, checksum_of, fit_in
 from consilience.errors import InputError
 from consilience.writing import naming, replacing, require_file_name, unpacked
@@ -78,7 +78,7 @@ def write_table(frame: pd.DataFrame, path: Path | None) -> None:
     """
     if path is None:
         with naming("standard output"):
-            click.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
+            say_data(frame.to_csv(index=False, lineterminator="\n"))
         return
     write_files({path: table_writer(frame, path)})
 
@@ -116,4 +116,4 @@ def renew_report(path: Path) -> None:
 
 def encoded(found: Mapping[str, object]) -> bytes:
     """Return a summary as the content of its file."""
-    return (json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return (as_json(found) + "\n").encode()

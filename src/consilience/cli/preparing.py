@@ -33,8 +33,9 @@ from consilience.annotations.names import plain
 from consilience.cli.cells import ColumnReader, read_cells, with_decimal_points
 from consilience.cli.features import categorical_columns
 from consilience.cli.item_columns import OPTION, item_column
+from consilience.cli.messages import note
 from consilience.cli.options import FeatureOptions
-from consilience.cli.program import note, others
+from consilience.cli.program import others
 from consilience.cli.tables import names_in, read_table
 from consilience.errors import InputError
 

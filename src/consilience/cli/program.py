@@ -1,44 +1,29 @@
 """What all commands share: results on standard output, one sentence on standard error, and exit codes.
 
 0 is success; 2 wrong usage or bad input; 1 any other failure, and judgements that do not decide; 130 an interruption by
-the user; 129 and 143 the signals SIGHUP and SIGTERM.
+the user; 129 and 143 the signals SIGHUP and SIGTERM. `messages` turns errors into sentences.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
+import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
 from consilience.cli.interruptions import end_on_signals
+from consilience.cli.messages import as_click, note, printable
 from consilience.errors import UnannotatedWarning
 
-BAD_INPUT = (ValueError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 INTERRUPTED = 130
-TRACEBACK = "consilience.cli.traceback"
-
-
-class FailedError(click.ClickException):
-    """A command that could not do its work."""
-
-    exit_code = 1
-
-
-class UndecidedError(click.ClickException):
-    """A command that did its work, and found that the data do not decide."""
-
-    exit_code = 1
-
-
-class BadInputError(click.ClickException):
-    """A command that was given what it cannot use."""
-
-    exit_code = 2
+OWN = "consilience"
+TRACEBACK = "--traceback"
 
 
 class ReadingOption(click.Option):
@@ -52,10 +37,9 @@ class Command(click.Command):
         super().__init__(*args, **options)
         self.params.append(
             click.Option(
-                ["--traceback"],
+                [TRACEBACK],
                 is_flag=True,
                 expose_value=False,
-                callback=lambda ctx, _, value: ctx.meta.__setitem__(TRACEBACK, value),
                 help="Show where in the program a failure arose.",
             )
         )
@@ -71,17 +55,12 @@ class Command(click.Command):
                     formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
-        try:
-            with _warnings_as_notes():
-                return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise
-        except Exception as error:
-            if ctx.meta[TRACEBACK]:
-                click.echo(traceback.format_exc(), err=True, nl=False)
-            kind = BadInputError if isinstance(error, BAD_INPUT) else FailedError
-            raise kind(sentence(error)) from error
+        """Run the command, in whose messages keywords are options."""
+        from consilience.annotations.keywords import written_by  # not at the top, so that --help is quick
+        from consilience.cli.keywords import OPTIONS
+
+        with _warnings_as_notes(), written_by(OPTIONS):
+            return super().invoke(ctx)
 
 
 class Program(click.Group):
@@ -102,15 +81,37 @@ class Program(click.Group):
         """Run the program and exit, or return if `standalone_mode` is False."""
         if not options.get("standalone_mode", True):
             return super().main(*args, **options)
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
         try:
             code = super().main(*args, **(options | {"standalone_mode": False}))
-        except click.ClickException as error:
-            click.echo(f"Error: {' '.join(error.format_message().split())}", err=True)
-            code = error.exit_code
         except click.Abort:
             click.echo("Interrupted.", err=True)
             code = INTERRUPTED
+        except Exception as error:
+            code = _ended(error, (args[0] if args else options.get("args")) or sys.argv[1:])
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _ended(error: Exception, arguments: Sequence[str]) -> int:
+    """Tell an error in one line, after its traceback if that is asked for; give the exit code."""
+    found = as_click(error)
+    if TRACEBACK in arguments and not isinstance(error, click.ClickException):
+        click.echo(printable(traceback.format_exc()), err=True, nl=False)
+    if isinstance(error, OSError):
+        _give_up_output()
+    click.echo(f"Error: {printable(' '.join(found.format_message().split()))}", err=True)
+    return found.exit_code
+
+
+def _give_up_output() -> None:
+    """Let what standard output still holds go nowhere if it cannot be written, as on a full disk."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
 
 
 def show_help() -> None:
@@ -120,29 +121,18 @@ def show_help() -> None:
         click.echo(ctx.get_help())
 
 
-def sentence(error: BaseException) -> str:
-    """Say in one line what went wrong."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}: {error.filename}." if error.filename else f"{error.strerror}."
-    if isinstance(error, KeyError) or not str(error).strip():
-        return f"{f'{type(error).__name__} {error}'.strip()} (--traceback shows where)."
-    return " ".join(str(error).split())
-
-
 def others(count: int, joint: str) -> str:
     """Say that what holds for one thing holds for `count` in all; nothing if that is one."""
     return f"{joint} {count - 1:,} more" if count > 1 else ""
 
 
-def note(text: str) -> None:
-    """Tell something that is no result and no error."""
-    click.echo(f"Note: {text}", err=True)
-
-
 @contextlib.contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    def show(message: Any, *_: Any, **__: Any) -> None:
-        note(" ".join(str(message).split()))
+    """Tell the package's own warnings as notes; those of other libraries are no sentences for its users."""
+
+    def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        if category.__module__.split(".")[0] == OWN:
+            note(" ".join(str(message).split()))
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning)

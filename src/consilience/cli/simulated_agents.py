@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.writing import long_table_writer
+from consilience.cli.messages import say
 from consilience.cli.outputs import require_outputs, table_writer, write_files
 from consilience.cli.sources import classes_of, files_of
 from consilience.cli.tables import read_numbers
@@ -38,8 +38,6 @@ def simulate_agents(
 ) -> None:
     """Write the groupings that agents make of subsets, and what is true of the items if that is wanted."""
     require_outputs([out, truth_out, features_out], [] if features is None else files_of(features))
-    if annotators is not None and annotators < 1:
-        raise InputError(f"--annotators must be at least 1. Got {annotators}.")
     items, agents, shown = (np.random.default_rng(source) for source in np.random.SeedSequence(seed).spawn(3))
     table, truth = _drawn(drawn, items) if features is None else _read(features, classes)
     if truth_out is not None and truth is None:
@@ -59,7 +57,7 @@ def simulate_agents(
         writers[features_out] = table_writer(table.rename_axis("item").reset_index(), features_out)
         told.append(f"{features_out}: {table.shape[1]} features of {len(table)} items")
     write_files(writers)
-    click.echo("\n".join(told))
+    say("\n".join(told))
 
 
 def _drawn(settings: dict[str, Any], rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:

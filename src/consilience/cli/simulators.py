@@ -9,8 +9,10 @@ from typing import Any
 import click
 
 from consilience.cli.completion import complete_sources
-from consilience.cli.options import FILE, Between, Function, Numbers, example
+from consilience.cli.options import FILE, SEEDS, Between, Function, Numbers, Real, Whole, example
 from consilience.cli.program import Program, show_help
+
+MOST_SIMULATED = 1_000_000  # annotators, items, subsets and so on
 
 
 @click.group(
@@ -32,7 +34,7 @@ def simulation_options(function: Function) -> Function:
         click.option(
             "--class-column", default="class", show_default=True, help="Column of classes, if SOURCE is a file."
         ),
-        click.option("--seed", type=int, default=0, show_default=True, help="Where random numbers start."),
+        click.option("--seed", type=Whole(0, SEEDS), default=0, show_default=True, help="Where random numbers start."),
     ]
     for option in reversed(options):
         function = option(function)
@@ -44,10 +46,10 @@ def simulation_options(function: Function) -> Function:
     epilog=example("consilience simulate experts iris --observed 0.3 --out experts.csv --features-out iris.csv"),
 )
 @simulation_options
-@click.option("--annotators", type=int, default=10, show_default=True, help="Number of experts.")
-@click.option("--observed", type=float, default=1.0, show_default=True, help="Share of each expert's labels kept.")
+@click.option("--annotators", type=Whole(1, MOST_SIMULATED), default=10, show_default=True, help="Number of experts.")
+@click.option("--observed", type=Real(0, 1), default=1.0, show_default=True, help="Share of each expert's labels kept.")
 @click.option(
-    "--flip", type=float, default=0.1, show_default=True, help="Share of each expert's labels that are wrong."
+    "--flip", type=Real(0, 1), default=0.1, show_default=True, help="Share of each expert's labels that are wrong."
 )
 def experts(
     source: str,
@@ -84,8 +86,12 @@ def experts(
     epilog=example("consilience simulate crowd digits --annotators 30 --items-each 100 --merge 0.3 --out crowd.csv"),
 )
 @simulation_options
-@click.option("--annotators", type=int, default=20, show_default=True, help="Number of annotators.")
-@click.option("--items-each", type=int, help="Number of items that each of them sees.  [default: all]")
+@click.option(
+    "--annotators", type=Whole(1, MOST_SIMULATED), default=20, show_default=True, help="Number of annotators."
+)
+@click.option(
+    "--items-each", type=Whole(1, MOST_SIMULATED), help="Number of items that each of them sees.  [default: all]"
+)
 @click.option(
     "--accuracy",
     type=Numbers(),
@@ -93,7 +99,7 @@ def experts(
     show_default=True,
     help="Probability of the right group: one for all, or one for each.",
 )
-@click.option("--merge", type=float, default=0.0, show_default=True, help="How coarsely they see, from 0 to 1.")
+@click.option("--merge", type=Real(0, 1), default=0.0, show_default=True, help="How coarsely they see, from 0 to 1.")
 def crowd(
     source: str,
     out: Path,
@@ -142,13 +148,21 @@ def crowd(
     help="Items by their features: a table, or a data set that 'consilience datasets' lists.  [default: drawn]",
 )
 @click.option("--classes", metavar="COLUMN", help="Column of the table of features that has the true clusters.")
-@click.option("--items", type=int, help="Number of items to draw.  [default: 200]")
-@click.option("--clusters", type=int, help="Number of clusters to draw them from.  [default: 10]")
-@click.option("--dimensions", type=int, help="Number of features to draw.  [default: 8]")
-@click.option("--separation", type=float, help="How far apart clusters are, from 0.1 (not at all) to 20.  [default: 5]")
-@click.option("--subsets", type=int, default=500, show_default=True, help="Number of subsets to show.")
-@click.option("--subset-size", type=int, default=8, show_default=True, help="Items of each.")
-@click.option("--annotators", type=int, help="Number of agents, who take turns.  [default: a new one for each subset]")
+@click.option("--items", type=Whole(1, MOST_SIMULATED), help="Number of items to draw.  [default: 200]")
+@click.option("--clusters", type=Whole(1, MOST_SIMULATED), help="Number of clusters to draw them from.  [default: 10]")
+@click.option("--dimensions", type=Whole(1, MOST_SIMULATED), help="Number of features to draw.  [default: 8]")
+@click.option(
+    "--separation", type=Real(0.1, 20), help="How far apart clusters are, from 0.1 (not at all) to 20.  [default: 5]"
+)
+@click.option(
+    "--subsets", type=Whole(1, MOST_SIMULATED), default=500, show_default=True, help="Number of subsets to show."
+)
+@click.option("--subset-size", type=Whole(1, MOST_SIMULATED), default=8, show_default=True, help="Items of each.")
+@click.option(
+    "--annotators",
+    type=Whole(1, MOST_SIMULATED),
+    help="Number of agents, who take turns.  [default: a new one for each subset]",
+)
 @click.option("--groups", type=Between(), default="3-6", show_default=True, help="Groups that an agent makes.")
 @click.option("--features-each", type=Between(), default="4-8", show_default=True, help="Features that an agent uses.")
 @click.option(
@@ -160,7 +174,7 @@ def crowd(
     show_default=True,
     help="How agents cluster; may be repeated.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Where random numbers start.")
+@click.option("--seed", type=Whole(0, SEEDS), default=0, show_default=True, help="Where random numbers start.")
 def agents(
     out: Path,
     truth_out: Path | None,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 
@@ -16,6 +15,7 @@ from consilience.annotations import Annotations, Groupings, Labels
 from consilience.annotations.files.writing import long_table_writer
 from consilience.annotations.names import plain
 from consilience.cli.item_columns import item_column
+from consilience.cli.messages import say, say_json
 from consilience.cli.outputs import require_outputs, table_writer, write_files, write_table
 from consilience.cli.reading import read_noted
 from consilience.cli.tables import names_in, numbers, read_table
@@ -41,9 +41,9 @@ def simulate(
     if features_out is not None and features is not None:
         writers[features_out] = table_writer(features.rename_axis("item").reset_index(), features_out)
     write_files(writers)
-    click.echo(f"{out}: {said}")
+    say(f"{out}: {said}")
     if features_out is not None and features is not None:
-        click.echo(f"{features_out}: {features.shape[1]} features of {len(features)} items")
+        say(f"{features_out}: {features.shape[1]} features of {len(features)} items")
 
 
 def files_of(source: str) -> list[Path]:
@@ -88,7 +88,7 @@ def convert(source: Path, out: Path, *, to: str | None, reading: Mapping[str, An
     said, _ = read_noted(source, reading)
     said = convert_to(said, to)
     write_annotations(said, out)
-    click.echo(f"{out}: {said}")
+    say(f"{out}: {said}")
 
 
 def convert_to(said: Annotations, kind: str | None) -> Annotations:
@@ -117,11 +117,11 @@ def convert_to(said: Annotations, kind: str | None) -> Annotations:
 def datasets(name: str | None, *, what: str | None, out: Path | None, as_json: bool) -> None:
     """List the data sets, describe one, or write a part of one to a file."""
     if name is None:
-        click.echo(_listing(as_json=as_json))
+        _list(as_json=as_json)
         return
     data_set = load_dataset(name)
     if out is None:
-        click.echo(_described(name, data_set.DESCR) if as_json else data_set.DESCR)
+        _describe(name, data_set.DESCR, as_json=as_json)
         return
     require_outputs([out], files_of(name))
     part = what or ("annotations" if data_set.annotations is not None else "features")
@@ -134,13 +134,21 @@ def datasets(name: str | None, *, what: str | None, out: Path | None, as_json: b
         write_table(held.rename_axis("item").reset_index(), out)
     else:
         write_table(pd.DataFrame({"item": data_set.item_names, "class": data_set.target_names[held]}), out)
-    click.echo(json.dumps({"name": name, "what": part, "file": str(out)}) if as_json else f"{out}: {part} of {name}")
+    if as_json:
+        say_json({"name": name, "what": part, "file": str(out)})
+    else:
+        say(f"{out}: {part} of {name}")
 
 
-def _listing(*, as_json: bool) -> str:
+def _list(*, as_json: bool) -> None:
     table = list_datasets()
     if as_json:
-        return table.to_json(orient="records", indent=2, force_ascii=False)
+        say_json(json.loads(table.to_json(orient="records")))
+    else:
+        say(_as_lines(table))
+
+
+def _as_lines(table: pd.DataFrame) -> str:
     counts = ["n_items", "n_features", "n_classes", "n_annotators"]
     head = ["name", *(name.removeprefix("n_") for name in counts), "available", "description"]
     rows = []
@@ -151,7 +159,10 @@ def _listing(*, as_json: bool) -> str:
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [head, *rows])
 
 
-def _described(name: str, description: str) -> str:
+def _describe(name: str, description: str, *, as_json: bool) -> None:
+    if not as_json:
+        say(description)
+        return
     table = list_datasets()
     row = json.loads(table[table["name"] == name].to_json(orient="records"))[0]
-    return json.dumps(row | {"details": description}, indent=2, ensure_ascii=False)
+    say_json(row | {"details": description})

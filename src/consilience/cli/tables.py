@@ -12,7 +12,8 @@ from consilience.annotations.files.table import CANONICAL_INTEGER, Table
 from consilience.annotations.names import plain, unique_names
 from consilience.cli.cells import ColumnReader, read_cells, with_decimal_points
 from consilience.cli.item_columns import ids_beside, item_column
-from consilience.cli.program import note, others
+from consilience.cli.messages import note
+from consilience.cli.program import others
 from consilience.errors import AnnotationError, InputError
 
 LISTED = 5  # names in a note

@@ -204,9 +204,7 @@ def notes(seen: Seen, found: Partition, n_clusters: int | None) -> list[str]:
     n_clusters : that were asked for, None if their number was to be found
     """
     said = []
-    unseen, n_parts = seen.n_items - len(seen.places), int(seen.part.max()) + 1
-    if unseen:
-        said.append(f"{unseen} of {seen.n_items} items are in no grouping; they belong to no cluster (label -1).")
+    n_parts = int(seen.part.max()) + 1
     if n_parts > 1:
         said.append(
             f"The items fall into {n_parts} parts that no chain of groupings links; each has clusters of its own, and "

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.canonical import arrange
@@ -32,12 +31,13 @@ from consilience.consensus.point_mixture import Mixture, Prior
 from consilience.errors import AnnotationWarning, InputError
 from consilience.given_annotations import require_no_second, warn_of_unsaid
 from consilience.grouping_consensus import GroupingConsensus
-from consilience.inference.iterate import restarts, spawn_seeds
+from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
 from consilience.inference.threads import one_blas_thread
 from consilience.parameters import check_random_state, is_auto, is_number, is_whole, require, require_number_of_clusters
 from consilience.restoring import Axes
 
 MAX_PAIRS = 500_000  # judgements that `fit` takes: each is met in every sweep
+MOST_CLUSTERS = 10_000
 MOST_COMPONENTS = 10  # beyond it the tables of an annotator grow large
 SHUFFLE = 0  # seed of the order of items, so that those of one batch are not alike
 
@@ -199,9 +199,10 @@ class Crowdclustering(GroupingConsensus):
             Fewer clusters than were asked for own items.
         """
         require_no_second(y, type(self).__name__)
+        self._check_parameters()
         said = self._said(annotations, reset=True, missing=missing)
         if isinstance(said, Pairs):
-            self._check(said.n_rows, len(said))
+            self._require_pairs(said.n_rows, len(said))
         arranged = arrange(said if isinstance(said, Pairs) else self._pairs_of(self._grouped(said)))
         with one_blas_thread(), self._progress():
             self._learn(arranged.said)
@@ -246,7 +247,7 @@ class Crowdclustering(GroupingConsensus):
     def _pairs_of(self, groupings: Groupings) -> Pairs:
         sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(float)
         n_pairs = int((sizes * (sizes - 1) / 2).sum())
-        self._check(n_pairs, len(groupings))
+        self._require_pairs(n_pairs, len(groupings))
         return groupings.to_pairs(max_pairs=MAX_PAIRS)
 
     def _learn(self, pairs: Pairs) -> None:
@@ -267,7 +268,7 @@ class Crowdclustering(GroupingConsensus):
         self.restart_bounds_ = np.array([trace.lower_bound for trace, _ in found])
         trace, mixture = found[int(self.restart_bounds_.argmax())]
         if not trace.converged:
-            warnings.warn(f"Crowdclustering: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=4)
+            warnings.warn(f"Crowdclustering: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
         self._read_off(problem, trace.state, mixture, pairs, order)
@@ -307,9 +308,11 @@ class Crowdclustering(GroupingConsensus):
             within=float(self.cluster_variance),
         )
 
-    def _check(self, n_pairs: int, n_items: int) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         require_number_of_clusters(self)
-        require(self, "max_clusters", "a positive int", is_whole(self.max_clusters, 1))
+        clusters = is_whole(self.max_clusters, 1) and self.max_clusters <= MOST_CLUSTERS
+        require(self, "max_clusters", f"an int from 1 to {MOST_CLUSTERS:,}", clusters)
         components = is_whole(self.n_components, 1) and self.n_components <= MOST_COMPONENTS
         require(self, "n_components", f"an int from 1 to {MOST_COMPONENTS}", components)
         require(self, "two_stage", "True or False", isinstance(self.two_stage, bool | np.bool_))
@@ -319,6 +322,8 @@ class Crowdclustering(GroupingConsensus):
         require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
         require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
         require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
+
+    def _require_pairs(self, n_pairs: int, n_items: int) -> None:
         if not n_pairs:
             raise InputError(
                 f"Crowdclustering needs judgements of pairs, and the annotations hold none (n_samples = {n_items})."

@@ -128,7 +128,9 @@ class CSPA(GroupingConsensus):
 
     def _fuse(self, groupings: Groupings) -> None:
         seen = core.Seen.of(groupings)
-        auto = self._check(len(seen.places))
+        auto = self.n_clusters == "auto"
+        if not auto:
+            core.require_at_most(self, self.n_clusters, len(seen.places))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         asked = None if auto else int(self.n_clusters)
         found = core.partition(seen, asked, self.max_clusters, rng=rng)
@@ -141,10 +143,8 @@ class CSPA(GroupingConsensus):
         self._habits = core.habits(seen.memberships, found.cluster)
         self.notes_ = core.notes(seen, found, asked)
 
-    def _check(self, n_seen: int) -> bool:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
         require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
         require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))
-        if not auto:
-            core.require_at_most(self, self.n_clusters, n_seen)
-        return auto

@@ -44,7 +44,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.special import gammaln
-from sklearn.exceptions import ConvergenceWarning
 
 from consilience.aggregator import LabelAggregator, vote_shares
 from consilience.annotations import Labels
@@ -55,6 +54,7 @@ from consilience.consensus.prior_knowledge import gold_codes, history_counts
 from consilience.given_annotations import require_no_second
 from consilience.inference import Trace, iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
+from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.product_distributions import Answers, Expectation, expectation, expectation_of, posterior
 from consilience.inference.threads import one_blas_thread
 from consilience.parameters import is_number, is_whole, require
@@ -283,8 +283,8 @@ class DawidSkene(LabelAggregator):
             The bound still rose after `max_iter` sweeps.
         """
         require_no_second(y, type(self).__name__)
-        labels = self._labels(annotations, reset=True, missing=missing)
         self._check_parameters()
+        labels = self._labels(annotations, reset=True, missing=missing)
         known = gold_codes(gold, labels)
         arranged = arrange(labels, None if known is None else known[:, None])
         annotators, past = history_counts(history, arranged.said)
@@ -320,7 +320,7 @@ class DawidSkene(LabelAggregator):
             tol=self.tol,
         )
         if not trace.converged:
-            warnings.warn(f"DawidSkene: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=3)
+            warnings.warn(f"DawidSkene: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=3)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
         self._read_off(labels, trace.state, evidence, annotators, known)
@@ -346,6 +346,7 @@ class DawidSkene(LabelAggregator):
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         named = isinstance(self.confusion, str) and self.confusion in ("full", "one-coin")
         require(self, "confusion", "'full' or 'one-coin'", named)
         require(

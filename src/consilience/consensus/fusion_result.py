@@ -87,9 +87,6 @@ def notes(groupings: Groupings, part: Int[np.ndarray, " seen"], n_clusters: Any,
     n_found : clusters found
     """
     found = []
-    unseen = len(groupings) - len(part)
-    if unseen:
-        found.append(f"{unseen} of {len(groupings)} items are in no grouping; they belong to no cluster (label -1).")
     n_parts = int(part.max()) + 1
     if n_parts > 1:
         sizes = np.bincount(part)

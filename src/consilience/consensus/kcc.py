@@ -48,7 +48,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
@@ -70,10 +69,10 @@ from consilience.consensus import kcc_utilities as utilities
 from consilience.errors import InputError
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference import Trace
-from consilience.inference.iterate import iterate, restarts, spawn_seeds
+from consilience.inference.iterate import UnsettledWarning, iterate, restarts, spawn_seeds
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import degree_normalised_embedding, rows_of_length_one
-from consilience.parameters import check_random_state, is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
 from consilience.restoring import Axes
 
 Clusters = Int[np.ndarray, " items"]
@@ -366,6 +365,8 @@ class KCC(GroupingConsensus):
             A group was not fitted.
         """
         check_is_fitted(self)
+        if not hasattr(self, "_sizes"):
+            raise InputError("This KCC was saved by an earlier version, which kept nothing to score by; fit it again.")
         groupings, place = self._known(annotations, missing)
         item, group = groupings.item_of_row, place[groupings.incidence.indices]
         distance = np.asarray(groupings.incidence @ self._table[place])
@@ -411,7 +412,7 @@ class KCC(GroupingConsensus):
 
     def _fuse(self, groupings: Groupings) -> None:
         seen = co_occurrence.Seen.of(groupings)
-        self._check(len(seen.places))
+        co_occurrence.require_at_most(self, self.n_clusters, len(seen.places))
         problem = Problem.of(
             seen.memberships, self.utility, self.p, normalize=self.normalize, n_clusters=int(self.n_clusters)
         )
@@ -424,7 +425,7 @@ class KCC(GroupingConsensus):
         traces = restarts(from_seed, [(seed,) for seed in seeds], n_jobs=self.n_jobs)
         best = max(traces, key=lambda trace: trace.lower_bound)
         if not best.converged:
-            warnings.warn(f"KCC: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=4)
+            warnings.warn(f"KCC: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
         self.n_iter_, self.converged_ = best.n_iter, best.converged
         self._set_result(groupings, seen, problem, best.state)
 
@@ -448,16 +449,16 @@ class KCC(GroupingConsensus):
         points = rows_of_length_one(degree_normalised_embedding(memberships.in_group, number))
         return lambda rng: fusing.kmeans(points, number, rng=rng)
 
-    def _check(self, n_seen: int) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         require(self, "n_clusters", "a positive int", is_whole(self.n_clusters, 1))
         names = ", ".join(map(repr, utilities.UTILITIES))
-        require(self, "utility", f"one of {names}", self.utility in utilities.UTILITIES)
+        require(self, "utility", f"one of {names}", is_one_of(self.utility, utilities.UTILITIES))
         require(self, "p", "a number above 1", is_number(self.p) and self.p > 1)
         require(self, "normalize", "True or False", isinstance(self.normalize, bool | np.bool_))
-        require(self, "init", "'spectral' or 'k-means++'", self.init in ("spectral", "k-means++"))
+        require(self, "init", "'spectral' or 'k-means++'", is_one_of(self.init, ("spectral", "k-means++")))
         for name in ("n_init", "max_iter"):
             require(self, name, "a positive int", is_whole(getattr(self, name), 1))
-        co_occurrence.require_at_most(self, self.n_clusters, n_seen)
 
     def _set_result(self, groupings: Groupings, seen: co_occurrence.Seen, problem: Problem, state: State) -> None:
         cluster = co_occurrence.by_size(state.cluster)

@@ -205,7 +205,7 @@ class MetaClustering(GroupingConsensus):
         return float(same[0]) if one else same
 
     def _fuse(self, groupings: Groupings) -> None:
-        asked = self._check(groupings)
+        asked = self._asked(groupings)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         memberships = Memberships.of(groupings)
         rows = np.bincount(memberships.annotator_of_grouping[memberships.grouping], minlength=groupings.n_annotators)
@@ -240,14 +240,17 @@ class MetaClustering(GroupingConsensus):
         number = None if asked is None else min(asked, len(seen.places))
         return seen, core.partition(seen, number, self.max_clusters, rng=rng)
 
-    def _check(self, groupings: Groupings) -> int | None:
-        """Check the parameters; return how many clusters are asked for."""
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
         require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
         auto_views = isinstance(self.n_views, str) and self.n_views == "auto"
         require(self, "n_views", "'auto' or a positive int", auto_views or is_whole(self.n_views, 1))
         require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))
         require(self, "max_views", "a positive int", is_whole(self.max_views, 1))
+
+    def _asked(self, groupings: Groupings) -> int | None:
+        """Clusters asked for, and no more than the groupings allow; None if they are found."""
         if groupings.n_annotators > LARGEST_TABLE:
             raise InputError(
                 f"MetaClustering compares every two annotators, and {groupings.n_annotators} are too many (the limit "
@@ -259,7 +262,7 @@ class MetaClustering(GroupingConsensus):
                 f"The 'n_views' parameter of MetaClustering must be at most {n_said}, the number of annotators who "
                 f"grouped anything. Got {self.n_views} instead."
             )
-        if auto:
+        if self.n_clusters == "auto":
             return None
         core.require_at_most(self, self.n_clusters, int((np.diff(groupings.incidence.indptr) > 0).sum()))
         return int(self.n_clusters)

@@ -41,16 +41,15 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
-from sklearn.exceptions import ConvergenceWarning
 
-from consilience.aggregator import LabelAggregator, vote_shares
+from consilience.aggregator import MAX_TABLE_ENTRIES, LabelAggregator, vote_shares
 from consilience.alignment import rows_of_items
 from consilience.annotations import Labels
 from consilience.annotations.names import plain
 from consilience.annotations.types import ArrayLike, Flag, Integer, Literal, NumberOfClusters, RandomSource, Real
 from consilience.errors import InputError
 from consilience.inference import Trace, iterate
-from consilience.inference.iterate import restarts, spawn_seeds
+from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
 from consilience.inference.product_distributions import (
     Answers,
     Expectation,
@@ -63,6 +62,8 @@ from consilience.parameters import (
     check_random_state,
     is_auto,
     is_number,
+    is_numbers,
+    is_one_of,
     is_whole,
     require,
     require_number_of_clusters,
@@ -192,7 +193,7 @@ def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[Mixture]]) -> T
     """Return the restart with the highest bound, and set what the restarts came to; to be called in `_aggregate`."""
     best = max(traces, key=lambda trace: trace.lower_bound)
     if not best.converged:  # the warning points at the call of fit, which calls _aggregate
-        warnings.warn(f"{type(estimator).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=4)
+        warnings.warn(f"{type(estimator).__name__}: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
     estimator.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
     estimator.lower_bounds_ = np.array(best.lower_bounds)
     estimator.lower_bound_, estimator.n_iter_, estimator.converged_ = best.lower_bound, best.n_iter, best.converged
@@ -291,6 +292,12 @@ class ProductMixture(LabelAggregator):
 
     def _aggregate(self, labels: Labels, known: np.ndarray | None) -> ProductMixture:
         n_components = self._n_components(labels)
+        n_starts = 1 if not isinstance(self.init, str) or self.init == "votes" else int(self.n_init)
+        if len(labels) * n_components * n_starts > MAX_TABLE_ENTRIES:
+            raise InputError(
+                f"ProductMixture keeps a probability for each item, component and restart: {len(labels)} × "
+                f"{n_components} × {n_starts}, more than {MAX_TABLE_ENTRIES}. Ask for fewer components or restarts."
+            )
         starts = self._starts(labels, n_components, known)
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
@@ -330,8 +337,10 @@ class ProductMixture(LabelAggregator):
         return [np.random.default_rng(seed).dirichlet(concentration, len(labels)) for seed in seeds]
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         require_number_of_clusters(self)
-        known = not isinstance(self.init, str) or self.init in ("auto", "votes", "random")
+        known = is_one_of(self.init, ("auto", "votes", "random")) and self.init is not None
+        known = known or hasattr(self.init, "__array__") or is_numbers(self.init)
         require(self, "init", "'auto', 'votes', 'random' or an array", known)
         for name in ("n_init", "max_iter"):
             require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))

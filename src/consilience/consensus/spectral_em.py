@@ -66,7 +66,7 @@ from consilience.inference import Trace
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.inference.product_distributions import Answers, LogTable, Responsibilities, Weights, posterior
 from consilience.inference.tensor import N_STARTS, symmetric_moments, third_moment, weights_and_columns
-from consilience.parameters import check_random_state, is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
 
 N_GROUPS = 3
 LEAST_PROBABILITY = 1e-6
@@ -275,7 +275,6 @@ class SpectralEM(LabelAggregator):
         self.random_state = random_state
 
     def _aggregate(self, labels: Labels, known: np.ndarray | None) -> SpectralEM:
-        self._check_parameters()
         _check_size(labels)
         by_chance = self.groups == "random"
         seeds = spawn_seeds(check_random_state(self.random_state), self.n_init if by_chance else 1)
@@ -311,7 +310,8 @@ class SpectralEM(LabelAggregator):
         return self
 
     def _check_parameters(self) -> None:
-        require(self, "groups", "'random' or 'modulo'", self.groups in ("random", "modulo"))
+        super()._check_parameters()
+        require(self, "groups", "'random' or 'modulo'", is_one_of(self.groups, ("random", "modulo")))
         for name in ("n_starts", "n_init", "max_iter"):
             require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
         require(self, "smoothing", "a positive float", is_number(self.smoothing))

@@ -136,7 +136,6 @@ class StagewiseEM(LabelAggregator):
         self.verbose = verbose
 
     def _aggregate(self, labels: Labels, known: np.ndarray | None) -> StagewiseEM:
-        self._check_parameters()
         n_components = labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
         study = Study.of(labels, n_components, float(self.entry_level))
         settings = Settings(n_components, bool(self.weighted))
@@ -247,6 +246,7 @@ class StagewiseEM(LabelAggregator):
         self.annotators_["informative"] = np.isin(np.arange(labels.n_annotators), list(members))
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         require_number_of_clusters(self)
         known = self.refine is None or (isinstance(self.refine, str) and self.refine in ("informative", "all"))
         require(self, "refine", "'informative', 'all' or None", known)

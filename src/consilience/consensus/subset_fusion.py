@@ -49,7 +49,7 @@ from consilience.given_annotations import require_no_second
 from consilience.grouping_consensus import GroupingConsensus
 from consilience.inference.memberships import Memberships, parts, presented, together
 from consilience.inference.threads import one_blas_thread
-from consilience.parameters import check_random_state, is_whole, require
+from consilience.parameters import check_random_state, is_one_of, is_whole, require
 from consilience.restoring import Axes
 
 LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` goes on from the clusters at hand
@@ -184,9 +184,9 @@ class SubsetFusion(GroupingConsensus):
             self.fit(annotations, y, missing=missing)
             return self
         require_no_second(y, type(self).__name__)
-        new = self._read_groupings(
-            annotations, reset=True, missing=missing
-        )  # columns of a matrix are annotators: others may come
+        self._check_parameters()
+        # columns of a matrix are annotators: others may come
+        new = self._read_groupings(annotations, reset=True, missing=missing)
         _require_new(new, self.groupings_)
         arranged = arrange(concat([self.groupings_, new]))
         little = arranged.given.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
@@ -282,7 +282,7 @@ class SubsetFusion(GroupingConsensus):
 
     def _fuse(self, groupings: Groupings) -> None:
         memberships, places, part = self._linked(groupings)
-        require_parameters(self, memberships.n_items, "items that some grouping holds")
+        require_at_most(self, memberships.n_items, "items that some grouping holds")
         rng = self._rng()
         most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
         coordinates = fusing.coordinates(memberships, self.normalize, min(most, memberships.n_items))
@@ -305,6 +305,16 @@ class SubsetFusion(GroupingConsensus):
         self.embedding_[places] = coordinates.vectors
         self._notes = [fusion_result.DOUBTFUL] if solution.doubtful else []
         self._set_result(groupings, memberships, places, part, solution, coordinates.grouping_weights)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
+        require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
+        known = is_one_of(self.normalize, fusing.NORMALIZATIONS)
+        require(self, "normalize", "'degree', 'presented' or None", known)
+        require(self, "refine", "True or False", isinstance(self.refine, bool | np.bool_))
+        require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))
+        require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
 
     def _go_on(self, groupings: Groupings) -> None:
         memberships, places, part = self._linked(groupings)
@@ -378,16 +388,9 @@ class SubsetFusion(GroupingConsensus):
         self.annotators_ = self.annotators_.sort_values("weight", ascending=False, kind="stable")
 
 
-def require_parameters(fusion: SubsetFusion, n_items: int, items: str = "items") -> None:
-    """Raise an InputError if a parameter is wrong, or more clusters are asked for than there are such items."""
-    auto = isinstance(fusion.n_clusters, str) and fusion.n_clusters == "auto"
-    require(fusion, "n_clusters", "'auto' or a positive int", auto or is_whole(fusion.n_clusters, 1))
-    require(fusion, "normalize", "'degree', 'presented' or None", fusion.normalize in fusing.NORMALIZATIONS)
-    require(fusion, "refine", "True or False", isinstance(fusion.refine, bool | np.bool_))
-    require(fusion, "max_clusters", "an int of at least 2", is_whole(fusion.max_clusters, 2))
-    require(fusion, "n_init", "a positive int", is_whole(fusion.n_init, 1))
-    require(fusion, "random_state", "an int, a RandomState, a Generator or None", _is_seed(fusion.random_state))
-    if not auto and int(fusion.n_clusters) > n_items:
+def require_at_most(fusion: SubsetFusion, n_items: int, items: str = "items") -> None:
+    """Raise an InputError if more clusters are asked for than there are such items."""
+    if fusion.n_clusters != "auto" and int(fusion.n_clusters) > n_items:
         raise InputError(
             f"The 'n_clusters' parameter of SubsetFusion must be at most {n_items}, the number of {items}. Got "
             f"{fusion.n_clusters} instead."
@@ -408,16 +411,6 @@ def _require_new(new: Groupings, known: Groupings) -> None:
             f"The item {name!r} was fitted in the grouping {grouping!r} of the annotator {annotator!r} before, one of "
             f"{len(fitted)} such; partial_fit takes groupings that are new."
         )
-
-
-def _is_seed(value: Any) -> bool:
-    if isinstance(value, np.random.Generator):
-        return True  # and not asked for a seed yet
-    try:
-        check_random_state(value)
-    except ValueError:
-        return False
-    return True
 
 
 def _obvious(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> fusing.Solution:

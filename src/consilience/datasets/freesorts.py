@@ -155,7 +155,7 @@ def load_free_sort(name: str) -> Bunch:
 
 def _groupings(wide: pd.DataFrame, repeats: str | None) -> Groupings:
     if repeats is None:
-        return Groupings.from_matrix(wide)
+        return Groupings.from_matrix(wide, annotators=wide.columns)
     long = wide.reset_index().melt("item", var_name="column", value_name="group")
     by = long["column"].str.extract(f"^{repeats}$")
     return Groupings.from_frame(pd.concat([long[["item", "group"]], by], axis=1), items=wide.index)

@@ -240,8 +240,8 @@ class BayesSCDC(DeepClustering):
         components = Components(posterior.joined.argmax(1), sizes / sizes.sum(), mean, covariances)
         return components, posterior.sensitivity, posterior.specificity
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         require(self, "concentration", "a positive number", is_number(self.concentration))
         require(self, "cluster_count", "a positive number", is_number(self.cluster_count))
         require(self, "merge_clusters", "a bool", isinstance(self.merge_clusters, bool | np.bool_))

@@ -18,6 +18,7 @@ from consilience.errors import InputError
 from consilience.writing import replacing
 
 Arrays = dict[str, np.ndarray]
+REMEMBERED = ".remembered"
 
 
 def to_arrays(tree: PyTree) -> Arrays:
@@ -31,6 +32,14 @@ def from_arrays(template: PyTree, arrays: Arrays) -> PyTree:
     leaves, structure = jax.tree_util.tree_flatten_with_path(template)
     found = [_typed(leaf, arrays[jax.tree_util.keystr(path)]) for path, leaf in leaves]
     return jax.tree_util.tree_unflatten(structure, found)
+
+
+def fits(template: PyTree, arrays: Any) -> bool:
+    """Whether arrays are the leaves of such a tree, each of its shape; what is remembered has a row for each item."""
+    leaves = {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_flatten_with_path(template)[0]}
+    if type(arrays) is not dict or arrays.keys() != leaves.keys():
+        return False
+    return all(_fits(leaf, arrays[name], of_items=name == REMEMBERED) for name, leaf in leaves.items())
 
 
 def write(path: Path, arrays: Arrays) -> None:
@@ -82,6 +91,15 @@ def _plain(leaf: Any) -> np.ndarray:
 
 def _typed(leaf: Any, array: np.ndarray) -> Any:
     return jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(leaf) else jnp.asarray(array, leaf.dtype)
+
+
+def _fits(leaf: Any, array: Any, *, of_items: bool) -> bool:
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
+        return False
+    if _is_key(leaf):
+        return bool(array.dtype == np.uint32 and array.shape[: len(leaf.shape)] == leaf.shape)
+    one, other = (array.shape[1:], leaf.shape[1:]) if of_items and array.ndim else (array.shape, leaf.shape)
+    return bool(one == other and np.isfinite(array).all())
 
 
 def _is_key(leaf: Any) -> bool:

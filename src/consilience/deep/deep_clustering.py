@@ -28,8 +28,9 @@ from consilience.deep.networks import LIKELIHOODS, Shape
 from consilience.deep.running import Course, Model
 from consilience.deep.training import CHUNK_SIZE, DESCENTS, Data, Fit, Plan
 from consilience.errors import InputError
+from consilience.given_annotations import values_of_missing
 from consilience.judging import rates_of_table, score_of_clusters
-from consilience.parameters import check_random_state, is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
 from consilience.progress import counting
 
 LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
@@ -115,8 +116,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         FloatingPointError
             Training failed in every restart.
         """
-        self._check()
+        self._check_parameters()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
+        self._missing = values_of_missing(missing)
         study = self._study(X, y, missing)
         model, prior = self._model(study.data), self._prior()
         n_epochs, n_warm = self._lengths(study.data)
@@ -159,7 +161,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         FloatingPointError
             Training failed.
         """
-        self._check()
+        self._check_parameters()
         begun = hasattr(self, "state_")
         study = self._study(X, y, missing, reset=not begun)
         model, prior = self._model(study.data), self._prior()
@@ -460,9 +462,15 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     def _fit(self) -> Fit:
         """What training came to, as JAX arrays."""
+        return checkpoints.from_arrays(self._template(), self.state_)
+
+    def _template(self) -> PyTree:
         model = self._model_of(jnp.empty((1, self.n_features_in_)))
-        template = jax.eval_shape(lambda: running.blank(model, self._prior(), len(self.annotators_)))
-        return checkpoints.from_arrays(template, self.state_)
+        return jax.eval_shape(lambda: running.blank(model, self._prior(), len(self.annotators_)))
+
+    def _state_fits(self) -> bool:
+        """Whether what was learned has the shapes that the parameters say."""
+        return checkpoints.fits(self._template(), self.state_)
 
     def _continued(self, model: Model, prior: PyTree, study: Study) -> Course:
         """Where training stood, on these data."""
@@ -487,7 +495,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         losses, left = arrays.pop("losses"), arrays.pop("left")
         return Course(checkpoints.from_arrays(template, arrays), losses, left)
 
-    def _check(self) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         for name in ("n_clusters", "n_latent", "n_init", "batch_size", "annotated_batch_size"):
             require(self, name, "a positive int", is_whole(getattr(self, name), 1))
         auto = isinstance(self.n_epochs, str) and self.n_epochs == "auto"
@@ -497,11 +506,11 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         widths = isinstance(self.hidden, tuple | list) and len(self.hidden) > 0
         widths = widths and all(is_whole(width, 1) for width in self.hidden)
         require(self, "hidden", "a tuple of positive ints", widths)
-        require(self, "likelihood", "'gaussian' or 'bernoulli'", self.likelihood in LIKELIHOODS)
+        require(self, "likelihood", "'gaussian' or 'bernoulli'", is_one_of(self.likelihood, LIKELIHOODS))
         require(self, "trust_epochs", "an int of at least 0", is_whole(self.trust_epochs, 0))
-        require(self, "init", f"one of {', '.join(map(repr, INITS))}", self.init in INITS)
-        require(self, "optimiser", "'adam' or 'momentum'", self.optimiser in DESCENTS)
-        require(self, "implied_pairs", "'all' or 'independent'", self.implied_pairs in ("all", "independent"))
+        require(self, "init", f"one of {', '.join(map(repr, INITS))}", is_one_of(self.init, INITS))
+        require(self, "optimiser", "'adam' or 'momentum'", is_one_of(self.optimiser, DESCENTS))
+        require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
         for name in ("learning_rate", "rate_delay", "annotated_weight"):
             require(self, name, "a positive number", is_number(getattr(self, name)))
         require(self, "rate", "a number above 0, at most 1", is_number(self.rate) and self.rate <= 1)

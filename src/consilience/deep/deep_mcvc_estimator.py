@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, PyTree
 
 from consilience.annotations.canonical import arrange
 from consilience.annotations.types import (
@@ -29,10 +29,12 @@ from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.errors import InputError
-from consilience.parameters import check_random_state, is_number, is_whole, require
+from consilience.given_annotations import values_of_missing
+from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
 from consilience.view_estimator import ViewEstimator
 
 MOST_VIEWS = 10  # that "auto" allows
+LARGEST_VIEWS = 1000  # that may be asked for
 
 
 class DeepMCVC(ViewEstimator):
@@ -153,9 +155,10 @@ class DeepMCVC(ViewEstimator):
         FloatingPointError
             Training failed in every restart.
         """
-        self._check()
+        self._check_parameters()
         self._require_annotations(X, y)
         values = self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
         said = self._judgements(X, y, missing)
         arranged = arrange(said, values)
         annotated = annotated_items(arranged.said)
@@ -187,10 +190,17 @@ class DeepMCVC(ViewEstimator):
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         observed = jnp.asarray(features, jnp.float32)
-        settings = self._settings(len(self.annotators_))
-        blank = jax.eval_shape(lambda: init(settings, observed[:1], 1, jax.random.key(0)).networks)
-        networks = checkpoints.from_arrays(blank, self.state_)
+        networks = checkpoints.from_arrays(self._template(), self.state_)
         return np.exp(np.asarray(scores(networks, observed)[self._kept[view]], float))
+
+    def _template(self) -> PyTree:
+        settings = self._settings(len(self.annotators_))
+        observed = jax.ShapeDtypeStruct((1, self.n_features_in_), jnp.float32)
+        return jax.eval_shape(lambda rows: init(settings, rows, 1, jax.random.key(0)).networks, observed)
+
+    def _state_fits(self) -> bool:
+        """Whether what was learned has the shapes that the parameters say."""
+        return checkpoints.fits(self._template(), self.state_)
 
     def _read_annotators(self, state: State, judged: Judgements) -> None:
         same, apart = pair_weights(state)
@@ -219,15 +229,17 @@ class DeepMCVC(ViewEstimator):
             reliability=(right, wrong),
         )
 
-    def _check(self) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         for name in ("n_clusters", "n_init", "n_sweeps"):
             require(self, name, "a positive int", is_whole(getattr(self, name), 1))
         auto = isinstance(self.max_views, str) and self.max_views == "auto"
-        require(self, "max_views", "'auto' or a positive int", auto or is_whole(self.max_views, 1))
+        views = auto or is_whole(self.max_views, 1, LARGEST_VIEWS)
+        require(self, "max_views", f"'auto' or an int from 1 to {LARGEST_VIEWS}", views)
         widths = isinstance(self.hidden, tuple | list) and len(self.hidden) > 0
         widths = widths and all(is_whole(width, 1) for width in self.hidden)
         require(self, "hidden", "a tuple of positive ints", widths)
-        require(self, "implied_pairs", "'all' or 'independent'", self.implied_pairs in ("all", "independent"))
+        require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
         for name in ("weight_deviation", "stick_concentration", "learning_rate"):
             require(self, name, "a positive number", is_number(getattr(self, name)))
         prior = self.reliability_prior

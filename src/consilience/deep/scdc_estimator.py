@@ -209,8 +209,8 @@ class SCDC(DeepClustering):
         components = Components(jnp.arange(len(shares)), shares, parameters.means, covariances)
         return components, right.sensitivity, right.specificity
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         none = self.n_candidates is None
         require(self, "n_candidates", "None or a positive int", none or is_whole(self.n_candidates, 1))
 

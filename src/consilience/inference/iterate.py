@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
 
 from consilience.inference.threads import one_blas_thread
 from consilience.progress import Bar, Count, counting, current, joining
 
+MOST_THREADS = 4  # for each processor
+
 State = TypeVar("State")
 Result = TypeVar("Result")
+
+
+class UnsettledWarning(ConvergenceWarning):
+    """A model still changed when it had to stop."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,11 +154,16 @@ def restarts(
         one_blas_thread(),  # products of chunks are too small to share: threads would only wait
         counting(unit, len(calls)) as done,
     ):
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        parallel = Parallel(n_jobs=n_threads(n_jobs, len(calls)), prefer="threads", return_as="generator")
         for result in parallel(delayed(_joined)(bar, run, *call) for call in calls):
             results.append(result)
             done.update()
     return results
+
+
+def n_threads(n_jobs: int | None, n_calls: int) -> int:
+    """Threads that `n_jobs` stands for: not more than calls, nor many more than processors, which would only wait."""
+    return max(min(effective_n_jobs(n_jobs), n_calls, MOST_THREADS * cpu_count()), 1)
 
 
 def _joined(bar: Bar | None, run: Callable[..., Result], *call: Any) -> Result:

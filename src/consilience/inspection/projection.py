@@ -160,9 +160,13 @@ def _own_groupings(estimator: Any, annotations: Any) -> Groupings | Pairs:
 
 
 def _read(estimator: Any, annotations: Any, kind: str) -> Annotations:
-    """Annotations of what was given for them; rows without names are the items that were fitted."""
+    """Annotations of what was given for them; rows without names are the items that were fitted.
+
+    What means that nothing was said is what it was when the model was fitted.
+    """
     known = estimator.annotators_.index if hasattr(estimator, "annotators_") else pd.Index([])
-    found = read_given(annotations, kind, "The report", items=estimator.items_, known=known)
+    missing = None if isinstance(annotations, Annotations) else getattr(estimator, "_missing", None)
+    found = read_given(annotations, kind, "The report", items=estimator.items_, missing=missing, known=known)
     is_array = isinstance(annotations, np.ndarray | list)
     return with_names(found, estimator.items_) if is_array else found.annotations
 

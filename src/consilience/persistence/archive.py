@@ -1,14 +1,18 @@
 """One file of a JSON object and numeric arrays, which cannot run code or ask for more memory than its own size.
 
 The file is a zip archive of ``model.json`` and ``arrays/0.npy``, ``arrays/1.npy``, …, none of them compressed, so that
-what is read is never larger than the file. Members have no dates: equal content makes equal files.
+what is read is never larger than the file; the headers of arrays are compared with the size of their members before
+anything is kept for them. Members have no dates: equal content makes equal files.
 """
 
 from __future__ import annotations
 
-import io
+import contextlib
 import json
-from collections.abc import Sequence
+import math
+import struct
+import sys
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,11 +21,16 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import numpy as np
 
 from consilience.errors import SavedModelError
-from consilience.persistence.codec import NUMERIC
+from consilience.persistence.kinds import NUMERIC
 from consilience.writing import replacing
 
 DOCUMENT = "model.json"
 NPY_VERSION = (1, 0)
+CHUNK = 1 << 20  # bytes
+ODD_ARCHIVE = (BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, OverflowError, struct.error)
+"""What zipfile raises on archives that are none, or damaged."""
+ODD_HEADER = (ValueError, TypeError, SyntaxError, RecursionError, OverflowError, KeyError)
+"""What NumPy raises on headers of arrays that are none."""
 
 
 def array_name(number: int) -> str:
@@ -50,13 +59,9 @@ def _member(name: str) -> ZipInfo:
     return ZipInfo(name)  # of 1980-01-01, uncompressed
 
 
-def read(path: Path) -> tuple[Any, dict[str, bytes]]:
-    """Read a file.
-
-    Returns
-    -------
-    document : what stands in ``model.json``
-    others : content of the other members by name
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[ZipFile]:
+    """Open a file whose members are plain: named once, neither compressed nor encrypted, no larger than the file.
 
     Raises
     ------
@@ -66,24 +71,24 @@ def read(path: Path) -> tuple[Any, dict[str, bytes]]:
     try:
         if path.is_dir():
             raise SavedModelError(f"{path} is a folder, not a saved model.")
-        if not path.is_file():
+        if not path.exists():
             raise SavedModelError(f"There is no file {path}.")
-        with ZipFile(path) as archive:
-            members = archive.infolist()
-            _require_plain(path, members)
-            contents = {member.filename: archive.read(member) for member in members}
-        document = json.loads(contents.pop(DOCUMENT))
-    except SavedModelError:
-        raise
-    except BadZipFile as error:
-        raise SavedModelError(f"{path} is no saved model, or is damaged: {error}.") from error
+        if not path.is_file():
+            raise SavedModelError(f"{path} is no file of a saved model, but a device or a pipe.")
+        with path.open("rb") as file, _zip(path, file) as archive:
+            _require_plain(path, archive.infolist())
+            yield archive
     except OSError as error:
         raise SavedModelError(f"{path} cannot be read: {error.strerror or error}.") from error
     except MemoryError as error:
         raise SavedModelError(f"{path} does not fit into the memory of this machine.") from error
-    except Exception as error:  # zipfile and json raise much on hostile input: RuntimeError, RecursionError, …
-        raise SavedModelError(f"{path} is damaged: {type(error).__name__} in {DOCUMENT}.") from error
-    return document, contents
+
+
+def _zip(path: Path, file: Any) -> ZipFile:
+    try:
+        return ZipFile(file)
+    except ODD_ARCHIVE as error:
+        raise SavedModelError(f"{path} is no saved model, or its end is missing: it is no zip archive.") from error
 
 
 def _require_plain(path: Path, members: list[ZipInfo]) -> None:
@@ -93,7 +98,7 @@ def _require_plain(path: Path, members: list[ZipInfo]) -> None:
     if len(set(names)) < len(names):
         raise SavedModelError(f"{path} is no saved model: two of its members have one name.")
     for member in members:
-        if member.compress_type != ZIP_STORED or member.flag_bits & 1:
+        if member.compress_type != ZIP_STORED or member.flag_bits & 1 or member.compress_size != member.file_size:
             raise SavedModelError(
                 f"{path} is no saved model: its member {member.filename!r} is compressed or encrypted, and members of "
                 "a saved model are neither."
@@ -102,43 +107,126 @@ def _require_plain(path: Path, members: list[ZipInfo]) -> None:
         raise SavedModelError(f"{path} is damaged: its members claim to be larger than the file.")
 
 
-def require_arrays(path: Path, members: dict[str, bytes], n_arrays: Any) -> None:
-    """Demand that the members are the arrays of the document.
+def read_document(path: Path, archive: ZipFile) -> Any:
+    """Read what stands in ``model.json``.
 
     Raises
     ------
     SavedModelError
-        One is missing, or there is another.
+        It is no JSON, or gives a key twice.
+    """
+    with _member_of(path, DOCUMENT):
+        content = archive.read(DOCUMENT)
+    try:
+        return json.loads(content.decode("utf-8"), object_pairs_hook=_object, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise SavedModelError(f"{path} is damaged: its member {DOCUMENT} is no JSON, or is nested too deep.") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def read_arrays(path: Path, archive: ZipFile, n_arrays: Any) -> list[np.ndarray]:
+    """Read the arrays, which must be all other members of the archive.
+
+    Raises
+    ------
+    SavedModelError
+        One is missing, there is another member, or one is no array of numbers or text.
     """
     if type(n_arrays) is not int or n_arrays < 0:
         raise SavedModelError(f"{path} is damaged: it does not say how many arrays it has.")
-    expected = [array_name(number) for number in range(min(n_arrays, len(members) + 1))]
+    sizes = {member.filename: member.file_size for member in archive.infolist() if member.filename != DOCUMENT}
+    expected = [array_name(number) for number in range(min(n_arrays, len(sizes) + 1))]
     for name in expected:
-        if name not in members:
+        if name not in sizes:
             raise SavedModelError(f"{path} is damaged: it lacks the member {name}.")
-    known = set(expected)
-    for name in members:
-        if name not in known:
-            raise SavedModelError(f"{path} is no saved model: it has the member {name!r}, which none has.")
+    for name in sizes.keys() - set(expected):
+        raise SavedModelError(f"{path} is no saved model: it has the member {name!r}, which none has.")
+    arrays = []
+    for name in expected:
+        with _member_of(path, name), archive.open(name) as member:
+            try:
+                arrays.append(parse_array(member, sizes[name]))
+            except ValueError as error:
+                raise SavedModelError(f"{path} is damaged: its member {name} is no array.") from error
+    return arrays
 
 
-def parse_array(content: bytes) -> np.ndarray:
-    """Read an array of numbers or text from the content of an ``.npy`` file.
+@contextlib.contextmanager
+def _member_of(path: Path, name: str) -> Iterator[None]:
+    """Say which member could not be read."""
+    try:
+        yield
+    except SavedModelError:
+        raise
+    except ODD_ARCHIVE as error:
+        raise SavedModelError(f"{path} is damaged: its member {name} cannot be read, or has changed.") from error
+
+
+def parse_array(file: Any, size: int) -> np.ndarray:
+    """Read an array of numbers or text from an ``.npy`` file of a size in bytes, and no more than that.
+
+    Parameters
+    ----------
+    file : binary file
+    size : of the file, in bytes
 
     Raises
     ------
     ValueError
-        It is no such array, or says it is larger than the content.
+        It is no such array, or says that it is smaller or larger than the file.
     """
-    file = io.BytesIO(content)
-    if np.lib.format.read_magic(file) != NPY_VERSION:
-        raise ValueError("the version of an array")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    size = dtype.itemsize
-    for length in shape:
-        size *= length
-    if dtype.kind not in NUMERIC + "U" or min(shape, default=0) < 0 or size != len(content) - file.tell():
+    shape, is_fortran, dtype = _header(file)
+    n_cells = math.prod(shape)
+    if dtype.kind not in NUMERIC + "U" or min(shape, default=0) < 0 or (n_cells and not dtype.itemsize):
         raise ValueError("the header of an array")
-    file.seek(0)
-    array: np.ndarray = np.load(file, allow_pickle=False)
+    if n_cells * dtype.itemsize != size - file.tell():
+        raise ValueError("the length of an array")
+    content = bytearray(n_cells * dtype.itemsize)
+    _fill(content, file)
+    if not n_cells:
+        return np.zeros(shape, dtype, "F" if is_fortran else "C")
+    array: np.ndarray = np.frombuffer(content, dtype, n_cells).reshape(shape, order="F" if is_fortran else "C")
+    _require_valid(array)
     return array
+
+
+def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
+    try:
+        if np.lib.format.read_magic(file) == NPY_VERSION:
+            return np.lib.format.read_array_header_1_0(file)
+    except ODD_HEADER as error:
+        raise ValueError("the header of an array") from error
+    raise ValueError("the version of an array")
+
+
+def _fill(content: bytearray, file: Any) -> None:
+    """Fill a buffer with the rest of a file, a chunk at a time, and read on to its end, where zipfile compares sums."""
+    view, place = memoryview(content), 0
+    while chunk := file.read(CHUNK):
+        if place + len(chunk) > len(view):
+            break
+        view[place : place + len(chunk)] = chunk
+        place += len(chunk)
+    if place != len(view):
+        raise ValueError("the length of an array")
+
+
+def _require_valid(array: np.ndarray) -> None:
+    """Raise a ValueError if there are bits that stand for no truth value or letter."""
+    flat = array.ravel(order="K")
+    if array.dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
+        raise ValueError("a truth value")
+    if array.dtype.kind == "U":
+        letters = flat.view(np.uint32 if array.dtype.isnative else np.dtype(np.uint32).newbyteorder())
+        if letters.max(initial=0) > sys.maxunicode:
+            raise ValueError("a letter")

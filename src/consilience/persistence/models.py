@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from importlib import import_module, metadata
-from inspect import signature
-from os import PathLike
+from inspect import Parameter, signature
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -16,49 +16,19 @@ from sklearn.pipeline import Pipeline
 
 import consilience
 from consilience import registry
-from consilience.errors import InputError, MissingDependencyError, SavedModelError
+from consilience.errors import InputError, MissingDependencyError, SavedModelError, SavedModelWarning
+from consilience.parameters import shown
 from consilience.persistence import archive
-from consilience.persistence.codec import KINDS, Decoder, Encoder, Kind, UnknownValueError
+from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
+from consilience.persistence.contents import problem_of
+from consilience.persistence.earlier import renamed, upgraded
+from consilience.persistence.kinds import KINDS
+from consilience.persistence.parts import PARTS, STEPS, STUDIES, is_part
 
 FORMAT = "consilience model"
 FORMAT_VERSION = 1
-
-STEPS = {
-    "StandardScaler": "sklearn.preprocessing",
-    "MinMaxScaler": "sklearn.preprocessing",
-    "RobustScaler": "sklearn.preprocessing",
-    "PCA": "sklearn.decomposition",
-    "SimpleImputer": "sklearn.impute",
-    "OneHotEncoder": "sklearn.preprocessing",
-    "ColumnTransformer": "sklearn.compose",
-}
-CLASSIFIERS = {"LogisticRegression": "sklearn.linear_model", "DummyClassifier": "sklearn.dummy"}
-PARTS = (
-    STEPS
-    | CLASSIFIERS
-    | {
-        "Pipeline": "sklearn.pipeline",
-        "MissingIndicator": "sklearn.impute",
-        "FunctionTransformer": "sklearn.preprocessing",
-    }
-)
-"""Classes of scikit-learn that a file may hold.
-
-The indicator is part of an imputer. The transformer of functions is what a fitted ColumnTransformer has for columns
-that pass through; no file can hold a function.
-"""
-
-
-STRATEGIES = (
-    "ExploitOneVsRest",
-    "ExploitPairwise",
-    "Explore",
-    "ExploreExploitTradeoff",
-    "Informative",
-    "Random",
-)
-STUDIES = dict.fromkeys(("ActiveSession", *STRATEGIES), "consilience.active")
-"""A study that still collects, and what composes its subsets."""
+VERSIONS = ("consilience", "scikit-learn")
+"""Of the packages on which it depends what a file holds."""
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
@@ -103,6 +73,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     problem = _problem(model)
     if problem:
         raise InputError(problem)
+    path = _path(path)
     encoder = Encoder(ALL_KINDS)
     tree = encoder(model)
     document = {
@@ -140,50 +111,86 @@ def load(path: str | PathLike[str]) -> Any:
     InconsistentVersionWarning
         A pipeline has steps of scikit-learn that were saved with another version of it.
     """
-    path = Path(path)
-    document, members = archive.read(path)
-    _require_format(path, document)
-    archive.require_arrays(path, members, document.get("n_arrays"))
+    path = _path(path)
+    with archive.opened(path) as members:
+        document = archive.read_document(path, members)
+        saved_with = _require_format(path, document)
+        arrays = archive.read_arrays(path, members, document.get("n_arrays"))
+    by = saved_with["consilience"]
+    by = "" if by == consilience.__version__ else f" (saved by consilience {by})"
+    decode = Decoder(ALL_KINDS, arrays)
     try:
-        arrays = [archive.parse_array(members[archive.array_name(number)]) for number in range(document["n_arrays"])]
-        model = Decoder(ALL_KINDS, arrays)(document["model"])
-        problem = _problem(model)
-        saved_with = str(document["versions"]["scikit-learn"])
+        model = decode(document.get("model"))
+    except ContentError as error:
+        raise SavedModelError(f"{path}{by} is damaged: its 'model' {error}.") from error
     except _UnknownPartError as error:
-        raise SavedModelError(f"{path} {error}.") from error
-    except MemoryError as error:
-        raise SavedModelError(f"{path} does not fit into the memory of this machine.") from error
+        raise SavedModelError(f"{path}{by} {error}.") from error
     except MissingDependencyError:
         raise
-    except Exception as error:  # whatever the content is, one kind of error comes out
-        raise SavedModelError(f"{path} is damaged: its content makes no model ({type(error).__name__}).") from error
-    if problem:
+    except InputError as error:
+        raise SavedModelError(f"{path}{by} is damaged: {error}") from error
+    except MemoryError as error:
+        raise SavedModelError(f"{path} does not fit into the memory of this machine.") from error
+    if problem := _problem(model):
         raise SavedModelError(f"{path} is no saved model: {problem}")
-    if type(model) is Pipeline and saved_with.split(".")[:2] != sklearn.__version__.split(".")[:2]:
-        warning = InconsistentVersionWarning(
-            estimator_name="Pipeline", current_sklearn_version=sklearn.__version__, original_sklearn_version=saved_with
-        )
-        warnings.warn(warning, stacklevel=2)
+    if decode.unused:
+        raise SavedModelError(f"{path} is damaged: nothing in it names the array {min(decode.unused)}.")
+    _tell_versions(path, model, saved_with)
     return model
 
 
-class _UnknownPartError(Exception):
+def _path(path: Any) -> Path:
+    try:
+        found = Path(fspath(path))
+    except TypeError as error:
+        raise InputError(f"A saved model is given by the path of a file. Got {type(path).__name__} instead.") from error
+    if "\0" in str(found):
+        raise InputError(f"No path of a file holds a null character. Got {str(found)!r}.")
+    return found
+
+
+def _tell_versions(path: Path, model: Any, saved_with: dict[str, str]) -> None:
+    """Warn of a file that another version of the package wrote, or of scikit-learn if its steps are in it."""
+    if saved_with["consilience"] != consilience.__version__:
+        warnings.warn(
+            f"{path} was saved by consilience {saved_with['consilience']}; this is {consilience.__version__}.",
+            SavedModelWarning,
+            stacklevel=3,
+        )
+    theirs = saved_with["scikit-learn"]
+    if type(model) is Pipeline and theirs.split(".")[:2] != sklearn.__version__.split(".")[:2]:
+        warning = InconsistentVersionWarning(
+            estimator_name="Pipeline", current_sklearn_version=sklearn.__version__, original_sklearn_version=theirs
+        )
+        warnings.warn(warning, stacklevel=3)
+
+
+class EntryError(InputError):
+    """What stands in an entry of a file is not what belongs there; the message names the entry."""
+
+
+class _UnknownPartError(InputError):
     """A file that is whole but speaks of what this version does not know; the message goes on after the path."""
 
 
-def _require_format(path: Path, document: Any) -> None:
+def _require_format(path: Path, document: Any) -> dict[str, str]:
+    """Demand a format that this version knows; give the versions that the file was saved with."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise SavedModelError(f"{path} is no saved model: it does not say 'format': {FORMAT!r}.")
-    version = document.get("format_version")
+    version, saved_with = document.get("format_version"), document.get("versions")
     if type(version) is not int or version < 1:
-        raise SavedModelError(f"{path} is damaged: its format version is {version!r}.")
+        raise SavedModelError(f"{path} is damaged: its format version is {shown(version)}.")
+    found = saved_with if isinstance(saved_with, dict) else {}
+    texts = all(isinstance(found.get(name), str) for name in VERSIONS)
     if version > FORMAT_VERSION:
-        versions = document.get("versions")
-        later = versions.get("consilience") if isinstance(versions, dict) else None
+        later = shown(found["consilience"]).strip("'") if texts else "unknown"
         raise SavedModelError(
             f"{path} was saved by a later version of consilience ({later}, format {version}) than this one "
             f"({consilience.__version__}, format {FORMAT_VERSION}); upgrade to load it."
         )
+    if not texts:
+        raise SavedModelError(f"{path} is damaged: its 'versions' do not say what it was saved with.")
+    return {name: shown(found[name]).strip("'") for name in VERSIONS}
 
 
 def _problem(model: Any) -> str:
@@ -191,13 +198,13 @@ def _problem(model: Any) -> str:
     steps = []
     if type(model) is Pipeline and model.steps:
         *steps, (_, model) = model.steps
-    if not (_is_ours(model) or (type(model).__name__ == "ActiveSession" and _is_part(model, STUDIES))):
+    if not (_is_ours(model) or (type(model).__name__ == "ActiveSession" and is_part(model, STUDIES))):
         return (
             f"A saved model is an estimator of consilience ({', '.join(registry.ESTIMATORS)}), a scikit-learn "
             f"Pipeline that ends in one, or an ActiveSession. Got {type(model).__name__} instead."
         )
     for name, step in steps:
-        if not (step is None or step == "passthrough" or _is_part(step, STEPS)):
+        if not (step is None or step == "passthrough" or is_part(step, STEPS)):
             return (
                 f"The steps before the model in a saved Pipeline must be of {', '.join(STEPS)} or 'passthrough'. "
                 f"Got {type(step).__name__} as step {name!r}."
@@ -208,11 +215,6 @@ def _problem(model: Any) -> str:
 def _is_ours(value: Any) -> bool:
     name = type(value).__name__
     return name in registry.ESTIMATORS and type(value) is registry.estimator(name)
-
-
-def _is_part(value: Any, parts: dict[str, str]) -> bool:
-    name = type(value).__name__
-    return name in parts and type(value) is getattr(import_module(parts[name]), name)
 
 
 def _class(name: str) -> type[Any]:
@@ -228,11 +230,14 @@ def _class(name: str) -> type[Any]:
 def _encode_estimator(value: BaseEstimator, encode: Encoder) -> Any:
     parameters = value.get_params(deep=False)
     attributes = {name: held for name, held in vars(value).items() if name not in parameters}
-    return {
+    encoded = {
         "class": type(value).__name__,
         "parameters": {name: _named(value, name, held, encode) for name, held in parameters.items()},
         "attributes": {name: _named(value, name, held, encode) for name, held in attributes.items()},
     }
+    if problem := problem_of(value):
+        raise InputError(f"{type(value).__name__} cannot be saved: {problem}")
+    return encoded
 
 
 def _named(owner: BaseEstimator, name: str, value: Any, encode: Encoder) -> Any:
@@ -243,22 +248,49 @@ def _named(owner: BaseEstimator, name: str, value: Any, encode: Encoder) -> Any:
 
 
 def _decode_estimator(content: Any, decode: Decoder) -> Any:
-    made = _class(content["class"])
+    if not (isinstance(content, dict) and content.keys() == {"class", "parameters", "attributes"}):
+        raise ContentError("is no estimator")
+    name, parameters, attributes = content["class"], content["parameters"], content["attributes"]
+    if not (isinstance(name, str) and isinstance(parameters, dict) and isinstance(attributes, dict)):
+        raise ContentError("is no estimator")
+    made, parameters = _class(name), renamed(name, parameters)
     known = signature(made).parameters
-    for name in content["parameters"]:
-        if name not in known:
-            raise _UnknownPartError(
-                f"gives {content['class']} the parameter {name!r}, which this version of it does not have"
-            )
-    estimator = made(**{name: decode(held) for name, held in content["parameters"].items()})
-    for name, held in content["attributes"].items():
-        if name in known or hasattr(made, name) or not name.isidentifier() or name.startswith("__"):
-            raise ValueError(f"the attribute {name!r}")
-        setattr(estimator, name, decode(held))
+    for key in parameters:
+        if key not in known:
+            raise _UnknownPartError(f"gives {name} the parameter {key!r}, which this version of it does not have")
+    for key, parameter in known.items():
+        if key not in parameters and parameter.default is Parameter.empty:
+            raise ContentError(f"is a {name} without the parameter {key!r}")
+    given = {key: _decoded(name, key, node, decode) for key, node in parameters.items()}
+    for key in attributes:
+        if key in known or hasattr(made, key) or not key.isidentifier() or key.startswith("__"):
+            raise ContentError(f"gives {name} the attribute {key!r}, which is no attribute of it")
+    learned = {key: _decoded(name, key, node, decode) for key, node in attributes.items()}
+    estimator = _begun(made, given)
+    vars(estimator).update(upgraded(name, learned, content["parameters"]))
+    if problem := problem_of(estimator):
+        raise EntryError(problem)
     return estimator
+
+
+def _begun(made: type[Any], parameters: dict[str, Any]) -> Any:
+    """Estimator with these parameters; a study without its ``__init__``, which would begin it anew."""
+    if made.__name__ != "ActiveSession":
+        return made(**parameters)
+    study: Any = object.__new__(made)
+    known = signature(made).parameters
+    vars(study).update({name: parameters.get(name, known[name].default) for name in known})
+    return study
+
+
+def _decoded(owner: str, name: str, node: Any, decode: Decoder) -> Any:
+    try:
+        return decode(node)
+    except ContentError as error:
+        raise EntryError(f"the {name!r} of {owner} {error}.") from error
 
 
 ALL_KINDS = (
     *KINDS,
-    Kind("estimator", lambda v: _is_ours(v) or _is_part(v, PARTS | STUDIES), _encode_estimator, _decode_estimator),
+    Kind("estimator", lambda v: _is_ours(v) or is_part(v, PARTS | STUDIES), _encode_estimator, _decode_estimator),
 )

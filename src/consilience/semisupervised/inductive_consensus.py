@@ -33,8 +33,9 @@ from consilience.annotations.canonical import arrange
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, Names, RandomSource, Self
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError, UnannotatedWarning
+from consilience.given_annotations import values_of_missing
 from consilience.judging import rates, score_of_clusters
-from consilience.parameters import check_random_state
+from consilience.parameters import check_random_state, shown
 from consilience.restoring import Axes
 
 
@@ -131,10 +132,12 @@ class InductiveConsensus(CrowdEstimator):
         InputError
             Features and annotations that do not fit each other, or what is no such estimator.
         """
+        self._check_parameters()
         self._require_annotations(X, y)
         features = self._features(X, reset=True)
         self.consensus_, classifier = self._estimators()
         labels = isinstance(self.consensus_, LabelAggregator)
+        self._missing = values_of_missing(missing)
         read = self._labels_beside(X, y, missing) if labels else self._judgements(X, y, missing)
         with warnings.catch_warnings(), self._progress():
             warnings.simplefilter("ignore", UnannotatedWarning)  # the classifier answers for such items
@@ -224,6 +227,10 @@ class InductiveConsensus(CrowdEstimator):
             Nobody judged two of the items.
         """
         check_is_fitted(self)
+        if not hasattr(self, "_rates"):
+            raise InputError(
+                "This InductiveConsensus was saved by an earlier version, which kept nothing to score by; fit it again."
+            )
         of_item = self._probabilities(self._features(X, reset=False))
         return score_of_clusters(self._judgements(X, y, missing), of_item, self._rates, self._rated)
 
@@ -282,22 +289,28 @@ class InductiveConsensus(CrowdEstimator):
             found[np.arange(len(features)), self.classifier_.predict(features)] = 1.0
         return found
 
-    def _estimators(self) -> tuple[Any, Any]:
-        """Unfitted copies of the consensus model and the classifier."""
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         consensus, classifier = self.consensus, self.classifier
         if not isinstance(consensus, CrowdEstimator) or _reads_features(consensus):
             raise InputError(
                 "The 'consensus' parameter of InductiveConsensus must be an estimator of the package that needs no "
-                f"features, such as KCC(5). Got {consensus!r} instead."
+                f"features, such as KCC(5). Got {shown(consensus)} instead."
             )
-        if classifier is None:
-            classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-        if not (hasattr(classifier, "fit") and hasattr(classifier, "predict") and hasattr(classifier, "get_params")):
+        consensus._check_parameters()
+        methods = (hasattr(classifier, name) for name in ("fit", "predict", "get_params"))
+        if classifier is not None and not all(methods):
             raise InputError(
                 "The 'classifier' parameter of InductiveConsensus must be None or a classifier of scikit-learn's kind. "
-                f"Got {classifier!r} instead."
+                f"Got {shown(classifier)} instead."
             )
-        copies = clone(consensus), clone(classifier)
+
+    def _estimators(self) -> tuple[Any, Any]:
+        """Unfitted copies of the consensus model and the classifier."""
+        classifier = self.classifier
+        if classifier is None:
+            classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        copies = clone(self.consensus), clone(classifier)
         if self.random_state is not None:
             rng = check_random_state(self.random_state)
             for copy in copies:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
 
 from consilience.annotations.base import Annotations
 from consilience.annotations.canonical import arrange
@@ -27,14 +26,17 @@ from consilience.annotations.types import (
     Self,
 )
 from consilience.errors import InputError
+from consilience.given_annotations import values_of_missing
+from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.inference.threads import one_blas_thread
-from consilience.parameters import check_random_state, is_number, is_whole, require
+from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
 from consilience.semisupervised import multiple_views
 from consilience.semisupervised.multiple_views import Prior, Problem, State
 from consilience.view_estimator import ViewEstimator
 
 MOST_VIEWS = 10  # that "auto" allows
+LARGEST_VIEWS = 1000  # that may be asked for
 N_DRAWS = 100  # of the weights, over which predictions are averaged
 
 
@@ -71,11 +73,12 @@ class _UncertainExperts(ViewEstimator):
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         """
-        self._check()
+        self._check_parameters()
         self._require_annotations(X, y)
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
             delattr(self, name)
         features = None if X is None else self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
         said = self._judgements(X, y, missing)
         features = np.empty((len(said), 0)) if features is None else features
         arranged = arrange(said, features)
@@ -97,7 +100,7 @@ class _UncertainExperts(ViewEstimator):
                 rng=rng,
             )
         if not trace.converged:
-            warnings.warn(f"{type(self).__name__}: {trace.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"{type(self).__name__}: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
         self.lower_bounds_ = np.array(trace.lower_bounds)
         self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
         self._read_off(trace.state, evidence, arranged.said)
@@ -122,12 +125,13 @@ class _UncertainExperts(ViewEstimator):
         """γ."""
         return 1.0
 
-    def _check(self) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         require(self, "n_clusters", "a positive int", is_whole(self.n_clusters, 1))
         prior = self.reliability_prior
         two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
         require(self, "reliability_prior", "two positive numbers", two)
-        require(self, "implied_pairs", "'all' or 'independent'", self.implied_pairs in ("all", "independent"))
+        require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
         require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
         require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
         require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
@@ -237,10 +241,11 @@ class MCVC(_UncertainExperts):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         auto = isinstance(self.max_views, str) and self.max_views == "auto"
-        require(self, "max_views", "'auto' or a positive int", auto or is_whole(self.max_views, 1))
+        views = auto or is_whole(self.max_views, 1, LARGEST_VIEWS)
+        require(self, "max_views", f"'auto' or an int from 1 to {LARGEST_VIEWS}", views)
         require(self, "stick_concentration", "a positive number", is_number(self.stick_concentration))
 
     def _n_views(self, n_annotators: int) -> int:

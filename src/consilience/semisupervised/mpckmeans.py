@@ -10,7 +10,7 @@ from consilience.annotations import Pairs
 from consilience.annotations.types import ArrayLike, Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
 from consilience.errors import InputError
 from consilience.inference.iterate import Trace, restarts, spawn_seeds
-from consilience.parameters import is_number, require
+from consilience.parameters import is_auto, is_number, is_numbers, is_one_of, require
 from consilience.semisupervised import constrained_kmeans as core
 from consilience.semisupervised.constraints import Constraints, entailed
 from consilience.semisupervised.pair_reliability import independent_share, log_odds
@@ -198,7 +198,11 @@ class MPCKMeans(PairwiseClustering):
         return ([] if first is None else [first]) + [core.start_from_pairs(problem, seed) for seed in rest]
 
     def _given_centres(self, problem: core.Problem) -> Float[np.ndarray, "clusters features"]:
-        centres, wanted = np.asarray(self.init, dtype=float), (problem.n_clusters, problem.features.shape[1])
+        wanted = (problem.n_clusters, problem.features.shape[1])
+        try:
+            centres = np.asarray(self.init, dtype=float)
+        except (TypeError, ValueError):
+            require(self, "init", f"'auto' or finite centroids of shape {wanted}", False)
         if centres.shape != wanted or not np.isfinite(centres).all():
             raise InputError(
                 f"The 'init' parameter of MPCKMeans must be 'auto' or finite centroids of shape {wanted}. Got an array "
@@ -218,10 +222,10 @@ class MPCKMeans(PairwiseClustering):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        require(self, "metric", "'diagonal', 'full' or None", self.metric is None or self.metric in METRICS)
+        require(self, "metric", "'diagonal', 'full' or None", is_one_of(self.metric, (None, *METRICS)))
         for name in ("metric_per_cluster", "closure"):
             require(self, name, "True or False", isinstance(getattr(self, name), bool | np.bool_))
         auto = isinstance(self.weight, str) and self.weight == "auto"
         require(self, "weight", "'auto' or a float of at least 0", auto or is_number(self.weight, zero=True))
-        known = not isinstance(self.init, str) or self.init == "auto"
+        known = is_auto(self.init) or is_numbers(self.init)
         require(self, "init", "'auto' or an array of centroids", known)

@@ -19,7 +19,6 @@ import pandas as pd
 from jaxtyping import Float, Int
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Pairs
@@ -29,6 +28,8 @@ from consilience.annotations.pairs import pairs_of_ranks
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names, Self
 from consilience.base import CrowdEstimator
 from consilience.errors import InputError
+from consilience.given_annotations import values_of_missing
+from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.threads import one_blas_thread
 from consilience.judging import rates_of_table, score_of_clusters
 from consilience.parameters import check_random_state, is_number, is_whole, require
@@ -78,6 +79,7 @@ class PairwiseClustering(CrowdEstimator):
         self._require_annotations(X, y)
         model, features = type(self).__name__, self._features(X, reset=True)
         rng = check_random_state(self.random_state)
+        self._missing = values_of_missing(missing)
         arranged = arrange(self._judgements(X, y, missing), features)
         pairs, notes = read_pairs(arranged.said, model, self.max_pairs, rng)
         if self.n_clusters > len(features):
@@ -89,7 +91,7 @@ class PairwiseClustering(CrowdEstimator):
             self.notes_ = notes + self._learn(features[arranged.items], pairs, rng)
         if not self.converged_:
             sentence = self._unsettled.format(self.max_iter)
-            warnings.warn(f"{model}: {sentence} Raise max_iter.", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"{model}: {sentence} Raise max_iter.", UnsettledWarning, stacklevel=2)
         self.annotators_ = annotator_table(pairs, self.labels_)
         self._restore(arranged)
         return self
@@ -166,6 +168,7 @@ class PairwiseClustering(CrowdEstimator):
         return kept
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         for name in ("n_clusters", "n_init", "max_iter"):
             require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
         none = self.max_pairs is None

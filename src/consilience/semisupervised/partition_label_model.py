@@ -11,7 +11,6 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import coo_array, csr_array
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
@@ -32,11 +31,20 @@ from consilience.annotations.types import (
 )
 from consilience.base import CrowdEstimator
 from consilience.errors import AnnotationWarning, InputError
+from consilience.given_annotations import values_of_missing
 from consilience.inference import Trace
 from consilience.inference.confusion import confusion_prior
-from consilience.inference.iterate import restarts, spawn_seeds
+from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
-from consilience.parameters import check_random_state, is_auto, is_number, is_whole, require, require_number_of_clusters
+from consilience.parameters import (
+    check_random_state,
+    is_auto,
+    is_number,
+    is_one_of,
+    is_whole,
+    require,
+    require_number_of_clusters,
+)
 from consilience.restoring import Axes
 from consilience.semisupervised import mapping, prior_variance
 from consilience.semisupervised.partition_labels import (
@@ -233,6 +241,7 @@ class PartitionLabelModel(CrowdEstimator):
         self._check_parameters()
         self._require_annotations(X, y)
         features = None if X is None else self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
         groupings = self._groupings(X, y, missing)
         features = np.empty((len(groupings), 0)) if features is None else features
         n_clusters = self._n_clusters(len(features))
@@ -252,7 +261,7 @@ class PartitionLabelModel(CrowdEstimator):
             prior = self._prior(problem, self.prior_variance_)
             best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
         if not best.converged:
-            warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
 
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         self.lower_bounds_ = np.array(best.lower_bounds)
@@ -536,6 +545,7 @@ class PartitionLabelModel(CrowdEstimator):
         return max(min(MAX_CLUSTERS, n_items), told) if self.max_clusters is None else most
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         require_number_of_clusters(self)
         none = self.max_clusters is None
         require(self, "max_clusters", "None or an int of at least 1", none or is_whole(self.max_clusters, 1))
@@ -545,7 +555,7 @@ class PartitionLabelModel(CrowdEstimator):
         require(self, "rich_get_richer", "None or a float of at least 0", allowed)
         for name in ("diagonal_concentration", "off_diagonal_concentration"):
             require(self, name, "a positive float", is_number(getattr(self, name)))
-        require(self, "init", "'features' or 'random'", self.init in ("features", "random"))
+        require(self, "init", "'features' or 'random'", is_one_of(self.init, ("features", "random")))
         require(self, "merge", "True or False", isinstance(self.merge, bool | np.bool_))
         for name in ("n_init", "max_iter"):
             require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))

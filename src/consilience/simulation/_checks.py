@@ -10,6 +10,8 @@ import pandas as pd
 from consilience.annotations.names import name_index
 from consilience.errors import InputError
 
+MOST = 100_000_000  # labels, judgements or numbers that are simulated at once
+
 
 def generator(random_state: Any) -> np.random.Generator:
     """Return the source of randomness that a user named."""
@@ -63,6 +65,12 @@ def require_count(
     if not isinstance(value, int | np.integer) or value < 1 or (at_most is not None and value > at_most):
         bound = "" if at_most is None else f" of at most {at_most}, {limit}"
         raise InputError(f"The '{name}' parameter of {function} must be a positive int{bound}. Got {value!r} instead.")
+
+
+def require_size(n: int, each: int, what: str, function: str) -> None:
+    """Demand that so many times so many are not more than a machine holds."""
+    if n * each > MOST:
+        raise InputError(f"{function} would make {n:,} × {each:,} {what}, more than {MOST:,}. Ask for fewer.")
 
 
 def require_share(name: str, value: float, function: str, *, zero: bool = True) -> None:

@@ -22,7 +22,7 @@ from consilience.annotations.types import RandomSource
 from consilience.datasets._bunch import DataBunch
 from consilience.errors import InputError
 from consilience.parameters import is_number
-from consilience.simulation._checks import generator, require_count
+from consilience.simulation._checks import generator, require_count, require_size
 
 __all__ = ["gaussian_clusters"]
 
@@ -78,6 +78,7 @@ def gaussian_clusters(
     require_count("n_items", n_items, "gaussian_clusters")
     require_count("n_clusters", n_clusters, "gaussian_clusters", at_most=n_items)
     require_count("n_features", n_features, "gaussian_clusters")
+    require_size(n_items, n_features, "numbers", "gaussian_clusters")
     if n_clusters < 2:
         raise InputError("The 'n_clusters' parameter of gaussian_clusters must be at least 2. Got 1 instead.")
     if not is_number(separation):

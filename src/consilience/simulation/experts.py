@@ -32,6 +32,7 @@ from consilience.simulation._checks import (
     generator,
     require_count,
     require_share,
+    require_size,
 )
 
 __all__ = ["simulate_crowd", "simulate_experts"]
@@ -106,6 +107,7 @@ def simulate_experts(
             f"unlabelled. Got {n_classes} instead."
         )
     require_count("n_annotators", n_annotators, "simulate_experts")
+    require_size(n_annotators, len(codes), "labels", "simulate_experts")
     require_share("observed", observed, "simulate_experts", zero=False)
     require_share("flip", flip, "simulate_experts")
     rng = generator(random_state)
@@ -115,7 +117,7 @@ def simulate_experts(
     kept = _random_share(given, observed, rng, at_least=1)
     said = np.where(kept, np.where(flipped, POSITIVE + NEGATIVE - said, said), UNLABELLED)
     annotators = [f"expert {m}" for m in range(1, n_annotators + 1)]
-    return Groupings.from_matrix(pd.DataFrame(_LABELS[said], index=names, columns=annotators))
+    return Groupings.from_matrix(pd.DataFrame(_LABELS[said], index=names), annotators=annotators)
 
 
 def simulate_crowd(
@@ -178,6 +180,7 @@ def simulate_crowd(
     require_share("merge", merge, "simulate_crowd")
     each = len(codes) if items_each is None else items_each
     require_count("items_each", each, "simulate_crowd", at_most=len(codes))
+    require_size(n_annotators, each, "labels", "simulate_crowd")
     right = accuracies(accuracy, n_annotators, "simulate_crowd")
     rng = generator(random_state)
     group_of_class, n_groups = merge_classes(n_classes, n_annotators, merge, rng)

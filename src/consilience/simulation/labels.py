@@ -25,6 +25,7 @@ from consilience.simulation._checks import (
     generator,
     require_count,
     require_share,
+    require_size,
 )
 
 __all__ = ["simulate_labels", "sparse_crowd"]
@@ -157,6 +158,7 @@ def sparse_crowd(
     """
     require_count("n_annotators", n_annotators, "sparse_crowd")
     require_count("n_classes", n_classes, "sparse_crowd")
+    require_size(n_annotators, n_classes**2, "probabilities", "sparse_crowd")
     require_share("alpha", alpha, "sparse_crowd")
     n_experts = math.ceil(round(alpha * n_annotators, 9))  # 0.07 * 100 is a little more than 7
     right = accuracies(accuracy, n_experts, "sparse_crowd", of="experts")[:, None, None]
@@ -210,11 +212,14 @@ def _who_labels_what(
     if annotators_per_item is not None:
         name, limit = "annotators_per_item", "the number of annotators"
         require_count(name, annotators_per_item, "simulate_labels", at_most=n_annotators, limit=limit)
+        require_size(n_items, annotators_per_item, "labels", "simulate_labels")
         annotator = distinct_choices(n_items, n_annotators, annotators_per_item, rng)
         return np.repeat(np.arange(n_items), annotators_per_item), annotator.ravel()
     if labels_each is None:
+        require_size(n_annotators, n_items, "labels", "simulate_labels")
         return np.repeat(np.arange(n_items), n_annotators), np.tile(np.arange(n_annotators), n_items)
     require_count("labels_each", labels_each, "simulate_labels", at_most=n_items)
+    require_size(n_annotators, labels_each, "labels", "simulate_labels")
     item = [rng.choice(n_items, labels_each, replace=False) for _ in range(n_annotators)]
     return np.concatenate(item), np.repeat(np.arange(n_annotators), labels_each)
 

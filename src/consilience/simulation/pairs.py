@@ -24,6 +24,7 @@ from consilience.simulation._checks import (
     classes_and_items,
     generator,
     require_count,
+    require_size,
 )
 
 __all__ = ["simulate_pairs"]
@@ -81,6 +82,7 @@ def simulate_pairs(
     codes, _, names = classes_and_items(classes, items)
     require_count("n_annotators", n_annotators, "simulate_pairs")
     require_count("pairs_each", pairs_each, "simulate_pairs")
+    require_size(n_annotators, pairs_each, "judgements", "simulate_pairs")
     right = accuracies(accuracy, n_annotators, "simulate_pairs")
     if not isinstance(balanced, bool | np.bool_):
         raise InputError(f"The 'balanced' parameter of simulate_pairs must be True or False. Got {balanced!r} instead.")

@@ -9,7 +9,7 @@ from consilience.annotations import Groupings
 from consilience.annotations.names import is_default, unique_names
 from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
-from consilience.simulation._checks import generator, require_count
+from consilience.simulation._checks import generator, require_count, require_size
 from consilience.simulation.agents import Agent, require_distinct
 
 __all__ = ["complete", "present", "random_subsets"]
@@ -155,6 +155,7 @@ def random_subsets(
     names = unique_names(items, "items").tolist()
     require_count("size", size, "random_subsets", at_most=len(names))
     require_count("n_subsets", n_subsets, "random_subsets")
+    require_size(n_subsets, size, "items", "random_subsets")
     rng = generator(random_state)
     drawn = [rng.choice(len(names), size, replace=False) for _ in range(n_subsets)]
     return [[names[place] for place in places.tolist()] for places in drawn]

@@ -331,6 +331,10 @@ PILES = [
             ]
             for item in items
         ],
+        left_out=(
+            "1 cell with '?' read as a group like any other (missing='?' if nothing was said there, missing=[] if a "
+            "group is meant)",
+        ),
     ),
     Format(
         "PyConceptMap",
@@ -700,7 +704,7 @@ LABELS = [
         "pairs",
         left_out=(
             "judgements of 0, which mean that the annotator could not decide, are left out",
-            "judgements of 1 to 4: same if above the middle, 2.5 (--same-if)",
+            "judgements of 1 to 4: same if above the middle, 2.5 (same_if=…)",
             "1 row without a judgement left out",
         ),
     ),
@@ -715,7 +719,7 @@ LABELS = [
             ("arm-2", "arm-3", "ana", False),
         ],
         "pairs",
-        left_out=("judgements of 1 to 4: same if above the middle, 2.5 (--same-if)",),
+        left_out=("judgements of 1 to 4: same if above the middle, 2.5 (same_if=…)",),
     ),
     Format(
         "cleanlab, long",
@@ -776,7 +780,7 @@ LABELS = [
         "labels",
         refused="The table reads two ways: 12 items in the rows and 6 annotators in the columns",
         options={"kind": "labels", "transpose": False},
-        left_out=("10 cells with -1 taken for missing (--missing '' if -1 is a label)",),
+        left_out=("10 cells with -1 taken for missing (missing=[] if -1 is a label)",),
     ),
     Format(
         "peerannot, text of up to four annotators",
@@ -811,7 +815,7 @@ LABELS = [
         "labels",
         refused="The table reads two ways: 6 items in the rows and 3 annotators in the columns",
         options={"kind": "labels", "transpose": False},
-        left_out=("6 cells with -1 taken for missing (--missing '' if -1 is a label)",),
+        left_out=("6 cells with -1 taken for missing (missing=[] if -1 is a label)",),
         make=array(VOTES),
     ),
 ]

@@ -10,16 +10,22 @@ import warnings
 from pathlib import Path
 
 from consilience import read_annotations
+from consilience.annotations.keywords import written_by
+from consilience.cli.keywords import OPTIONS
 from consilience.errors import AnnotationError
 from tests.annotations.files.formats import SECTIONS, Format
 
 COMMAND = "python -m tests.annotations.files.formats_table"
 PAGE = Path(__file__).parents[3] / "docs" / "formats_table.inc"
-OPTIONS = {"transpose": {False: "--no-transpose", True: "--transpose"}}
 
 
 def table() -> str:
     """Return the sections of the table in reStructuredText."""
+    with written_by(OPTIONS):
+        return _table()
+
+
+def _table() -> str:
     parts = [f".. Written by {COMMAND}; do not edit."]
     with tempfile.TemporaryDirectory() as folder:
         for title, found in SECTIONS.items():
@@ -46,10 +52,7 @@ def _row(found: Format, folder: Path) -> tuple[str, ...]:
 
 
 def _options(found: Format) -> list[str]:
-    return [
-        OPTIONS[name][value] if name in OPTIONS else f"--{name} {value}"
-        for name, value in sorted(found.options.items())
-    ]
+    return [OPTIONS.write({name: value}) for name, value in sorted(found.options.items())]
 
 
 def _refusal(path: Path) -> str:

@@ -34,7 +34,7 @@ def test_iris_with_minus_one_where_nothing_was_said(make, read):
     rng = np.random.default_rng(0)
     target = load_iris().target
     said = np.where(rng.random((150, 5)) < 0.3, -1, target[:, None])
-    with pytest.warns(AnnotationWarning, match=r"cells with -1 taken for missing \(--missing '' if -1 is a"):
+    with pytest.warns(AnnotationWarning, match=r"cells with -1 taken for missing \(missing=\[\] if -1 is a"):
         found = make(said)
     assert found == make(said, missing=-1)
     assert found.n_rows == (said >= 0).sum()
@@ -48,7 +48,7 @@ def test_iris_with_minus_one_where_nothing_was_said(make, read):
 @pytest.mark.parametrize("values", [(-1, 1), (-1, 0, 1)])
 def test_minus_one_that_may_be_an_answer(values):
     said = np.resize(values, (6, 3))
-    with pytest.raises(AnnotationError, match=r"reads two ways beside (0 and )?1.*--missing -1.*--missing ''"):
+    with pytest.raises(AnnotationError, match=r"reads two ways beside (0 and )?1.*missing=-1.*missing=\[\]"):
         Labels.from_matrix(said)
     assert Labels.from_matrix(said, missing=[]).classes.tolist() == list(values)
     assert Labels.from_matrix(said, missing=-1).classes.tolist() == list(values[1:])
@@ -173,7 +173,7 @@ def test_blank_category_is_an_unsorted_card(read):
 
 def test_graded_judgements(read):
     rows = [f"a{k},b{k},Ann,{k}" for k in (1, 2, 3, 4)]
-    with pytest.warns(AnnotationWarning, match=r"judgements of 1 to 4: same if above the middle, 2.5 \(--same-if\)"):
+    with pytest.warns(AnnotationWarning, match=r"judgements of 1 to 4: same if above the middle, 2.5 \(same_if=…\)"):
         said = read(lines("use1,use2,annotator,judgment", *rows))
     assert said.same.tolist() == [False, False, True, True]
     assert read(lines("use1,use2,annotator,judgment", *rows), same_if=">=4").same.tolist() == [

@@ -236,7 +236,9 @@ def test_columns_of_whole_numbers_are_integers_and_all_others_exact_text(read):
     with pytest.warns(AnnotationWarning) as caught:
         assert read(content.replace("NA", "no")).classes.tolist() == [" x", "None", "no"]
     said = [str(warning.message).partition("table.csv: ")[2] for warning in caught]
-    assert said == ["1 cell with 'null' taken for missing.", "1 row without a label left out."]
+    like_missing = "1 cell with 'None' read as a label like any other (missing='None' if nothing was said there, "
+    assert said[:2] == ["1 cell with 'null' taken for missing.", "1 row without a label left out."]
+    assert said[2:] == [f"{like_missing}missing=[] if a label is meant)."]
 
 
 @pytest.mark.parametrize(
@@ -282,11 +284,11 @@ def test_items_given(read):
         ('item,annotator,label\n"a\nb",Ann,x\n\nc,,x\n', "annotator in line 5 is missing"),
         ("item_a,item_b,annotator,same\na,b,Ann,1\nb,b,Ann,0\n", "'b' is paired with itself in line 3"),
         ("item_a,item_b,annotator,same\na,b,Ann,perhaps\n", "Got 'perhaps' in line 2"),
-        ("item,annotator,lable\na,Ann,x\n", "known to hold groups or labels.*Did you mean 'lable'.*--label COLUMN"),
-        ("item,anotator,group\na,Ann,x\n", "hold the annotators.*Did you mean 'anotator'.*--annotator COLUMN"),
+        ("item,annotator,lable\na,Ann,x\n", "known to hold groups or labels.*Did you mean 'lable'.*label=…"),
+        ("item,anotator,group\na,Ann,x\n", "hold the annotators.*Did you mean 'anotator'.*annotator=…"),
         ("item,a\n1,2\n1,3\n", "Got 1 in line 2 and in line 3"),
         ("item,a\n1,2\n,3\n", "items, in line 3, has no name"),
-        ("sepal,petal\n1.5,2\n1.5,2\n", "'sepal', 'petal' are not recognised.*--item, --annotator, --group, --label"),
+        ("sepal,petal\n1.5,2\n1.5,2\n", "'sepal', 'petal' are not recognised.*item=…, annotator=…, group=… or label=…"),
         ("task,image,label\n1,u,a\n", "annotators"),
         ("card,Tea,Jam\na,4,0\nb,1,3\nc,0,4\nd,2,2\n", "seems to be a table of counts"),
     ],

@@ -83,7 +83,7 @@ def test_workbook_with_two_tables_says_which_was_read(read):
     rows = [["card", "Ann", "Bo"], ["a", 1, 2], ["b", 1, 1]]
     content = workbook({"first": rows, "second": [[*row, "x"] for row in rows]})
     said = read(content, "table.xlsx")
-    assert any("sheet 'first' was read, of 'second' too (--sheet)" in note for note in said.reading.notes)
+    assert any("sheet 'first' was read, of 'second' too (sheet=…)" in note for note in said.reading.notes)
     assert read(content, "table.xlsx", sheet="first").reading.notes == said.reading.notes[1:]
     assert read(content, "table.xlsx", sheet="second").n_annotators == 3
 
@@ -240,13 +240,13 @@ def test_a_sheet_for_each_person_is_refused(read):
     content = workbook({"Ann": long, "Bo": long, "notes": [["a", "b"], ["c", "d"]]})
     message = (
         r"The sheets 'Ann', 'Bo' have the same columns, and none of annotators; put them into one table with a "
-        r"column 'participant', or choose one \(--sheet\)\."
+        r"column 'participant', or choose one, sheet='.+'\."
     )
     with pytest.raises(AnnotationError, match=message):
         read(content, "table.xlsx")
     with_people = [["participant", *row] if i == 0 else ["Ann", *row] for i, row in enumerate(long)]
     said = read(workbook({"first": with_people, "second": with_people}), "table.xlsx")
-    assert any("sheet 'first' was read, of 'second' too (--sheet)" in note for note in said.reading.notes)
+    assert any("sheet 'first' was read, of 'second' too (sheet=…)" in note for note in said.reading.notes)
     other = [["who", *row] if i == 0 else ["Ann", *row] for i, row in enumerate(long)]
     assert read(workbook({"1": other, "2": other}), "table.xlsx", annotator="who").n_annotators == 1
 
@@ -259,7 +259,7 @@ def test_sheets_without_annotations_are_passed_over(read):
     said = read(workbook({"words": COUNTS, "odd": unnamed, "sorts": SORTS, "more": SORTS}), "table.xlsx")
     assert said.annotators.tolist() == ["Ann", "Bo"]
     note = (
-        "sheet 'sorts' was read, of 'words', 'odd', 'more' too (--sheet); no annotations are recognised before it, in "
+        "sheet 'sorts' was read, of 'words', 'odd', 'more' too (sheet=…); no annotations are recognised before it, in "
         "'words', 'odd'"
     )
     assert note in said.reading.notes

@@ -64,12 +64,12 @@ def test_minus_one_is_missing_in_long_and_wide_tables():
     rows = [("a", "Ann", 5), ("b", "Ann", -1), ("c", "Ann", 5)]
     found, statement = said(rows, LABELS)
     assert found == [("a", "Ann", 5), ("c", "Ann", 5)]
-    assert statement.reading.warnings[0] == "1 cell with -1 taken for missing (--missing '' if -1 is a label)"
+    assert statement.reading.warnings[0] == "1 cell with -1 taken for missing (missing=[] if -1 is a label)"
     assert said(rows, LABELS, missing=())[0] == rows
     wide = [(name, value, 3) for name, _, value in rows]
     found, statement = said(wide, ["card", "Ann", "Bo"])
     assert [row for row in found if row[1] == "Ann"] == [("a", "Ann", 5), ("c", "Ann", 5)]
-    assert statement.reading.warnings == ("1 cell with -1 taken for missing (--missing '' if -1 is a group)",)
+    assert statement.reading.warnings == ("1 cell with -1 taken for missing (missing=[] if -1 is a group)",)
     two_ways = [("a", "Ann", 1), ("b", "Ann", -1)]
     with pytest.raises(AnnotationError, match=r"label -1 in row 1 reads two ways beside 1"):
         said(two_ways, LABELS)
@@ -80,7 +80,7 @@ def test_pile_of_what_was_not_sorted():
     rows = [("a", "Ann", "g"), ("b", "Ann", "Unsorted"), ("c", "Ann", "g")]
     found, statement = said(rows, GROUPS)
     assert found == [rows[0], rows[2]]
-    assert statement.reading.warnings == ("1 entry 'Unsorted' taken for not sorted (--missing '' if it is a group)",)
+    assert statement.reading.warnings == ("1 entry 'Unsorted' taken for not sorted (missing=[] if it is a group)",)
     assert said(rows, GROUPS, missing=())[0] == rows
     assert said(rows, LABELS)[0] == rows  # a label like any other
 
@@ -190,7 +190,7 @@ def test_one_line_says_how_a_table_was_read(rows, columns, expected):
 
 def test_wide_groupings_note_that_they_may_be_labels():
     rows = [("a", 1, 1), ("b", 1, 2)]
-    assert any("--kind labels" in note for note in said(rows, ["wine", "x", "y"])[1].reading.notes)
+    assert any("kind='labels'" in note for note in said(rows, ["wine", "x", "y"])[1].reading.notes)
     assert said(rows, ["wine", "x", "y"], kind="labels")[1].reading.notes == ()
 
 

@@ -209,7 +209,7 @@ def test_code_pages_are_detected_and_said(encoding, words):
     assert [row[0] for row in rows_of(table)] == words * 4
     assert len(table.notes) == 1
     assert f"not in UTF-8 and was read as {encoding}" in table.notes[0]
-    assert "--encoding" in table.notes[0]
+    assert "encoding=…" in table.notes[0]
     assert rows_of(table_of(content.encode(encoding), encoding=encoding)) == rows_of(table)
 
 
@@ -218,6 +218,8 @@ def test_encoding_that_is_given_is_the_one():
     assert rows_of(table_of(content.encode("cp850"), encoding="cp850")) == [["café", "x"]]
     with pytest.raises(AnnotationError, match=r"not in utf-?8 \(byte 0xe9 cannot be\); give its encoding"):
         table_of(content.encode("latin-1"), encoding="utf-8")
+    with pytest.raises(AnnotationError, match=r"^The text is not in utf-16; give its encoding \(--encoding\)\.$"):
+        table_of(content.encode(), encoding="utf-16")
     with pytest.raises(AnnotationError, match="no encoding 'klingon'"):
         table_of(content, encoding="klingon")
     assert table_of(content.encode("utf-16")).notes == ("the text is in UTF-16",)

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consilience.annotations.files.values import (
-    filled,
     given_as_missing,
     is_number,
     judged,
@@ -46,7 +45,7 @@ def test_minus_one_among_every_set_of_integers(others):
     else:
         found = minus_one(cells, "group", frame_row)
         assert values_of(found.column) == [None, *others, None]
-        assert found.notes == ("2 cells with -1 taken for missing (--missing '' if -1 is a group)",)
+        assert found.notes == ("2 cells with -1 taken for missing (missing=[] if -1 is a group)",)
 
 
 def test_minus_one_among_text_is_a_name():
@@ -56,9 +55,9 @@ def test_minus_one_among_text_is_a_name():
 
 def test_the_caller_decides():
     cells = column(-1, 0, 1)
-    assert values_of(filled(cells, "label", frame_row, missing=[]).column) == [-1, 0, 1]
-    assert values_of(filled(cells, "label", frame_row, missing=[-1]).column) == [None, 0, 1]
-    assert values_of(filled(cells, "label", frame_row, missing=["-1", "0"]).column) == [None, None, 1]
+    assert values_of(given_as_missing(cells, [])) == [-1, 0, 1]
+    assert values_of(given_as_missing(cells, [-1])) == [None, 0, 1]
+    assert values_of(given_as_missing(cells, ["-1", "0"])) == [None, None, 1]
     assert values_of(given_as_missing(column("99", "99.0", "x"), [99])) == [None, None, "x"]
     assert values_of(given_as_missing(column("a", "b"), [""])) == ["a", "b"]
 
@@ -139,7 +138,7 @@ def test_grades_are_the_same_above_the_middle_of_the_scale(scale, kind):
     middle = (low + high) / 2
     expected = [None if float(grade) == middle else float(grade) > middle for grade in grades]
     assert values_of(found.column) == expected
-    assert f"same if above the middle, {middle:g} (--same-if)" in found.notes[0]
+    assert f"same if above the middle, {middle:g} (same_if=…)" in found.notes[0]
     assert len(found.notes) == 1 + (None in expected)
 
 

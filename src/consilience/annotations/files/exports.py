@@ -21,6 +21,7 @@ from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import DIFFERENT, SAME, counted, is_number
 from consilience.annotations.files.vocabulary import named, normal, paired
+from consilience.annotations.keywords import written
 from consilience.errors import AnnotationError
 
 
@@ -395,7 +396,7 @@ def qualtrics(table: Table, asked: Asked, name: str) -> Export | None:
         shown = ", ".join(sorted(stems)[:6])
         raise AnnotationError(
             f"This survey of Qualtrics holds several questions: {shown}. Leave out those that are no sorting: "
-            f"ignore=['{sorted(stems)[-1]}*'] (--ignore '{sorted(stems)[-1]}*')."
+            f"{written(ignore=[f'{sorted(stems)[-1]}*'])}."
         )
     cards = {column: re.split(r"\s-\s", texts[column])[-1].removesuffix(":Right").strip() for column in questions}
     if len(set(cards.values())) == len(cards) and all(cards.values()):
@@ -446,7 +447,7 @@ def grid_survey(table: Table, asked: Asked) -> Export | None:
         shown = ", ".join(repr(question[:40]) for question in asked_often)
         raise AnnotationError(
             f"This survey holds several questions about each item: {shown}. Leave out those that are no sorting: "
-            f"--ignore '{asked_often[-1][:40]}*'."
+            f"{written(ignore=[f'{asked_often[-1][:40]}*'])}."
         )
     cards = {column: found[2].strip() for column, found in parts.items() if asked_of[column] == asked_often[0]}
     people = [

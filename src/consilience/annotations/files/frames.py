@@ -6,13 +6,20 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import pandas as pd
 
 from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.long_frames import guess_columns
+from consilience.annotations.files.long_tables import long_table
+from consilience.annotations.files.odd_columns import names_of_rows, odd_annotators
 from consilience.annotations.files.statements import Statements, statements, table_of_frame
-from consilience.annotations.files.values import filled
-from consilience.annotations.names import Coded, plain
-from consilience.errors import AnnotationWarning
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.values import filled, given_as_missing, like_missing, spelled_missing
+from consilience.annotations.files.wide_tables import without_missing as without_blank
+from consilience.annotations.keywords import VALUES, if_every_column, of_frames, of_from_frame, written_by
+from consilience.annotations.names import Coded, outside, plain
+from consilience.errors import AnnotationError, AnnotationWarning
 
 
 def asked_of(
@@ -28,14 +35,14 @@ def asked_of(
     return Asked(
         kind=kind,
         columns={role: column for role, column in columns.items() if column is not None},
-        ignore=_several(ignore),
+        ignore=several(ignore),
         transpose=transpose,
-        missing=None if missing is None else _several(missing),
+        missing=None if missing is None else several(missing),
         same_if=same_if,
     )
 
 
-def _several(values: Any) -> tuple[Any, ...]:
+def several(values: Any) -> tuple[Any, ...]:
     """Return a value, or a list of them, as a tuple."""
     is_one = isinstance(values, str) or not isinstance(values, Iterable)
     return (values,) if is_one else tuple(values)
@@ -49,10 +56,53 @@ def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **a
     AnnotationWarning
         Something was left out, or taken for missing.
     """
-    found = statements(table_of_frame(frame, caller), asked_of(columns, kind=kind, **asked))
+    with written_by(of_from_frame(kind)):
+        found = statements(table_of_frame(frame, caller), asked_of(columns, kind=kind, **asked))
     for text in found.reading.warnings:
         warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=3)
     return found
+
+
+def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
+    """Refuse a frame that is a long table where one of items × annotators is meant.
+
+    Raises
+    ------
+    AnnotationError
+        Its names or its cells say so; the message has the line that reads it.
+
+    Warns
+    -----
+    AnnotationWarning
+        A column stands out among the annotators.
+    """
+    if not isinstance(nw.from_native(matrix, eager_only=True, pass_through=True), nw.DataFrame):
+        return
+    try:
+        table = table_of_frame(matrix, caller)
+    except AnnotationError:  # of names that no other table could have, such as columns of two levels
+        return
+    columns = [name for name in table.columns if name in matrix.columns]
+    with written_by(of_frames(kind)):
+        if _is_long(table):
+            remedy = f"{kind.capitalize()}.from_frame(frame)"
+            raise AnnotationError(f"This is a long table by the names of its columns: {remedy}.{if_every_column()}")
+        guess = guess_columns(table, table.columns)
+        if guess.crosses:
+            raise AnnotationError(guess.refusal(kind))
+        cells = without_blank(table, table.cells(columns), asked_of({}, kind=kind, missing=missing))
+        odd = names_of_rows(table, columns) or odd_annotators(columns, cells)
+    if odd:
+        warnings.warn(f"{odd[0].upper()}{odd[1:]}.", AnnotationWarning, stacklevel=outside())
+
+
+def _is_long(table: Table) -> bool:
+    """Whether the names of columns speak of a whole long table of groupings or labels."""
+    try:
+        long = long_table(table, Asked())
+    except AnnotationError:
+        return False
+    return long is not None and long.kind in VALUES
 
 
 def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str) -> Coded:
@@ -61,14 +111,18 @@ def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str)
     Warns
     -----
     AnnotationWarning
-        Cells with -1 were taken for missing.
+        Cells were taken for missing, or look as if they were.
     """
     n_columns = max(len(annotators), 1)
 
     def where(cell: int) -> str:
         return f"row {cell // n_columns}, column {plain(annotators[cell % n_columns])!r}"
 
-    found = filled(cells, what, where, missing=None if missing is None else _several(missing))
-    for text in found.notes:
-        warnings.warn(f"{text}.", AnnotationWarning, stacklevel=3)
+    if missing is not None:
+        return given_as_missing(cells, several(missing))
+    spelled = spelled_missing(cells, what, where)
+    found = filled(spelled.column, what, where)
+    doubtful = like_missing(found.column, what)
+    for text in (*spelled.notes, *found.notes, *([doubtful] if doubtful else [])):
+        warnings.warn(f"{text}.", AnnotationWarning, stacklevel=outside())
     return found.column

@@ -13,12 +13,14 @@ from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import asked_of
 from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.reading import KINDS
 from consilience.annotations.files.statements import VALUE, Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import named
-from consilience.annotations.files.wide_frames import HoldsFeaturesError, key_of, wide_frame
+from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError, key_of, wide_frame
+from consilience.annotations.keywords import VALUES, if_every_column, of_frames, written_by
 from consilience.annotations.names import is_default, outside
 from consilience.errors import AnnotationError, AnnotationWarning
 
@@ -89,9 +91,10 @@ def annotations_of(
         return Given(KINDS[kind].from_matrix(given, missing=missing), given)
     table, asked = table_of_frame(given, model), asked_of({}, kind=None, missing=missing)
     try:
-        found, matrix = _statements(given, table, asked, Wanted(kind, items, known))
-        said = KINDS[found.kind]._from_statements(found, None)
-    except HoldsFeaturesError:
+        with written_by(of_frames(kind)):
+            found, matrix = _statements(given, table, asked, Wanted(kind, items, known))
+            said = KINDS[found.kind]._from_statements(found, None)
+    except (HoldsFeaturesError, HoldsGroupsError):
         raise
     except AnnotationError as error:
         raise AnnotationError(_with_remedy(str(error), kind)) from error
@@ -136,7 +139,7 @@ def _statements(given: Any, table: Table, asked: Asked, wanted: Wanted) -> tuple
             f"The rows of the frame are named by an index of {given.index.nlevels} levels, and the items by one name "
             "each; join the levels into one."
         )
-    _refuse_answers_among_annotators(unsure, len(table.columns), wanted.kind)
+    _refuse_answers_among_annotators(table, unsure, wanted.kind)
     table, key = _with_names_of_rows(given, table, unsure)
     layout = wide_frame(table, asked, wanted.kind, key=key, known=wanted.known, items=wanted.items)
     found = statements(table, replace(asked, kind=wanted.kind), layout=layout)
@@ -157,21 +160,23 @@ def _with_names_of_rows(given: Any, table: Table, unsure: list[Any]) -> tuple[Ta
     return replace(table, frame=frame), head
 
 
-def _refuse_answers_among_annotators(columns: list[Any], n_columns: int, kind: str) -> None:
+def _refuse_answers_among_annotators(table: Table, columns: list[Any], kind: str) -> None:
     """Raise an AnnotationError if a frame taken for a matrix has a column that is called like answers."""
     told = [name for name in columns if (found := named(name)) and found.role in VALUE.values()]
-    if told and n_columns > 1:
-        of, value = kind.capitalize(), {"labels": "label", "groupings": "group"}[kind]
+    if told and len(table.columns) > 1:
+        guess = guess_columns(table, columns)
+        if guess.has_both:
+            raise AnnotationError(guess.refusal())
         raise AnnotationError(
             f"The frame has a column {str(told[0])!r}, as long tables have, and none that is known to hold items and "
-            f"annotators. Call the columns item, annotator and {value}; or say which they are: {of}.from_frame(frame, "
-            f"item=…, annotator=…, {value}=…). If every column is an annotator: {of}.from_matrix(frame)."
+            f"annotators. Call the columns item, annotator and {VALUES[kind]}; or say which they are: "
+            f"{guess.told()}.{if_every_column()}"
         )
 
 
 def _with_remedy(message: str, kind: str) -> str:
-    """Name the functions that take the keywords of which a message speaks."""
-    if "from_frame" in message or "from_matrix" in message or "--" not in message:
+    """Say beside a remedy by `from_frame` what to do if every column is an annotator."""
+    if ".from_frame(" not in message or ".from_matrix(" in message:
         return message
-    of = kind.capitalize()
-    return f"{message} Keywords are those of {of}.from_frame; {of}.from_matrix takes every column for an annotator."
+    with written_by(of_frames(kind)):
+        return f"{message}{if_every_column()}"

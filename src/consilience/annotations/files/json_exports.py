@@ -16,6 +16,7 @@ from consilience.annotations.files.sources import Records
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import DIFFERENT, SAME, counted
 from consilience.annotations.files.vocabulary import paired
+from consilience.annotations.keywords import written
 from consilience.annotations.names import Where
 from consilience.errors import AnnotationError
 
@@ -135,7 +136,7 @@ def _choices(results: list[Any], records: Records, asked: Asked) -> Export:
     if len(questions) > 1 and "label" not in asked.columns:
         raise AnnotationError(
             f"This Label Studio export has several questions: {', '.join(map(repr, questions))}. Say which: "
-            f"label={questions[0]!r} (--label {questions[0]!r})."
+            f"{written(label=questions[0])}."
         )
     chosen = [result for result in chosen if result[4].get("from_name") == question]
     asked = replace(asked, columns={})

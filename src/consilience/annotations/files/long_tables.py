@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from consilience.annotations.files.layout import NEEDED, Asked, Long, listed, names_rows
+from consilience.annotations.files.long_frames import FEW_COLUMNS, guess_columns
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import (
     CANONICAL,
@@ -20,9 +21,8 @@ from consilience.annotations.files.vocabulary import (
     normal,
     paired,
 )
+from consilience.annotations.keywords import VALUES, wanted_kind, written
 from consilience.errors import AnnotationError
-
-FEW_COLUMNS = 8
 
 
 def long_table(table: Table, asked: Asked) -> Long | None:
@@ -104,8 +104,7 @@ def _item_pair(
     if len(told) > 1:
         shown = " or ".join(f"{a!r} and {b!r}" for a, b in told[:3])
         raise AnnotationError(
-            f"The pairs of items may be {shown}. Say which: item={told[0][0]!r}, item_b={told[0][1]!r} (--item, "
-            "--item-b)."
+            f"The pairs of items may be {shown}. Say which: {written(item=told[0][0], item_b=told[0][1])}."
         )
     return told[0] if told else None
 
@@ -140,7 +139,7 @@ def _groups_or_labels(parts: _Parts) -> str:
         return "groupings" if "group" in parts.asked else "labels"
     raise AnnotationError(
         f"The table reads two ways: as groupings by {group[0]!r} or as labels by {label[0]!r}. Say which: "
-        "kind='groupings' or kind='labels' (--kind), or leave one column out (--ignore)."
+        f"{written(kind='groupings')} or {written(kind='labels')}, or leave one column out, {written(ignore=...)}."
     )
 
 
@@ -187,11 +186,10 @@ def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
     if len(columns) == 2 and len(plain_ones) == 1 and len(nouns) == 1:
         return plain_ones[0], None
     shown = " or ".join(map(repr, columns[:4]))
-    option = role.replace("_", "-")
     what = {"item": "items", "same": "judgements", "group": "groups", "label": "labels"}.get(role, f"{role}s")
     raise AnnotationError(
-        f"The {what} may be in {shown}. Say which: {role}={columns[0]!r} (--{option} {columns[0]!r}), or leave the "
-        "other out (--ignore)."
+        f"The {what} may be in {shown}. Say which: {written(**{role: columns[0]})}, or leave the other out, "
+        f"{written(ignore=columns[1])}."
     )
 
 
@@ -211,14 +209,9 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
     of_one_person = len(table.columns) == 2 and parts.has("item") and names_rows(table, parts.columns["item"][0])
     is_half = len(roles) >= 2 and (len(table.columns) <= FEW_COLUMNS or len(canonical) >= 2)
     if (is_half and not of_one_person) or {*values, "grouping"} & asked.columns.keys():
-        kind = asked.kind or ("labels" if "label" in roles and "group" not in roles else "groupings")
+        kind = asked.kind or wanted_kind() or ("labels" if "label" in roles and "group" not in roles else "groupings")
         if {"item", "annotator"} <= roles and not values & roles:
-            near = [_near(role, table) for role in ("group", "label")]
-            raise AnnotationError(
-                f"The table has items and annotators, and no column that is known to hold groups or labels. Found "
-                f"{listed(table.columns)}.{near[0] or near[1]} Say which does: group=… (--group COLUMN) if their "
-                "names mean nothing to others, label=… (--label COLUMN) if all annotators share them."
-            )
+            raise AnnotationError(_lacks_values(table, asked.kind or wanted_kind()))
         if kind == "groupings" and not {"annotator", "grouping"} & roles:
             _refuse_counted_groups(table)
         needed = {"groupings": ["item", "group", "annotator"], "labels": ["item", "annotator", "label"]}[kind]
@@ -234,7 +227,7 @@ def _refuse_known_classes(table: Table, parts: _Parts) -> None:
     if others == parts.columns.get("label") or normal(others[0]) in KNOWN_CLASSES:
         raise AnnotationError(
             f"The table gives each item one label, in {str(others[0])!r}, and names nobody who gave it, as files of "
-            "known classes do (gold=…, --gold FILE). If one person gave them, say kind='labels' (--kind labels)."
+            f"known classes do ({written(gold=...)}). If one person gave them, say {written(kind='labels')}."
         )
 
 
@@ -251,10 +244,26 @@ def _refuse_counted_groups(table: Table) -> None:
 def _lacks(role: str, table: Table, kind: str) -> str:
     canonical = "item_a" if role == "item" and kind == "pairs" else role
     what = "judgements" if role == "same" else f"{role.removesuffix('_b')}s"
+    guess = guess_columns(table, table.columns)
+    told = guess.told(kind) if kind in VALUES and guess.has_both else written(**{role: ...})
     return (
         f"A long table of {kind} needs the columns {NEEDED[kind]}, and none is known to hold the {what}. Found "
-        f"{listed(table.columns)}.{_near(canonical, table)} Say which does: {role}=… "
-        f"(--{role.replace('_', '-')} COLUMN)."
+        f"{listed(table.columns)}.{_near(canonical, table)} Say which does: {told}."
+    )
+
+
+def _lacks_values(table: Table, kind: str | None) -> str:
+    near = [_near(role, table) for role in ("group", "label")]
+    if kind is not None:
+        told = guess_columns(table, table.columns).told(kind)
+    else:
+        told = (
+            f"{written(group=...)} if their names mean nothing to others, {written(label=...)} if all annotators share "
+            "them"
+        )
+    return (
+        "The table has items and annotators, and no column that is known to hold groups or labels. Found "
+        f"{listed(table.columns)}.{near[0] or near[1]} Say which does: {told}."
     )
 
 

@@ -8,20 +8,23 @@ from os import PathLike
 from pathlib import PurePath
 from typing import Any, Literal, TypedDict, Unpack, overload
 
+import narwhals.stable.v1 as nw
+
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import asked_of
 from consilience.annotations.files.json_exports import known_records
 from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.sources import Records, Source, read_source
-from consilience.annotations.files.statements import Statements, statements
+from consilience.annotations.files.statements import Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.workbooks import Workbook
 from consilience.annotations.groupings import Groupings
+from consilience.annotations.keywords import written
 from consilience.annotations.labels import Labels
 from consilience.annotations.name_lists import listed
 from consilience.annotations.pairs import Pairs
-from consilience.annotations.types import Names
+from consilience.annotations.types import FrameLike, Names
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
 
 KINDS: dict[str, Any] = {"groupings": Groupings, "pairs": Pairs, "labels": Labels}
@@ -48,7 +51,7 @@ class Options(TypedDict, total=False):
 
 @overload
 def read_annotations(
-    path: str | PathLike[str], *, kind: Literal["groupings"], **options: Unpack[Options]
+    path: str | PathLike[str] | FrameLike, *, kind: Literal["groupings"], **options: Unpack[Options]
 ) -> Groupings: ...
 @overload
 def read_annotations(path: str | PathLike[str], *, kind: Literal["labels"], **options: Unpack[Options]) -> Labels: ...
@@ -56,10 +59,10 @@ def read_annotations(path: str | PathLike[str], *, kind: Literal["labels"], **op
 def read_annotations(path: str | PathLike[str], *, kind: Literal["pairs"], **options: Unpack[Options]) -> Pairs: ...
 @overload
 def read_annotations(
-    path: str | PathLike[str], *, kind: str | None = None, **options: Unpack[Options]
+    path: str | PathLike[str] | FrameLike, *, kind: str | None = None, **options: Unpack[Options]
 ) -> Groupings | Labels | Pairs: ...
 def read_annotations(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | FrameLike,
     *,
     kind: str | None = None,
     items: Names | None = None,
@@ -77,7 +80,7 @@ def read_annotations(
     encoding: str | None = None,
     sheet: str | None = None,
 ) -> Groupings | Labels | Pairs:
-    r"""Read annotations from a file, whose shape is recognised by the names and the contents of its columns.
+    r"""Read annotations from a file or a frame, whose shape is recognised by the names and the contents of its columns.
 
     - item, annotator, grouping, group (one of the middle two may be absent): `Groupings`
     - item_a, item_b, annotator, same, and optionally grouping: `Pairs`
@@ -100,8 +103,9 @@ def read_annotations(
 
     Parameters
     ----------
-    path : path
-        The file; ``"-"`` is standard input.
+    path : path, or DataFrame of pandas, polars or another library that narwhals reads
+        The file; ``"-"`` is standard input. `Groupings.from_frame` and `Labels.from_frame` read frames whose kind is
+        known.
     kind : {"groupings", "pairs", "labels"}, optional
         What the file must hold.
     items : iterable of names, optional
@@ -116,7 +120,7 @@ def read_annotations(
     missing : optional
         A value, or a list of them, that means that nothing was said, besides blank cells. By default -1 where it is the
         only negative integer, NaN and null in text, and NA in text among numbers; ``missing=[]`` takes all these for
-        names.
+        names. Marks such as ? and words such as "not seen" are names, of which a warning tells.
     same_if : str, optional
         Which judgements of pairs mean the same, such as ``">=3"`` or ``"=yes"``. By default what the words mean, or of
         grades those above the middle of the scale that was used.
@@ -136,14 +140,15 @@ def read_annotations(
         The message names the file, and the line of text (the header is line 1) or the row of other files (the first
         is 0).
     InputError
-        There is no such file.
+        There is no such file, or this is neither a path nor a frame.
     MissingDependencyError
         There is no pyarrow to read Parquet with, or no openpyxl for workbooks.
 
     Warns
     -----
     AnnotationWarning
-        Something was left out, or taken for missing.
+        Something was left out or taken for missing, looks as if it were missing, or stands out among the annotators;
+        or hardly a label is shared by two annotators, as if these were names of groups.
 
     Examples
     --------
@@ -167,15 +172,34 @@ def read_annotations(
         **{"group": group, "label": label, "same": same},
     }
     asked = asked_of(columns, kind=kind, ignore=ignore, transpose=transpose, missing=missing, same_if=same_if)
+    if not isinstance(path, str | PathLike):
+        found = _of_frame(path, asked, encoding, sheet)
+        said: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
+        for text in found.reading.warnings:
+            warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=2)
+        return said
     source = Source.of(path)
     try:
         found = _statements(source, asked, encoding, sheet)
-        said: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
+        said = KINDS[found.kind]._from_statements(found, items)
     except AnnotationError as error:
         raise AnnotationError(f"{source.name}: {error}") from error
     for text in found.reading.warnings:
         warnings.warn(f"{source.name}: {text}.", AnnotationWarning, stacklevel=2)
     return said
+
+
+def _of_frame(frame: Any, asked: Asked, encoding: str | None, sheet: str | None) -> Statements:
+    for keyword, value in (("encoding", encoding), ("sheet", sheet)):
+        if value is not None:
+            raise AnnotationError(f"{written(**{keyword: None})} is for files. Got a {type(frame).__name__}.")
+    native = nw.from_native(frame, pass_through=True)
+    if not isinstance(native, nw.DataFrame | nw.LazyFrame):
+        raise InputError(
+            f"read_annotations takes the path of a file, or a DataFrame. Got {type(frame).__name__}. Arrays and lists: "
+            "Groupings.from_matrix, Labels.from_matrix, Groupings.from_lists."
+        )
+    return statements(table_of_frame(frame, "read_annotations"), asked)
 
 
 def _statements(source: Source, asked: Asked, encoding: str | None, sheet: str | None) -> Statements:

@@ -15,6 +15,7 @@ from consilience.annotations.files.exports import Export, known_export, lists_in
 from consilience.annotations.files.identified import by_text
 from consilience.annotations.files.layout import Asked, Long, Wide
 from consilience.annotations.files.long_tables import long_table
+from consilience.annotations.files.odd_columns import odd_annotators
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.table import Reading, Table
 from consilience.annotations.files.values import (
@@ -23,7 +24,7 @@ from consilience.annotations.files.values import (
     filled,
     given_as_missing,
     judged,
-    odd_groups,
+    like_missing,
     require_plain,
     require_sameness,
     says_unsorted,
@@ -32,10 +33,13 @@ from consilience.annotations.files.values import (
     twins,
 )
 from consilience.annotations.files.vocabulary import TIMES, is_plural, named, normal, plural, with_article
+from consilience.annotations.keywords import written
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, sort_rows, unique_names, without
+from consilience.annotations.shared_names import own_names
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
 
+PARTS_OF_LABELS = ("item", "annotator", "label")
 VALUE = {"groupings": "group", "labels": "label", "pairs": "same"}
 MOST_PILES_OF_ONE_NAME = 0.25  # of rows that each hold a list of items
 SEPARATORS = ("\n", ";", "|", ",")
@@ -102,7 +106,7 @@ def table_of_frame(frame: Any, caller: str) -> Table:
     repeated = [name for name, count in Counter(frame.columns).items() if count > 1]
     if repeated:
         raise AnnotationError(f"Two columns are called {repeated[0]!r}; drop or rename one.")
-    return Table(frame, frame_row, is_text=False)
+    return Table(frame, frame_row, is_text=False, spells_missing=True)
 
 
 def _with_index_as_columns(frame: pd.DataFrame) -> pd.DataFrame:
@@ -156,8 +160,7 @@ def statements(
         table, tool = lists, f"lists in columns, one person's sort (called {name!r})"
     if long is not None and asked.transpose is not None:
         raise AnnotationError(
-            f"transpose (--transpose, --no-transpose) is for wide tables, and this is a long one of {long.kind}; leave "
-            "it out."
+            f"{written(transpose=None)} is for wide tables, and this is a long one of {long.kind}; leave it out."
         )
     read_as = layout or long or recognise(table, asked)
     _require_closed_quotes(table, read_as)
@@ -176,7 +179,13 @@ def statements(
             notes += [note for note in (twins(names, plural(what)), totals(names, f"an {what}")) if note]
     notes += _said_twice(found)
     if "group" in found.columns:
-        notes += [note for note in (_twins_of_one(found), odd_groups(found.columns["group"].names)) if note]
+        notes += [note for note in (_twins_of_one(found),) if note]
+    if found.kind == "labels" and (own := own_names(*(found.columns[part] for part in PARTS_OF_LABELS))) is not None:
+        told = {"group" if role == "label" else role: column for role, column in asked.columns.items()}
+        warnings.append(own.note(written(kind="groupings", **told)))
+    if found.kind != "pairs" and asked.missing is None:
+        role = VALUE[found.kind]
+        warnings += [note for note in (like_missing(found.columns[role], role),) if note]
     return replace(found, reading=Reading(how, tuple(notes + more), tuple(warnings)))
 
 
@@ -352,7 +361,7 @@ def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warning
         value = found.column
         warnings += found.notes
     elif asked.same_if is not None:
-        raise AnnotationError(f"same_if (--same-if) is for judgements of pairs, and the table holds {layout.kind}.")
+        raise AnnotationError(f"{written(same_if=None)} is for judgements of pairs, and the table holds {layout.kind}.")
     columns |= {role: value}
     columns = _named_by_text(columns, layout, table.where)
     if role in layout.texts and asked.missing is None:
@@ -383,7 +392,7 @@ def _values(column: Coded, table: Table, asked: Asked, what: str, where: Where, 
         column = _sorted_ones(column, warnings)
     found = spelled_missing(column, what, where) if table.spells_missing else Filled(column)
     (typed,) = table.typed(found.column)
-    last = filled(typed, what, where, missing=None) if what != "same" or _has_grades(typed) else Filled(typed)
+    last = filled(typed, what, where) if what != "same" or _has_grades(typed) else Filled(typed)
     warnings += [*found.notes, *last.notes]
     return last.column
 
@@ -483,7 +492,7 @@ def _sorted_ones(group: Coded, warnings: list[str]) -> Coded:
         return group
     count = int(np.append(is_it, False)[group.codes].sum())
     name = group.names[int(np.argmax(is_it))]
-    warnings.append(f"{counted(count, 'entry')} {name!r} taken for not sorted (--missing '' if it is a group)")
+    warnings.append(f"{counted(count, 'entry')} {name!r} taken for not sorted ({written(missing=[])} if it is a group)")
     return without(group, is_it)
 
 
@@ -496,7 +505,7 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
         return f"{where(cell // n_columns)}, column {str(layout.others[cell % n_columns])!r}"
 
     if asked.same_if is not None:
-        raise AnnotationError("same_if (--same-if) is for judgements of pairs, and the table is a wide one.")
+        raise AnnotationError(f"{written(same_if=None)} is for judgements of pairs, and the table is a wide one.")
     if asked.kind == "pairs":
         raise AnnotationError("Pairs need the columns item_a, item_b, annotator, same; a wide table cannot hold them.")
     cells = code(table.frame[layout.others].to_numpy(object).ravel())
@@ -513,6 +522,9 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
     row, column = np.divmod(said, n_columns)
     sides = [Coded(row, row_names), Coded(column, of_columns.names)]
     item, annotator = sides[::-1] if layout.annotators_in_rows else sides
+    odd = None if layout.annotators_in_rows else odd_annotators(layout.others, value)
+    if odd:
+        warnings.append(odd)
     if layout.left_out:
         one = "item" if layout.annotators_in_rows else "annotator"
         warnings.append(f"columns not taken for {one}s left out: {_listed(layout.left_out)} (rename one to read it)")
@@ -542,7 +554,9 @@ def _described(
         why = "" if tool else f": {layout.why}"
         shape = f"wide table of {layout.kind} (a row per {row}, a column per {column}{why})"
         if asked.kind is None:
-            notes.append("names of groups mean nothing to other annotators (--kind labels if all share them)")
+            notes.append(
+                f"names of groups mean nothing to other annotators ({written(kind='labels')} if all share them)"
+            )
     else:
         parts = ("item", "item_b", "annotator", "grouping", "group", "label", "same")
         heads = [str(layout.columns[part]) for part in parts if part in layout.columns]

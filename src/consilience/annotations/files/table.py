@@ -69,7 +69,8 @@ class Table:
     delimiter : str, optional
         Between the cells of a text file.
     spells_missing : bool
-        Whether a cell of text such as NA may stand for one that is missing, since the file cannot say so otherwise.
+        Whether a cell of text such as NA may stand for one that is missing, since the file cannot say so otherwise, or,
+        of a frame, has once been such a file.
     open_quotes : mapping of str to OpenQuote
         Columns with a cell that begins with a quotation mark which is not closed: the first of them.
     """

@@ -23,6 +23,7 @@ from charset_normalizer import from_bytes
 
 from consilience.annotations.files.table import OpenQuote, Table
 from consilience.annotations.files.titles import of_titles
+from consilience.annotations.keywords import written
 from consilience.errors import AnnotationError
 
 DELIMITERS = ("\t", ";", ",", "|")
@@ -77,8 +78,11 @@ def read_text(open_binary: Callable[[], Any], name: str = "", encoding: str | No
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise AnnotationError(
-            f"The text is not in {error.encoding} (byte 0x{byte:02x} cannot be); give its encoding (--encoding)."
+            f"The text is not in {error.encoding} (byte 0x{byte:02x} cannot be); give its encoding, "
+            f"{written(encoding=...)}."
         ) from error
+    except UnicodeError as error:  # as of UTF-16 without its mark
+        raise AnnotationError(f"The text is not in {encoding}; give its encoding (--encoding).") from error
 
 
 class _Text:
@@ -101,9 +105,12 @@ class _Text:
     def _encoding(self, given: str | None) -> str:
         if given is not None:
             try:
-                return codecs.lookup(given).name
-            except LookupError:
-                raise AnnotationError(f"There is no encoding {given!r}; such as utf-8, cp1252, utf-16.") from None
+                found = codecs.lookup(given)
+            except (LookupError, ValueError):  # of letters that no name of an encoding has
+                found = None
+            if found is None or not found._is_text_encoding:
+                raise AnnotationError(f"There is no encoding {given!r} of text; such as utf-8, cp1252, utf-16.")
+            return found.name
         with self.open_binary() as file:
             start = file.read(SAMPLE)
         for mark, encoding in BYTE_ORDER_MARKS.items():
@@ -142,7 +149,7 @@ class _Text:
         best = matches.best()
         if best is None:
             raise AnnotationError(
-                "The text is not in UTF-8, nor in a Windows code page; give its encoding (--encoding)."
+                f"The text is not in UTF-8, nor in a Windows code page; give its encoding, {written(encoding=...)}."
             )
         western = next((match for match in matches if "cp1252" in match.could_be_from_charset), best)
         ties = western.chaos <= best.chaos and western.coherence >= best.coherence
@@ -152,7 +159,7 @@ class _Text:
         words = re.findall(r"\w*[^\W\x00-\x7f]\w*", telling.decode(encoding, "replace"))
         shown = f", as in {max(words, key=len)[:30]!r}" if words else ""
         self.notes.append(
-            f"the text is not in UTF-8 and was read as {encoding}{shown} (if names look wrong: --encoding)"
+            f"the text is not in UTF-8 and was read as {encoding}{shown} (if names look wrong: {written(encoding=...)})"
         )
         return encoding
 

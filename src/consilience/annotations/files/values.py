@@ -13,12 +13,33 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.vocabulary import OPPOSITES, TOTALS, normal, plural
+from consilience.annotations.keywords import written
 from consilience.annotations.names import Coded, Where, plain, without
 from consilience.errors import AnnotationError
 
 NEVER_AN_ANSWER = {"nan", "<na>", "#n/a", "null", "nat"}
 PERHAPS_AN_ANSWER = {"na", "n/a", "n.a."}
 MARKS = {"-", "--", "–", "—", "?", "??", ".", "/", "*"}
+LIKE_MISSING = {
+    *("not seen", "unseen", "not shown", "not presented", "not answered", "unanswered", "no answer", "no response"),
+    *("not applicable", "not available", "not rated", "not judged", "not labelled", "not labeled", "not annotated"),
+    *("unlabelled", "unlabeled", "not assigned", "unassigned", "missing", "missing value", "none", "blank", "empty"),
+    *(
+        "no data",
+        "no value",
+        "no label",
+        "no group",
+        "undefined",
+        "unknown",
+        "skip",
+        "skipped",
+        "left out",
+        "left blank",
+    ),
+    *("k a", "keine angabe", "keine antwort", "fehlt", "sans réponse", "non vu", "sin respuesta", "no visto"),
+    *("nessuna risposta", "non visto"),
+}
+MOST_SHOWN = 3
 CODES_OF_MISSING = {77, 88, 97, 98, 99, 777, 888, 998, 999, 9999, -8, -9, -77, -88, -99, -999}
 MOST_NUMBERED = 30  # groups that somebody numbers
 UNSORTED = {"unsorted", "not sorted", "uncategorized", "uncategorised", "ungrouped", "unclassified"}
@@ -147,7 +168,7 @@ def spelled_missing(column: Coded, what: str, where: Where) -> Filled:
         row = int(np.argmax(column.codes == int(np.argmax(perhaps))))
         raise AnnotationError(
             f"The {what} {name!r} in {where(row)} reads two ways: as a name like any other, or as missing. Say which: "
-            f"missing={name!r} (--missing {name}) if it is missing, missing=[] (--missing '') if it is a name."
+            f"{written(missing=name)} if it is missing, {written(missing=[])} if it is a name."
         )
     unwanted = never | perhaps
     shown = ", ".join(map(repr, column.names[unwanted][:3]))
@@ -174,9 +195,9 @@ def minus_one(column: Coded, what: str, where: Where) -> Filled:
         beside = "1" if others == {1} else "0 and 1"
         raise AnnotationError(
             f"The {what} -1 in {where(row)} reads two ways beside {beside}: as an answer, or as missing. Say which: "
-            "missing=-1 (--missing -1) if it is missing, missing=[] (--missing '') if it is an answer."
+            f"{written(missing=-1)} if it is missing, {written(missing=[])} if it is an answer."
         )
-    note = f"{counted(count, 'cell')} with -1 taken for missing (--missing '' if -1 is a {what})"
+    note = f"{counted(count, 'cell')} with -1 taken for missing ({written(missing=[])} if -1 is a {what})"
     return Filled(without(column, is_it), (note,))
 
 
@@ -194,15 +215,13 @@ def refuse_codes(column: Coded, what: str, where: Where) -> None:
         row = int(np.argmax(column.codes == list(names).index(code)))
         raise AnnotationError(
             f"The {what} {code} in {where(row)} reads two ways beside {min(others)} to {max(others)}: as one of these, "
-            f"or as a code for missing. Say which: missing={code} (--missing {code}) if it is missing, missing=[] "
-            f"(--missing '') if it is a {what}."
+            f"or as a code for missing. Say which: {written(missing=code)} if it is missing, "
+            f"{written(missing=[])} if it is a {what}."
         )
 
 
-def filled(column: Coded, what: str, where: Where, *, missing: Sequence[Any] | None) -> Filled:
-    """Take for missing what the caller says is, or by default -1 among integers."""
-    if missing is not None:
-        return Filled(given_as_missing(column, missing))
+def filled(column: Coded, what: str, where: Where) -> Filled:
+    """Take -1 among integers for missing, and refuse integers that may be codes for it."""
     refuse_codes(column, what, where)
     return minus_one(column, what, where)
 
@@ -228,7 +247,7 @@ def require_sameness(name: Any, same_if: str | None) -> None:
     if same_if is None and normal(name).split()[0] in OPPOSITES:
         raise AnnotationError(
             f"The column {str(name)!r} says how much items differ. Say which of its values mean the same: "
-            "same_if='<=2' (--same-if '<=2'), or same_if='=0' (--same-if '=0')."
+            f"{written(same_if='<=2')}, or {written(same_if='=0')}."
         )
 
 
@@ -253,7 +272,7 @@ def judged(column: Coded, where: Where, same_if: str | None) -> Judged:
         row = int(np.argmax(column.codes == place))
         raise AnnotationError(
             f"'same' must be true or false (or yes/no, same/different, t/f, 1/0), or a grade. Got "
-            f"{column.name(row)!r} in {where(row)} instead; same_if='=WORD' (--same-if) says what means the same."
+            f"{column.name(row)!r} in {where(row)} instead; {written(same_if='=WORD')} says what means the same."
         )
     return _graded(column, numeric)
 
@@ -285,12 +304,12 @@ def _graded(column: Coded, numeric: np.ndarray) -> Judged:
     if set(used) <= {-1.0, 0.0, 1.0} or len(set(used)) < 3:
         shown = " and ".join(f"{value:g}" for value in sorted(set(used)))
         raise AnnotationError(
-            f"The judgements are {shown}, which reads two ways. Say which mean the same, such as same_if='>=1' "
-            "(--same-if '>=1'), and which are missing, such as missing=-1 (--missing -1)."
+            f"The judgements are {shown}, which reads two ways. Say which mean the same, such as "
+            f"{written(same_if='>=1')}, and which are missing, such as {written(missing=-1)}."
         )
     middle = (low + high) / 2
     decided = numeric & (grades != middle)
-    notes = [f"judgements of {low:g} to {high:g}: same if above the middle, {middle:g} (--same-if)"]
+    notes = [f"judgements of {low:g} to {high:g}: same if above the middle, {middle:g} ({written(same_if=...)})"]
     notes += _undecided_note(number_of_cells(column, numeric & (grades == middle)), f"{middle:g} is the middle")
     notes += _undecided_note(number_of_cells(column, ~numeric))
     return Judged(_as_truth(column, grades > middle, decided), tuple(notes))
@@ -299,19 +318,19 @@ def _graded(column: Coded, numeric: np.ndarray) -> Judged:
 def _under_condition(column: Coded, where: Where, same_if: str) -> Judged:
     parts = CONDITION.fullmatch(same_if.strip())
     if not parts:
-        raise AnnotationError(f"same_if (--same-if) must be a comparison such as '>=3' or '=yes'. Got {same_if!r}.")
+        raise AnnotationError(f"{written(same_if=None)} must be a comparison such as '>=3' or '=yes'. Got {same_if!r}.")
     compare, bound = COMPARISONS[parts[1]], parts[2].strip()
     if parts[1] in {"==", "=", "!="} and not is_number(bound):
         held = np.array([str(plain(name)).strip().casefold() for name in column.names])
         return Judged(_as_truth(column, compare(held, bound.casefold()), np.ones(len(held), dtype=bool)), ())
     if not is_number(bound):
-        raise AnnotationError(f"same_if (--same-if) compares with a number. Got {same_if!r}.")
+        raise AnnotationError(f"{written(same_if=None)} compares with a number. Got {same_if!r}.")
     undecided = np.array([_meaning(name) == "undecided" for name in column.names], dtype=bool)
     for place, name in enumerate(column.names):
         if not undecided[place] and not is_number(name):
             row = int(np.argmax(column.codes == place))
             raise AnnotationError(
-                f"The judgement {column.name(row)!r} in {where(row)} is no number, as --same-if needs."
+                f"The judgement {column.name(row)!r} in {where(row)} is no number, as {written(same_if=same_if)} needs."
             )
     grades = np.array([np.nan if skip else float(name) for name, skip in zip(column.names, undecided)])
     notes = _undecided_note(number_of_cells(column, undecided))
@@ -336,12 +355,31 @@ def twins(names: pd.Index, what: str) -> str | None:
     return f"the {what} {one!r} and {other!r} differ in case, spaces or form of letters alone{more}"
 
 
-def odd_groups(groups: pd.Index) -> str | None:
-    """Say that names of groups are no more than a mark, which may stand for nothing, None if none is."""
-    found = [name for name in groups if isinstance(name, str) and name.strip() in MARKS]
-    if not found:
+def like_missing(column: Coded, what: str) -> str | None:
+    """Say that cells hold a mark or words by which people say that there is no answer, None if none do.
+
+    Parameters
+    ----------
+    column : Coded
+    what : {"group", "label"}
+        What the cells were read as.
+    """
+    is_it = np.array([is_like_missing(name) for name in column.names], dtype=bool)
+    count = number_of_cells(column, is_it)
+    if not count:
         return None
-    return f"{found[0]!r} was read as a name of a group (--missing {found[0].strip()} if it means not sorted)"
+    names = [name.strip() for name in column.names[is_it]]
+    shown = ", ".join(map(repr, names[:MOST_SHOWN])) + (", …" if len(names) > MOST_SHOWN else "")
+    missing = written(missing=names if len(names) > 1 else names[0])
+    return (
+        f"{counted(count, 'cell')} with {shown} read as a {what} like any other ({missing} if nothing was "
+        f"said there, {written(missing=[])} if a {what} is meant)"
+    )
+
+
+def is_like_missing(name: Any) -> bool:
+    """Whether a name is a mark or words by which people say that there is no answer."""
+    return isinstance(name, str) and (name.strip() in MARKS or normal(name) in LIKE_MISSING)
 
 
 def totals(names: pd.Index, what: str) -> str | None:

@@ -8,14 +8,13 @@ beyond doubt.
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.layout import Asked, Wide, listed, names_rows
-from consilience.annotations.files.long_tables import FEW_COLUMNS
+from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.orientation import Orientation, look_alike, orientation
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import MOST_NUMBERED
@@ -34,14 +33,18 @@ from consilience.annotations.files.wide_tables import (
     without_missing,
 )
 from consilience.annotations.names import Coded, code, plain
+from consilience.annotations.shared_names import own_names
 from consilience.errors import AnnotationError
 
 FEWEST_ROWS = 8  # of which a column may be told not to be an annotator's
-BY_CHANCE = 5.0  # pairs of rows that two columns have in common, of which annotators would have some
 
 
 class HoldsFeaturesError(AnnotationError):
     """A frame that was given for annotations holds features."""
+
+
+class HoldsGroupsError(AnnotationError):
+    """A frame that was given for labels holds names of groups, which mean nothing to other annotators."""
 
 
 def wide_frame(table: Table, asked: Asked, kind: str, *, key: Any, known: pd.Index, items: pd.Index | None) -> Wide:
@@ -111,31 +114,10 @@ def _also_names(table: Table, name: Any) -> bool:
 
 
 def _refuse_long_table(table: Table, columns: list[Any], kind: str) -> None:
-    """Raise an AnnotationError if two columns have fewer rows in common than chance would have, as in long tables.
-
-    In these an item and an annotator meet once, while two annotators who agree put some items together.
-    """
-    if not 3 <= len(columns) <= FEW_COLUMNS:
-        return
-    coded = [(name, code(table.frame[name])) for name in columns]
-    for (a, one), (b, other) in combinations([(name, column) for name, column in coded if not column.has_missing], 2):
-        expected = _pairs(one.codes) * _pairs(other.codes) / max(len(one) * (len(one) - 1) / 2, 1)
-        if expected >= BY_CHANCE and _pairs(one.codes * len(other.names) + other.codes) <= expected / 20:
-            item, annotator = (a, b) if len(one.names) >= len(other.names) else (b, a)
-            rest = [name for name in columns if name not in (a, b)]
-            value = {"labels": "label", "groupings": "group"}[kind]
-            told = f"{value}={rest[0]!r}" if len(rest) == 1 else f"{value}=…"
-            raise AnnotationError(
-                f"The frame seems to be a long table, since hardly two rows have both {a!r} and {b!r} in common. Say "
-                f"which column is which: {kind.capitalize()}.from_frame(frame, item={item!r}, annotator={annotator!r}, "
-                f"{told}). If every column is an annotator: {kind.capitalize()}.from_matrix(frame)."
-            )
-
-
-def _pairs(codes: np.ndarray) -> float:
-    """Count the pairs of rows with the same code."""
-    counts = np.unique(codes, return_counts=True)[1].astype(float)
-    return float((counts * (counts - 1) / 2).sum())
+    """Raise an AnnotationError if two columns cross as those of items and annotators do in a long table."""
+    guess = guess_columns(table, columns)
+    if guess.crosses:
+        raise AnnotationError(guess.refusal())
 
 
 def _refuse_features(table: Table, columns: list[Any]) -> None:
@@ -157,19 +139,44 @@ def _refuse_strangers(table: Table, asked: Asked, kind: str, key: Any, others: l
     refuse_similarities(table, key, others)
     if kind == "groupings":
         refuse_what_holds_no_groups(table, asked, others, cells)
-    refuse_mixture(table, others)
+    refuse_mixture(others, cells)
     _refuse_larger_numbers(table, others)
     codes = cells.codes.reshape(len(table.frame), len(others))
     filled = (codes >= 0).sum(0)
     distinct = np.array([len(np.unique(column[column >= 0])) for column in codes.T])
+    differing = (distinct == filled) & (filled >= FEWEST_ROWS)
     for place, name in enumerate(others):
         peers = np.delete(distinct, place)[np.delete(filled, place) >= filled[place] / 2]
-        if filled[place] >= FEWEST_ROWS and distinct[place] == filled[place] and (peers < filled[place]).any():
+        if differing[place] and (peers < filled[place]).any():
+            _refuse_transposed([other for other, is_it in zip(others, differing) if is_it], len(others))
             _raise_stranger(name, "differs in every row")
         if len(peers) and distinct[place] > max(MOST_NUMBERED, 5 * peers.max()):
             _raise_stranger(name, f"holds {distinct[place]} values where others hold at most {peers.max()}")
     if kind == "labels" and len(others) > 1:
+        _refuse_names_of_groups(table, others, cells)
         _refuse_other_words(others, codes, filled)
+
+
+def _refuse_transposed(differing: list[Any], n_columns: int) -> None:
+    """Raise an AnnotationError if several columns differ in every row, as items do of which no two people say the same.
+
+    Annotators who put no two items together are few.
+    """
+    if len(differing) > 1:
+        raise AnnotationError(
+            f"The frame looks transposed: {len(differing)} of {n_columns} columns differ in every row, such as "
+            f"{str(differing[0])!r}. If the rows are annotators and the columns items: give frame.T. If these columns "
+            "are no annotators: drop them."
+        )
+
+
+def _refuse_names_of_groups(table: Table, others: list[Any], cells: Coded) -> None:
+    """Raise a HoldsGroupsError if annotators share hardly a name."""
+    n_rows, n_columns = len(table.frame), len(others)
+    item, annotator = np.divmod(np.arange(n_rows * n_columns), n_columns)
+    own = own_names(Coded(item, pd.RangeIndex(n_rows)), Coded(annotator, pd.RangeIndex(n_columns)), cells)
+    if own is not None:
+        raise HoldsGroupsError(f"The frame seems to hold groups and not labels: {own}.")
 
 
 def _refuse_larger_numbers(table: Table, others: list[Any]) -> None:
@@ -215,6 +222,6 @@ def _orientation(
     if found is not None and found.annotators == "rows":
         raise AnnotationError(
             f"The rows of the frame seem to be annotators and its columns items, since {found.why}. If so, give "
-            "frame.T. If rows are items: Groupings.from_matrix(frame)."
+            "frame.T. If rows are items: Groupings.from_matrix(frame, annotators=frame.columns)."
         )
     return as_given

@@ -10,16 +10,17 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.layout import Asked, Wide, first_list, listed, names_rows, needed
+from consilience.annotations.files.odd_columns import mixture
 from consilience.annotations.files.orientation import Orientation, kind_of_names, look_alike, n_with_gaps, orientation
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import (
-    MOST_NUMBERED,
     NEVER_AN_ANSWER,
     PERHAPS_AN_ANSWER,
     given_as_missing,
     is_number,
 )
 from consilience.annotations.files.vocabulary import NEUTRAL, NO_PERSON, WEAK, named, normal
+from consilience.annotations.keywords import columns_of_a_long_table, no_rows, written
 from consilience.annotations.names import Coded, code, plain
 from consilience.errors import AnnotationError
 
@@ -29,7 +30,6 @@ FEWEST_COUNTS = 6
 SHARE_OF_ZEROS = 0.25
 FEWEST_ITEMS = 3
 FEWEST_TOGETHER = 4
-FEWEST_MIXED = 4
 FIRST_CELLS = 50
 DATE = r"\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4}\b|[A-Z][a-z]{2,8} \d\d?, \d{4}"
 ADDRESS_OR_DATE = re.compile(rf"\S+@\S+\.\w+$|https?://|www\.|{DATE}")
@@ -80,7 +80,7 @@ def _form(text: str) -> str:
 
 def wide_table(table: Table, asked: Asked) -> Wide:
     if not len(table.frame):
-        raise AnnotationError("The table has no rows; give items=[...] if there are items without annotations.")
+        raise AnnotationError(no_rows())
     refuse_lists(table, asked)
     columns = [name for name in table.columns if name not in asked.ignore]
     letters, told = are_letters(columns), set(asked.columns.values())
@@ -101,7 +101,7 @@ def wide_table(table: Table, asked: Asked) -> Wide:
     cells = without_missing(table, table.cells(others), asked)
     refuse_what_holds_no_groups(table, asked, others, cells)
     if asked.kind is None:
-        refuse_mixture(table, others)
+        refuse_mixture(others, cells)
     found = _orientation(table, asked, key, others, cells)
     in_rows = found.annotators == "rows"
     if asked.transpose is None:
@@ -128,7 +128,8 @@ def refuse_lists(table: Table, asked: Asked) -> None:
         if row is not None:
             raise AnnotationError(
                 f"The column {str(name)!r} holds a list in {table.where(row)}, and the table is no long one that is "
-                f"recognised. {needed()} say which column is which: --item, --annotator, --group, --label."
+                f"recognised. {needed()} say which column is which: "
+                f"{columns_of_a_long_table()}."
             )
 
 
@@ -161,8 +162,8 @@ def refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: boo
             return
     raise AnnotationError(
         "The table holds no groups or labels: no annotator gave two items the same. Is it a table of features, or "
-        "are its rows and columns the other way round (--transpose)? If everybody kept all items apart: "
-        "--no-transpose."
+        "are its rows and columns the other way round, "
+        f"{written(transpose=True)}? If everybody kept all items apart: {written(transpose=False)}."
     )
 
 
@@ -189,7 +190,7 @@ def _key(table: Table, asked: Asked, columns: list[Any]) -> Any:
         return first
     raise AnnotationError(
         f"The columns {listed(table.columns)} are not recognised. {needed()} a wide table has a column that names "
-        "the items, then one for each annotator. Say which column is which: --item, --annotator, --group, --label."
+        f"the items, then one for each annotator. Say which column is which: {columns_of_a_long_table()}."
     )
 
 
@@ -228,7 +229,7 @@ def raise_no_key(table: Table, name: Any) -> None:
     raise AnnotationError(
         f"The names of items must differ. Got {column.name(again)!r} in {table.where(first)} and in "
         f"{table.where(again)}; {str(name)!r} was taken for their column. If the table is a long one, say which "
-        "column is which: --item, --annotator, --group, --label."
+        f"column is which: {columns_of_a_long_table()}."
     )
 
 
@@ -285,8 +286,8 @@ def _refuse_records(table: Table, asked: Asked, others: list[Any]) -> None:
     if len(twice) > 1 or (len(beside) > 2 and len(beside) > 0.3 * len(others)):
         raise AnnotationError(
             f"The table looks like records with properties ({listed(table.columns)}), not like what people grouped. "
-            "If its rows say who put which item where, say in which columns: --item, --annotator, and --group or "
-            "--label. If its columns are people or items: --kind groupings, and --ignore for the others."
+            "If its rows say who put which item where, say in which columns: "
+            f"{columns_of_a_long_table()}. If its columns are people or items: {written(kind='groupings', ignore=...)}."
         )
 
 
@@ -296,34 +297,15 @@ def _stem_of_property(name: Any) -> tuple[str, str] | None:
     return (parts[1], parts[2]) if parts else None
 
 
-def refuse_mixture(table: Table, others: list[Any]) -> None:
+def refuse_mixture(others: list[Any], cells: Coded) -> None:
     """Raise an AnnotationError if a few columns hold words where all others hold numbers, or the other way round."""
-    frame = table.frame[others]
-    if len(others) < FEWEST_MIXED or len(frame) < FEWEST_MIXED:
-        return
-    cells = table.cells(others)
-    codes = cells.codes.reshape(frame.shape)
-    number = np.array([is_number(name) for name in cells.names] + [False])
-    value = np.array([float(name) if is_it else 0.0 for name, is_it in zip(cells.names, number)] + [0.0])
-    filled = (codes >= 0).sum(0)
-    numeric = number[codes].sum(0) >= 0.9 * filled  # so is a blank column
-    highest = np.where(codes >= 0, value[codes], 0.0).max(0)
-    numbers = np.where(codes >= 0, value[codes], -1).astype(np.int64)
-    has_gaps = np.array([n_with_gaps(numbers[:, [place]].T) > 0 for place in range(len(others))])
-    share = numeric.mean()
-    if share > 0.5:
-        odd = ~numeric | ((highest > MOST_NUMBERED) & (highest > 5 * np.median(highest[numeric])))
-        what = "holds words, or numbers of another size, where others hold numbers"
-    else:
-        odd = numeric & has_gaps & (filled > 0)
-        what = "holds numbers where others hold words"
-    if odd.any() and odd.mean() <= 0.3:
-        names = [name for name, is_it in zip(others, odd) if is_it]
-        verb = what if len(names) == 1 else what.replace("holds", "hold", 1)
+    names, what = mixture(others, cells)
+    if names:
+        one = len(names) == 1
+        subject, verb, left_out = ("column", "it is", names[0]) if one else ("columns", "they are", names)
         raise AnnotationError(
-            f"The {'column' if len(names) == 1 else 'columns'} {listed(names)} {verb}. Say whether "
-            f"{'it is' if len(names) == 1 else 'they are'} left out (--ignore {str(names[0])!r}), or "
-            "read as groups like the others (--kind groupings)."
+            f"The {subject} {listed(names)} {what}. Say whether {verb} left out ({written(ignore=left_out)}), or read "
+            f"as groups like the others ({written(kind='groupings')})."
         )
 
 
@@ -356,8 +338,8 @@ def refuse_what_holds_no_groups(table: Table, asked: Asked, others: list[Any], c
     if asked.kind is None and _are_counts(values, blank=codes < 0):
         raise AnnotationError(
             "This seems to be a table of counts, of how many people put each item into each category. Nobody's "
-            "groups can be recovered from it; export what each person sorted. If it does hold groups: kind='groupings' "
-            "(--kind groupings)."
+            "groups can be recovered from it; export what each person sorted. If it does hold groups: "
+            f"{written(kind='groupings')}."
         )
 
 
@@ -381,5 +363,5 @@ def _two_readings(table: Table, key: Any, others: list[Any]) -> str:
     return (
         f"The table reads two ways: {n_rows:,} items in {where} and {n_columns:,} annotators in the columns, or "
         f"{n_rows:,} annotators in the rows and {n_columns:,} items in the columns. Say which: "
-        "--no-transpose for the first, --transpose for the second (in Python transpose=False, transpose=True)."
+        f"{written(transpose=False)} for the first, {written(transpose=True)} for the second."
     )

@@ -14,6 +14,7 @@ import pandas as pd
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.titles import of_titles
 from consilience.annotations.files.vocabulary import named
+from consilience.annotations.keywords import written
 from consilience.errors import AnnotationError, MissingDependencyError
 
 SEARCHED = 20  # rows among which the names of the columns are
@@ -60,7 +61,7 @@ class Workbook:
         others = [name for name in self.names if name != sheet]
         notes = []
         if others:
-            notes.append(f"sheet {sheet!r} was read, of {', '.join(map(repr, others))} too (--sheet)")
+            notes.append(f"sheet {sheet!r} was read, of {', '.join(map(repr, others))} too ({written(sheet=...)})")
         if passed_over:
             notes.append(f"no annotations are recognised before it, in {', '.join(map(repr, passed_over))}")
         place = f"of the sheet {sheet!r}" if others else "of the sheet"
@@ -76,7 +77,7 @@ class Workbook:
         if len(alike) > 1 and "annotator" not in roles:
             raise AnnotationError(
                 f"The sheets {', '.join(map(repr, alike))} have the same columns, and none of annotators; put them "
-                "into one table with a column 'participant', or choose one (--sheet)."
+                f"into one table with a column 'participant', or choose one, {written(sheet=alike[0])}."
             )
 
 

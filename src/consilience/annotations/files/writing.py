@@ -16,6 +16,7 @@ from consilience.annotations.base import Annotations
 from consilience.annotations.files.sources import TEXT, import_pyarrow
 from consilience.annotations.files.table import is_whole
 from consilience.annotations.files.values import says_unsorted, spells_missing
+from consilience.annotations.keywords import written
 from consilience.annotations.names import code, plain, union
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationWarning, InputError
@@ -129,7 +130,7 @@ def _warn_of_names_that_are_missing(frame: pd.DataFrame, path: Path) -> None:
     if silent:
         warnings.warn(
             f"The {role} {plain(silent[0])!r} will be taken for missing, or refused, when {path} is read; read it with "
-            "missing=[] (--missing ''), or rename.",
+            f"{written(missing=[])}, or rename.",
             AnnotationWarning,
             stacklevel=4,
         )

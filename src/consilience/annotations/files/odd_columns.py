@@ -1,0 +1,126 @@
+"""Columns of a wide table that stand out among annotators: by what they hold, or by what they are called."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from consilience.annotations.files.layout import listed, names_rows
+from consilience.annotations.files.orientation import n_with_gaps
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.values import MOST_NUMBERED, is_like_missing, is_number, spells_missing
+from consilience.annotations.files.vocabulary import named
+from consilience.annotations.keywords import written
+from consilience.annotations.names import Coded, without
+
+FEWEST_MIXED = 4  # columns, and rows, of which some are told to stand out
+MOST_ODD = 0.3  # share of columns that may stand out among the others
+FEWEST_ALIKE = 4  # names that are of one form, so that another stands out
+
+
+def mixture(others: list[Any], cells: Coded) -> tuple[list[Any], str]:
+    """Find a few columns that hold words where all others hold numbers, or the other way round.
+
+    Parameters
+    ----------
+    others : names of the columns
+    cells : Coded, row by row
+        Without those that mean that nothing was said; such as look as if they did count for nothing.
+
+    Returns
+    -------
+    names : list of column names
+    what : str
+        What they hold, "" if there are none.
+    """
+    if len(others) < FEWEST_MIXED or len(cells) < FEWEST_MIXED * len(others):
+        return [], ""
+    silent = [is_like_missing(name) or spells_missing(name) for name in cells.names]
+    cells = without(cells, np.array(silent, dtype=bool))
+    codes = cells.codes.reshape(-1, len(others))
+    number = np.array([is_number(name) for name in cells.names] + [False])
+    value = np.array([float(name) if is_it else 0.0 for name, is_it in zip(cells.names, number)] + [0.0])
+    filled = (codes >= 0).sum(0)
+    numeric = number[codes].sum(0) >= 0.9 * filled  # so is a blank column
+    highest = np.where(codes >= 0, value[codes], 0.0).max(0)
+    numbers = np.where(codes >= 0, value[codes], -1).astype(np.int64)
+    has_gaps = np.array([n_with_gaps(numbers[:, [place]].T) > 0 for place in range(len(others))])
+    if numeric.mean() > 0.5:
+        odd = ~numeric | ((highest > MOST_NUMBERED) & (highest > 5 * np.median(highest[numeric])))
+        what = "holds words, or numbers of another size, where others hold numbers"
+    else:
+        odd = numeric & has_gaps & (filled > 0)
+        what = "holds numbers where others hold words"
+    if not odd.any() or odd.mean() > MOST_ODD:
+        return [], ""
+    names = [name for name, is_it in zip(others, odd) if is_it]
+    return names, what if len(names) == 1 else what.replace("holds", "hold", 1)
+
+
+def unlike_names(names: Sequence[Any]) -> list[Any]:
+    """Find the name that is of another form than all others, such as room among P1, P2, … or among Ann, Bo, …
+
+    Examples
+    --------
+    >>> unlike_names(["P1", "P2", "P3", "P4", "room"]), unlike_names(["Ann", "Bo", "Cy", "Di", "room"])
+    (['room'], ['room'])
+    >>> unlike_names(["Ann", "Bo", "Cy", "Di", "Eve"])
+    []
+    """
+    for form_of in (_numbered, _case):
+        forms = Counter(form_of(name) for name in names)
+        form, count = forms.most_common(1)[0] if forms else ("", 0)
+        if form and FEWEST_ALIKE <= count == len(names) - 1:
+            return [name for name in names if form_of(name) != form]
+    return []
+
+
+def _numbered(name: Any) -> str:
+    """Return the form of a name that holds a number, "" of any other."""
+    form = re.sub(r"\d+", "#", str(name))
+    return form if "#" in form else ""
+
+
+def _case(name: Any) -> str:
+    """Return whether a name of letters begins with a capital, "" for what has no such form."""
+    text = str(name).strip()
+    return "" if not text[:1].isalpha() else "capital" if text[0].isupper() else "small" if text[0].islower() else ""
+
+
+def names_of_rows(table: Table, columns: list[Any]) -> str | None:
+    """Say which column of a matrix is called as what names its rows, and differs in every row, None if none is."""
+    for name in columns:
+        found = named(name)
+        if found is not None and found.role in {"item", "annotator"} and names_rows(table, name) and len(columns) > 1:
+            return (
+                f"the column {str(name)!r} seems to name the rows, and was read as an annotator like the others "
+                f"(frame.set_index({name!r}) if it names the items)"
+            )
+    return None
+
+
+def odd_annotators(others: list[Any], cells: Coded) -> str | None:
+    """Say which columns of a wide table were read as annotators and stand out among them, None if none do.
+
+    Parameters
+    ----------
+    others, cells : as for `mixture`
+    """
+    names, what = mixture(others, cells)
+    if not names:
+        said = np.bincount(
+            np.flatnonzero(~cells.missing) % len(others), minlength=len(others)
+        )  # a column without a word is nobody's groups
+        names = [name for name in unlike_names(others) if said[others.index(name)]]
+        what = "is called otherwise than all others"
+    if not names:
+        return None
+    one = len(names) == 1
+    return (
+        f"the {'column' if one else 'columns'} {listed(names)} {what}, and {'was' if one else 'were'} read as "
+        f"{'an annotator' if one else 'annotators'} like them ({written(ignore=names[0] if one else names)} if not)"
+    )

@@ -1,0 +1,158 @@
+"""Errors as sentences with an exit code, and text as a terminal may have it: the one place that both pass through."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import sys
+from typing import Any
+
+import click
+
+from consilience.errors import InputError
+
+BAD_INPUT, FAILED = 2, 1
+
+OF_FILES = {
+    errno.ENOENT: (BAD_INPUT, "There is no file {}."),
+    errno.EISDIR: (BAD_INPUT, "{} is a folder; give the name of a file."),
+    errno.ENOTDIR: (BAD_INPUT, "A part of the path {} is no folder."),
+    errno.EEXIST: (BAD_INPUT, "There is a file {} already."),
+    errno.EACCES: (BAD_INPUT, "There is no permission to read or write {}."),
+    errno.EPERM: (BAD_INPUT, "There is no permission to read or write {}."),
+    errno.EROFS: (BAD_INPUT, "{} cannot be written: it is in a file system that can only be read."),
+    errno.ENAMETOOLONG: (BAD_INPUT, "The name of the file {} is longer than the file system allows."),
+    errno.ELOOP: (BAD_INPUT, "{} is a link that leads back to itself."),
+    errno.EINVAL: (BAD_INPUT, "{} is no name that the file system allows."),
+    errno.EILSEQ: (BAD_INPUT, "{} is no name that the file system allows."),
+    errno.ENOSPC: (FAILED, "There is no space left to write {}."),
+    errno.EDQUOT: (FAILED, "There is no space left to write {}: the quota is used up."),
+    errno.EFBIG: (FAILED, "{} would be larger than a file may be."),
+    errno.EIO: (FAILED, "{} cannot be read or written: the device reports an error."),
+    errno.EMFILE: (FAILED, "{} cannot be opened: too many files are open."),
+    errno.ENFILE: (FAILED, "{} cannot be opened: too many files are open."),
+}
+"""Exit code and sentence for each error of the operating system, by its number."""
+
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+LONGEST_NAME = 200  # characters of a file's name in a message
+
+
+class FailedError(click.ClickException):
+    """A command that could not do its work."""
+
+    exit_code = FAILED
+
+
+class UndecidedError(click.ClickException):
+    """A command that did its work, and found that the data do not decide."""
+
+    exit_code = FAILED
+
+
+class BadInputError(click.ClickException):
+    """A command that was given what it cannot use."""
+
+    exit_code = BAD_INPUT
+
+
+def as_click(error: Exception) -> click.ClickException:
+    """Return an error as one that ends the program: a sentence, and an exit code."""
+    if isinstance(error, click.ClickException):
+        return error
+    if isinstance(error, InputError):
+        return BadInputError(str(error))
+    if isinstance(error, OSError):
+        return _of_file(error)
+    if isinstance(error, MemoryError):
+        return FailedError(
+            "There is not enough memory for this: give fewer items, features or annotators, or ask for fewer clusters "
+            "or restarts."
+        )
+    if isinstance(error, FloatingPointError):
+        return FailedError(f"{error} The numbers are too large or too small for this model; scale the features.")
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return FailedError(f"This is a defect of consilience, please report it: {what} (--traceback shows where)")
+
+
+def _of_file(error: OSError) -> click.ClickException:
+    paths = [name for name in (error.filename, error.filename2) if isinstance(name, str | bytes | os.PathLike)]
+    named = " or ".join(shortened(os.fsdecode(path)) for path in paths) or "the output"
+    code, text = OF_FILES.get(error.errno or 0, (FAILED, "{} cannot be read or written."))
+    return (BadInputError if code == BAD_INPUT else FailedError)(_capital(text.format(named)))
+
+
+def _capital(text: str) -> str:
+    return text if not text.startswith("the ") else f"T{text[1:]}"
+
+
+def shortened(text: str) -> str:
+    """Cut a long name in the middle."""
+    half = LONGEST_NAME // 2
+    return text if len(text) <= LONGEST_NAME else f"{text[:half]}…{text[-half:]}"
+
+
+def printable(text: str) -> str:
+    r"""Return text without what would steer a terminal, or reverse what stands behind it: escapes stand for it.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[31mb"), printable("two\nlines"))
+    a\x1b[31mb two
+    lines
+    """
+    return CONTROL.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+
+
+def say(text: str) -> None:
+    """Print a result in words."""
+    click.echo(printable(text))
+
+
+def say_json(value: Any) -> None:
+    """Print a result as one JSON object, in letters that standard output can hold."""
+    click.echo(as_json(value, ascii_only=not _holds_all_letters()))
+
+
+def as_json(value: Any, *, ascii_only: bool = False) -> str:
+    r"""Return JSON in which escapes stand for what no file can hold, or steers a terminal.
+
+    Examples
+    --------
+    >>> print(as_json(["\udcff.csv", "é"]))
+    [
+      "\udcff.csv",
+      "é"
+    ]
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def say_data(text: str) -> None:
+    """Print a table as it is, in UTF-8; without what would steer a terminal if it is printed in one."""
+    if sys.stdout is None:
+        raise InputError("There is no standard output to write the table to; name a file by --out.")
+    if sys.stdout.isatty():
+        click.echo(printable(text), nl=False)
+    else:
+        click.echo(text.encode("utf-8"), nl=False)
+
+
+def note(text: str) -> None:
+    """Tell something that is no result and no error."""
+    click.echo(f"Note: {printable(text)}", err=True)
+
+
+def _holds_all_letters() -> bool:
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return encoding.lower().replace("_", "-").startswith("utf")

@@ -1,0 +1,279 @@
+"""What the attributes of every fitted estimator are: names, kinds, shapes and ranges, compared when a file is loaded.
+
+An estimator has all of them once it is fitted, but those that are optional, which some data or an earlier version do
+without.
+"""
+
+from __future__ import annotations
+
+from consilience.persistence.checks import (
+    ANYTHING,
+    NAME,
+    NOTES,
+    ROUNDING,
+    TRUTH,
+    Check,
+    Columns,
+    array,
+    codes,
+    either,
+    list_of,
+    names,
+    number,
+    optional,
+    or_none,
+    reals,
+    series,
+    size,
+    table,
+    texts,
+    tuple_of,
+    whole,
+)
+
+Attributes = dict[str, Check]
+
+MISSING: Attributes = {"_missing": optional(or_none(list_of(NAME)))}
+FEATURES: Attributes = {
+    **MISSING,
+    "n_features_in_": optional(size("features")),
+    "feature_names_in_": optional(texts("features")),
+}
+COLUMNS = ("n_features_in_", "feature_names_in_")  # of a matrix
+NO_FEATURES: Attributes = {**MISSING, **{name: optional(ANYTHING) for name in COLUMNS}}
+CLUSTERS: Attributes = {
+    "items_": names("items"),
+    "n_clusters_": size("clusters"),
+    "responsibilities_": array(float, "items", "clusters", low=0, high=1, nan=True),
+    "labels_": codes("items", of="clusters", missing=True),
+}
+SETTLED: Attributes = {"n_iter_": whole(), "converged_": TRUTH}
+BOUNDED: Attributes = {"lower_bounds_": array(float, None), "lower_bound_": number(), **SETTLED}
+
+
+def annotators(**columns: str) -> Attributes:
+    """Table of the annotators."""
+    return {"annotators_": table("annotators", columns)}
+
+
+CLASSES: Attributes = {
+    **NO_FEATURES,
+    "items_": names("items"),
+    "n_clusters_": size("clusters"),
+    "classes_": names("clusters", array=True),
+    "responsibilities_": array(float, "items", "clusters", low=0, high=1, shares=True),
+    "labels_": array(None, "items"),
+    "_label_names": names("labels"),
+    **annotators(n_labels="c", agreement="p", accuracy="p", information="f"),
+    "confusion_matrices_": table("annotators × clusters", "labels", keys=("annotator", "class"), dtype="p"),
+}
+BY_TABLE: Attributes = {
+    "_log_weights": array(float, "clusters", high=ROUNDING, inf=True),
+    "_log_table": array(float, "annotators × labels", "clusters", high=ROUNDING, inf=True),
+}
+MIXTURE: Attributes = {
+    **CLASSES,
+    **BY_TABLE,
+    "weights_": array(float, "clusters", low=0, high=1),
+    "restart_bounds_": array(float, None),
+    "log_likelihood_": number(),
+    **BOUNDED,
+}
+PAIRWISE: Attributes = {
+    **FEATURES,
+    **CLUSTERS,
+    **SETTLED,
+    **annotators(n_pairs="c", n_together="c", accuracy="p", sensitivity="p", specificity="p"),
+    "cluster_centers_": reals("clusters", "features"),
+    "metric_": either(array(float, "features", "features"), array(float, "clusters", "features", "features")),
+    "n_pairs_": whole(),
+    "objective_": number(),
+    "notes_": NOTES,
+}
+OF_VIEWS: Columns = {"n_annotators": "c", "weight": "f", "n_clusters": "c"}
+VIEWS: Attributes = {
+    **FEATURES,
+    **CLUSTERS,
+    "views_": table("views", OF_VIEWS),
+    "view_labels_": table("items", "views", dtype="i"),
+    "view_responsibilities_": list_of(array(float, "items", None, low=0, high=1, shares=True), "views"),
+    "view_probabilities_": table("annotators", "views", dtype="p"),
+    "_owned": list_of(array(int, None, low=0), "views"),
+    **annotators(n_pairs="c", view="i", sensitivity="p", specificity="p", weight="f"),
+    "restart_bounds_": array(float, None, nan=True, inf=True),
+    "lower_bounds_": array(float, None),
+    "lower_bound_": number(),
+    "n_iter_": whole(),
+}
+UNCERTAIN: Attributes = {
+    **VIEWS,
+    "converged_": TRUTH,
+    "_weights": list_of(tuple_of(reals("weights", None), reals("weights", None, low=0)), "views"),
+}
+DEEP: Attributes = {
+    **FEATURES,
+    **CLUSTERS,
+    "restart_bounds_": array(float, None, nan=True, inf=True),
+    "lower_bound_": number(),
+    "losses_": array(float, None, nan=True),
+    "clusters_left_": array(int, None, low=0),
+    "n_iter_": whole(),
+    "_trained_annotators": names("annotators trained"),
+    "state_": ANYTHING,  # compared with the networks by the estimator itself
+    "_owned": array(int, "clusters", low=0),
+    "components_": optional(table("components", {"cluster": "i", "weight": "f"})),
+    "component_means_": optional(array(float, "components", "latent")),
+    "component_covariances_": optional(array(float, "components", "latent", "latent")),
+    "weights_": array(float, "clusters", low=0),
+    "means_": array(float, "clusters", "latent"),
+    "covariances_": array(float, "clusters", "latent", "latent"),
+    **annotators(n_pairs="c", sensitivity="p", specificity="p", weight="f"),
+}
+GROUPS = ("annotator", "grouping", "group")
+OF_ALL: Attributes = {"_missing": optional(or_none(list_of(NAME)))}  # values that say nothing, which earlier files lack
+
+OF_EACH: dict[str, Attributes] = {
+    "PartitionLabelModel": {
+        **FEATURES,
+        **CLUSTERS,
+        **BOUNDED,
+        **annotators(n_labels="c", n_groupings="c", n_groups="c", accuracy="p", expected_accuracy="p"),
+        "prior_variance_": number(0),
+        "prior_variance_search_": or_none(table(None, {})),
+        "restart_bounds_": array(float, None),
+        "coef_": reals("clusters", "features"),
+        "intercept_": reals("clusters"),
+        "mapping_probabilities_": table("groups", "clusters", keys=GROUPS, dtype="p"),
+        "label_probabilities_": table("groups", "clusters", keys=GROUPS, dtype="p"),
+        "annotator_mapping_": table(
+            "groups", {**dict.fromkeys(GROUPS, "O"), "n_items": "c", "clusters": "O", "probability": "p"}
+        ),
+        "groupings_": table(
+            "groupings",
+            {"n_labels": "c", "n_groups": "c", "accuracy": "p", "expected_accuracy": "p"},
+            keys=GROUPS[:2],
+        ),
+    },
+    "MajorityVote": {**CLASSES, "n_ties_": whole()},
+    "DawidSkene": {
+        **CLASSES,
+        **BY_TABLE,
+        **BOUNDED,
+        "class_proportions_": array(float, "clusters", low=0, high=1),
+        "confusion_counts_": table("annotators × clusters", "labels", keys=("annotator", "class")),
+    },
+    "ProductMixture": MIXTURE,
+    "SpectralEM": MIXTURE,
+    "StagewiseEM": {
+        **CLASSES,
+        **BY_TABLE,
+        **SETTLED,
+        "weights_": array(float, "clusters", low=0, high=1),
+        "trace_": table(None, {"n_components": "c", "log_likelihood": "f", "information": "f", "n_informative": "c"}),
+        "starts_": or_none(table(None, {})),
+        "informative_set_": list_of(NAME),
+        "n_components_": whole(1),
+        "_pair_information": table(None, {"first": "O", "second": "O", "information": "f"}),
+    },
+    "SubsetFusion": {
+        **NO_FEATURES,
+        **CLUSTERS,
+        **annotators(n_groupings="c", n_items="c", n_groups="c", weight="f", agreement="f"),
+        "groupings_": ANYTHING,
+        "embedding_": reals("items", None, nan=True),
+        "refined_": TRUTH,
+        "part_": array(int, "items", low=-1),
+        "n_clusters_curve_": table(None, {}),
+        "silhouette_": number(nan=True),
+        "notes_": NOTES,
+        "_notes": NOTES,
+        "_n_rows_at_fit": whole(),
+        "_shares": array(float, "clusters", low=0),
+        "_n_raw_clusters": size("raw clusters"),
+        "_raw_clusters": codes("items", of="raw clusters", missing=True),
+    },
+    "MCVC": UNCERTAIN,
+    "MECC": UNCERTAIN,
+    "MPCKMeans": {
+        **PAIRWISE,
+        "objectives_": array(float, None),
+        "n_contradicted_": whole(),
+        "n_violated_": whole(),
+        "_metric": tuple_of(ANYTHING, array(float, None)),
+    },
+    "ITMLClustering": {
+        **PAIRWISE,
+        "components_": reals("features", "features"),
+        "bounds_": tuple_of(number(), number()),
+        "inertia_": number(0),
+        "n_contradicted_": whole(),
+        "multipliers_": array(float, None),
+    },
+    "SemiCrowd": {
+        **PAIRWISE,
+        "components_": reals(None, "features"),
+        "inertia_": optional(number(0)),
+        "completed_": table("judged items", "judged items"),
+    },
+    "InductiveConsensus": {
+        **FEATURES,
+        "items_": names("items"),
+        "n_clusters_": size("clusters"),
+        "responsibilities_": array(float, "items", "clusters", low=0, high=1),
+        "_codes": codes("items", of="clusters"),
+        "labels_": array(None, "items"),
+        "consensus_": ANYTHING,
+        "classifier_": ANYTHING,
+        "annotators_": table("annotators", {}),
+        "_rates": optional(array(float, None, 2, low=0, high=1)),
+        "_rated": optional(names("annotators rated")),
+    },
+    "BayesSCDC": DEEP,
+    "SCDC": DEEP,
+    "DeepMCVC": {**VIEWS, "_kept": array(int, "views", low=0), "state_": ANYTHING},
+    "Crowdclustering": {
+        **NO_FEATURES,
+        **CLUSTERS,
+        **BOUNDED,
+        **annotators(n_pairs="c", bias="f", accuracy="p", sensitivity="p", specificity="p"),
+        "restart_bounds_": array(float, None),
+        "embedding_": reals("items", "dims"),
+        "_points": reals("items", "quadratic"),
+        "_weights": reals("annotators", None),
+        "_weight_covariances": reals("annotators", None, None),
+    },
+    "KCC": {
+        **NO_FEATURES,
+        **CLUSTERS,
+        **SETTLED,
+        **annotators(n_groupings="c", n_items="c", utility="f", agreement="f"),
+        "centroids_": table("groups", "clusters", keys=GROUPS),
+        "objective_": number(),
+        "utility_": number(),
+        "_table": reals("groups", "clusters"),
+        "_annotator_of_group": optional(codes("groups", of="annotators")),
+        "_expected_shares": optional(array(float, "groups", "clusters", low=0, high=1)),
+        "_sizes": optional(array(float, "clusters", low=0)),
+    },
+    "CSPA": {
+        **NO_FEATURES,
+        **CLUSTERS,
+        **annotators(n_groupings="c", n_items="c", agreement="f"),
+        "eigenvalues_": array(float, None),
+        "notes_": NOTES,
+        "_habits": array(float, "annotators", 2, low=0, high=1),
+    },
+    "MetaClustering": {
+        **NO_FEATURES,
+        **CLUSTERS,
+        **annotators(n_groupings="c", n_items="c", view="i", agreement="f"),
+        "eigenvalues_": array(float, None),
+        "similarity_": table("annotators", "annotators"),
+        "annotator_view_": series(int, "annotators"),
+        "n_views_": size("views"),
+        "view_labels_": table("items", "views", dtype="i"),
+        "views_": table("views", OF_VIEWS),
+        "notes_": NOTES,
+    },
+}
+ATTRIBUTES: dict[str, Attributes] = {name: OF_ALL | own for name, own in OF_EACH.items()}

@@ -1,0 +1,104 @@
+"""Whether an estimator, a part of a pipeline or a study is such as can be used: the same for saving and loading."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+
+from consilience.active.strategies import Strategy
+from consilience.base import CrowdEstimator
+from consilience.errors import InputError
+from consilience.parameters import is_one_of
+from consilience.persistence import attributes, parts
+from consilience.persistence.checks import Check, Sizes
+from consilience.persistence.relations import broken
+
+OUTPUT, OUTPUTS = "_sklearn_output_config", ("default", "pandas", "polars", None)
+
+
+def problem_of(estimator: Any) -> str:
+    """Say what of an estimator is not what it must be, in a sentence that names the entry; empty if all is.
+
+    Parameters
+    ----------
+    estimator : estimator of the package, part of scikit-learn that a file may hold, strategy or ActiveSession
+    """
+    try:
+        _check_parameters(estimator)
+    except InputError as error:
+        return str(error)
+    except (ValueError, TypeError) as error:  # of scikit-learn, whose first sentence is like ours
+        return " ".join(str(error).split())
+    if isinstance(estimator, Pipeline):
+        return _of_steps(estimator)
+    if isinstance(estimator, ColumnTransformer) and not _holds(parts.TRANSFORMERS, estimator.transformers, {}):
+        return "The 'transformers' of ColumnTransformer must be tuples of a name, an estimator and columns."
+    parameters = {*estimator.get_params(deep=False), OUTPUT}
+    learned = {name: value for name, value in vars(estimator).items() if name not in parameters}
+    return _of_output(estimator) or (_of_attributes(estimator, learned) if learned else "")
+
+
+def _of_output(estimator: Any) -> str:
+    """Compare what scikit-learn's set_output keeps with what it may keep."""
+    kept = vars(estimator).get(OUTPUT, {})
+    known = type(kept) is dict and set(kept) <= {"transform"} and all(is_one_of(how, OUTPUTS) for how in kept.values())
+    return (
+        "" if known else f"The {OUTPUT!r} of {type(estimator).__name__} must name a known kind of output, and does not."
+    )
+
+
+def _check_parameters(estimator: Any) -> None:
+    if isinstance(estimator, CrowdEstimator):
+        estimator._check_parameters()
+    elif isinstance(estimator, Strategy):
+        estimator.check()
+    elif type(estimator).__name__ in parts.STUDIES:
+        estimator._check_parameters()
+    else:
+        estimator._validate_params()
+
+
+def _of_attributes(estimator: Any, learned: dict[str, Any]) -> str:
+    """Compare what was learned with what such an estimator learns."""
+    name = type(estimator).__name__
+    ours = name in attributes.ATTRIBUTES
+    expected = attributes.ATTRIBUTES[name] if ours else parts.ATTRIBUTES.get(name, {})
+    sizes: Sizes = {}
+    for key, check in expected.items():
+        if key not in learned and not check.optional:
+            return f"It lacks the {key!r} of {name}, as after a fit that failed."
+        if key in learned and not _holds(check, learned[key], sizes):
+            return f"The {key!r} of {name} must be {check.expected}, and is not."
+    if ours:
+        for key in learned:
+            if key not in expected and (key.startswith("_") or key.endswith("_")):
+                return f"The {key!r} of {name} is no attribute of it."
+    if found := broken(estimator):
+        return f"The {found!r} of {name} contradicts other attributes of it."
+    return ""
+
+
+def _holds(check: Check, value: Any, sizes: Sizes) -> bool:
+    try:
+        return bool(check.holds(value, sizes))
+    except (TypeError, ValueError, OverflowError):  # of comparisons with values of odd kinds
+        return False
+
+
+def _of_steps(pipeline: Pipeline) -> str:
+    """Compare the steps of a pipeline with each other."""
+    steps = pipeline.steps
+    pairs = [isinstance(step, tuple | list) and len(step) == 2 and isinstance(step[0], str) for step in steps]
+    if not steps or not all(pairs):
+        return "The 'steps' of Pipeline must be pairs of a name and an estimator, at least one."
+    try:
+        parts.try_out(pipeline)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever scikit-learn raises where steps contradict each other
+        last = type(pipeline[-1]).__name__
+        what = f" ({error})" if isinstance(error, parts.WidthError) else ""
+        return f"The 'steps' of the Pipeline before {last} do not work one after the other{what}."
+    return ""

@@ -1,0 +1,227 @@
+"""What a file may hold besides estimators of the package: parts of scikit-learn's pipelines, and studies."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from consilience.active.pair_counts import PairCounts
+from consilience.persistence.attributes import Attributes
+from consilience.persistence.checks import (
+    ANYTHING,
+    NAME,
+    TEXT,
+    TRUTH,
+    Check,
+    Sizes,
+    array,
+    either,
+    list_of,
+    names,
+    number,
+    one_of,
+    optional,
+    or_none,
+    reals,
+    size,
+    texts,
+    tuple_of,
+    whole,
+)
+
+STEPS = {
+    "StandardScaler": "sklearn.preprocessing",
+    "MinMaxScaler": "sklearn.preprocessing",
+    "RobustScaler": "sklearn.preprocessing",
+    "PCA": "sklearn.decomposition",
+    "SimpleImputer": "sklearn.impute",
+    "OneHotEncoder": "sklearn.preprocessing",
+    "ColumnTransformer": "sklearn.compose",
+}
+CLASSIFIERS = {"LogisticRegression": "sklearn.linear_model", "DummyClassifier": "sklearn.dummy"}
+PARTS = (
+    STEPS
+    | CLASSIFIERS
+    | {
+        "Pipeline": "sklearn.pipeline",
+        "MissingIndicator": "sklearn.impute",
+        "FunctionTransformer": "sklearn.preprocessing",
+    }
+)
+"""Classes of scikit-learn that a file may hold.
+
+The indicator is part of an imputer. The transformer of functions is what a fitted ColumnTransformer has for columns
+that pass through; no file can hold a function.
+"""
+
+STRATEGIES = (
+    "ExploitOneVsRest",
+    "ExploitPairwise",
+    "Explore",
+    "ExploreExploitTradeoff",
+    "Informative",
+    "Random",
+)
+STUDIES = dict.fromkeys(("ActiveSession", *STRATEGIES), "consilience.active")
+"""A study that still collects, and what composes its subsets."""
+
+
+def is_part(value: Any, parts: dict[str, str]) -> bool:
+    """Whether a value is an instance of one of these classes, and of no subclass."""
+    name = type(value).__name__
+    return name in parts and type(value) is getattr(import_module(parts[name]), name)
+
+
+def instance_of(*parts: str) -> Check:
+    """An instance of one of the classes of a file, by name."""
+    return Check(" or ".join(parts), lambda value, sizes: type(value).__name__ in parts)
+
+
+def _dict_of(kind: type) -> Check:
+    def holds(value: Any, sizes: Sizes) -> bool:
+        return type(value) is dict and all(isinstance(part, kind) for part in value.values())
+
+    return Check(f"a dict of values of type {kind.__name__}", holds)
+
+
+OF_FEATURES = reals("features", nan=True)
+INPUT: Attributes = {
+    "n_features_in_": size("features"),
+    "feature_names_in_": optional(texts("features")),
+}
+SEEN = {"n_samples_seen_": either(number(0), array(float, "features", low=0), array(int, "features", low=0))}
+NAMES = list_of(TEXT)
+COLUMNS = Check("columns", lambda value, sizes: isinstance(value, str | int | list | slice | np.ndarray))
+STEP = Check("a step", lambda value, sizes: isinstance(value, str) or hasattr(value, "get_params"))
+TRANSFORMER = tuple_of(TEXT, STEP, COLUMNS)
+TRANSFORMERS = list_of(TRANSFORMER)
+
+ATTRIBUTES: dict[str, Attributes] = {
+    "StandardScaler": INPUT
+    | SEEN
+    | {"mean_": or_none(OF_FEATURES), "scale_": or_none(OF_FEATURES)}
+    | {"var_": or_none(array(float, "features", low=0, nan=True))},
+    "MinMaxScaler": INPUT
+    | {"n_samples_seen_": number(0)}
+    | dict.fromkeys(("scale_", "min_", "data_min_", "data_max_", "data_range_"), OF_FEATURES),
+    "RobustScaler": INPUT | {name: or_none(OF_FEATURES) for name in ("center_", "scale_")},
+    "PCA": INPUT
+    | {
+        "n_components_": size("components"),
+        "components_": reals("components", "features"),
+        "mean_": reals("features"),
+        "explained_variance_": array(float, "components"),
+        "explained_variance_ratio_": array(float, "components", nan=True),
+        "singular_values_": array(float, "components"),
+        "noise_variance_": number(nan=True),
+        "n_samples_": whole(),
+    },
+    "SimpleImputer": INPUT
+    | {"statistics_": array(None, "features"), "indicator_": or_none(instance_of("MissingIndicator"))},
+    "MissingIndicator": {
+        "n_features_in_": size("features"),
+        "features_": array(int, None, low=0),
+        "_n_features": size("features"),
+    },
+    "OneHotEncoder": INPUT
+    | {
+        "categories_": list_of(array(None, None), "features"),
+        "drop_idx_": or_none(array(None, "features")),
+        "_n_features_outs": list_of(whole(), "features"),
+    },
+    "ColumnTransformer": INPUT
+    | {
+        "transformers_": TRANSFORMERS,
+        "_columns": list_of(COLUMNS),
+        "_transformer_to_input_indices": _dict_of(list),
+        "_remainder": TRANSFORMER,
+        "output_indices_": _dict_of(slice),
+        "sparse_output_": TRUTH,
+    },
+    "FunctionTransformer": {},
+    "LogisticRegression": {
+        **INPUT,
+        "classes_": names("classes", array=True),
+        "n_iter_": array(int, None, low=0),
+        "coef_": either(reals(1, "features"), reals("classes", "features")),
+        "intercept_": either(reals(1), reals("classes")),
+    },
+    "DummyClassifier": {
+        "n_outputs_": whole(1),
+        "classes_": names("classes", array=True),
+        "n_classes_": size("classes"),
+        "class_prior_": array(float, "classes", low=0, high=1, shares=True),
+        "_strategy": one_of("most_frequent", "prior", "stratified", "uniform", "constant"),
+        "sparse_output_": TRUTH,
+    },
+    "ActiveSession": {
+        "items_": names("items"),
+        "groupings_": ANYTHING,
+        "_pending": list_of(tuple_of(whole(), list_of(NAME), NAME)),
+        "_pending_places": optional(_dict_of(np.ndarray)),
+        "_left_out": list_of(tuple_of(list_of(NAME), NAME)),
+        "_strategy": instance_of(*STRATEGIES),
+        "_random": Check("a RandomState", lambda value, sizes: type(value) is np.random.RandomState),
+        "_counts": Check("counts of pairs", lambda value, sizes: type(value) is PairCounts),
+        "_n_asked": whole(),
+        "_n_told": whole(),
+        "_history": list_of(tuple_of(whole(), whole(), whole(), number(nan=True))),
+        "_fitted": or_none(instance_of("SubsetFusion")),
+        "_samples": or_none(array(int, None, "items", low=0)),
+    },
+}
+"""Of the parts of scikit-learn those on which they rest; other versions have others besides."""
+
+
+class WidthError(ValueError):
+    """Steps that give another number of features than the model takes."""
+
+
+def try_out(pipeline: Pipeline) -> None:
+    """Give one item to the fitted steps of a pipeline before the model, which raise an error if they do not fit."""
+    n_features = getattr(pipeline[0], "n_features_in_", None)
+    if n_features is None or not (_takes_features(pipeline[-1]) and _are_fitted(pipeline)):
+        return  # unfitted, or a part of a ColumnTransformer, which is tried out as a whole
+    called = getattr(pipeline[0], "feature_names_in_", None)
+    item = pd.DataFrame([[0.0] * n_features], columns=called).astype(object)
+    for column, category in _categories(pipeline[0]):
+        item.isetitem(column, [category])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        typed = item.infer_objects()
+        found = pipeline[:-1].transform(typed.to_numpy() if called is None else typed)
+    wanted = pipeline[-1].n_features_in_
+    if found.shape != (1, wanted):
+        raise WidthError(f"{found.shape[1]} features come out of the steps, and {wanted} go into the model")
+
+
+def _takes_features(model: Any) -> bool:
+    return hasattr(model, "predict") and hasattr(model, "n_features_in_")
+
+
+def _are_fitted(pipeline: Pipeline) -> bool:
+    before = [step for _, step in pipeline.steps[:-1]]
+    return all(step == "passthrough" or step is None or hasattr(step, "n_features_in_") for step in before)
+
+
+def _categories(step: Any) -> list[tuple[int, Any]]:
+    """A category that each column of text may have, by the columns of the first step."""
+    if isinstance(step, OneHotEncoder):
+        return [(place, values[0]) for place, values in enumerate(step.categories_) if len(values)]
+    if isinstance(step, Pipeline):
+        return _categories(step[-1])
+    if isinstance(step, ColumnTransformer):
+        columns = step._transformer_to_input_indices
+        return [
+            (columns[name][place], category)
+            for name, part, _ in step.transformers_
+            for place, category in _categories(part)
+        ]
+    return []
