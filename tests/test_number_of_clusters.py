@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from consilience import Groupings, Labels, registry
 from consilience.consensus import CSPA, KCC, Crowdclustering, DawidSkene, MajorityVote, ProductMixture, SubsetFusion
 from consilience.errors import AnnotationWarning, InputError
-from consilience.judging import rates, rates_of_table
+from consilience.estimators.scoring import rates, rates_of_table
 from consilience.semisupervised import (
     MCVC,
     MECC,

@@ -10,11 +10,11 @@ from sklearn.base import clone
 
 from consilience import Groupings, registry, simulation
 from consilience.active import ActiveSession
-from consilience.comparison import compare
 from consilience.consensus import KCC, Crowdclustering
 from consilience.errors import InputError
-from consilience.parameters import check_random_state
+from consilience.estimators.parameters import check_random_state
 from consilience.persistence import load, save
+from consilience.selection.comparison import compare
 from tests.test_estimator_contract import COMPILED, fit, small_study
 
 DRAW = [

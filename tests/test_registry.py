@@ -10,9 +10,9 @@ import consilience.consensus
 import consilience.deep
 import consilience.semisupervised
 from consilience import registry
-from consilience.aggregator import LabelAggregator
-from consilience.base import CrowdEstimator
 from consilience.errors import InputError
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.labels import LabelAggregator
 
 
 @pytest.mark.parametrize("entry", registry.ESTIMATORS.values(), ids=lambda entry: entry.name)

@@ -18,7 +18,7 @@ from consilience import Groupings, Labels, Pairs, load, registry, save
 from consilience.active import ActiveSession, Explore, ExploreExploitTradeoff
 from consilience.active.named_strategies import STRATEGIES
 from consilience.consensus import CSPA, KCC, Crowdclustering, DawidSkene, MajorityVote, SubsetFusion
-from consilience.consensus.kcc_utilities import UTILITIES
+from consilience.consensus.groupings.kcc_utilities import UTILITIES
 from consilience.errors import InputError
 from tests.fuzz.saved_models import COMPILED, SETTINGS
 from tests.test_persistence import same

@@ -14,8 +14,8 @@ from consilience import Groupings, Labels
 
 SOURCE = str(Path(consilience.__file__).parents[1])
 ENVIRONMENT = os.environ | {"MYPYPATH": SOURCE, "PYTHONPATH": SOURCE}
-PUBLIC = ["active", "annotations", "comparison", "consensus", "datasets", "entrants", "errors", "inspection", "metrics"]
-PUBLIC += ["persistence", "profiles", "registry", "semisupervised", "simulation"]
+PUBLIC = ["active", "annotations", "consensus", "datasets", "errors", "inspection", "metrics", "persistence"]
+PUBLIC += ["registry", "selection", "semisupervised", "simulation"]
 
 PROGRAM = """
 import consilience as c
@@ -48,14 +48,14 @@ REVEALED = [
     "consilience.annotations.pairs.Pairs",
     "consilience.annotations.groupings.Groupings | consilience.annotations.labels.Labels | "
     "consilience.annotations.pairs.Pairs",
-    "consilience.consensus.kcc.KCC",
+    "consilience.consensus.groupings.kcc_estimator.KCC",
     "float | numpy.ndarray",
     "float",
     "consilience.annotations.groupings.Groupings",
     "str | None",
     "float",
     "numpy.ndarray",
-    "consilience.semisupervised.partition_label_model.PartitionLabelModel",
+    "consilience.semisupervised.partition_label_model_estimator.PartitionLabelModel",
 ]
 WRONG = """
 import consilience as c

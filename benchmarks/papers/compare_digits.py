@@ -2,7 +2,7 @@
 
     python benchmarks/papers/compare_digits.py [--items 600] [--runs 1] [--out FILE]
 
-`consilience.comparison.compare` ranks models and settings without the truth. Here the truth is known: each model is
+`consilience.selection.compare` ranks models and settings without the truth. Here the truth is known: each model is
 also fitted to all annotations, and its clusters are held against the digits by NMI. The Spearman correlation of the two
 rankings says whether the comparison can be trusted to choose a clustering. "Regret" is the NMI that is lost by taking
 its choice and not the best. Both ways to foresee are tried, by the model and by its clusters alone.
@@ -29,16 +29,15 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from consilience.annotations import Groupings
-from consilience.comparison import Comparison, compare
-from consilience.consensus.cspa import CSPA
-from consilience.consensus.kcc import KCC
-from consilience.consensus.subset_fusion import SubsetFusion
+from consilience.consensus.groupings.cspa_estimator import CSPA
+from consilience.consensus.groupings.kcc_estimator import KCC
+from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion
 from consilience.datasets import load_digits
-from consilience.entrants import final, fit, seeded
 from consilience.metrics import nmi
-from consilience.semisupervised.mcvc import MECC
-from consilience.semisupervised.mpckmeans import MPCKMeans
-from consilience.semisupervised.partition_label_model import PartitionLabelModel
+from consilience.selection import Comparison, compare, final, fit, seeded
+from consilience.semisupervised.mcvc_estimator import MECC
+from consilience.semisupervised.mpckmeans_estimator import MPCKMeans
+from consilience.semisupervised.partition_label_model_estimator import PartitionLabelModel
 from consilience.simulation import simulate_crowd, simulate_experts
 
 

@@ -42,8 +42,7 @@ from consilience.inference import iterate
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.inspection.style import FAINT, SMALL, colour, marker, plain_text, tidy
 from consilience.metrics import ami, nmi
-from consilience.semisupervised import MCVC, MECC, InductiveConsensus, ITMLClustering, MPCKMeans, SemiCrowd
-from consilience.semisupervised import multiple_views as mcvc
+from consilience.semisupervised import MCVC, MECC, InductiveConsensus, ITMLClustering, MPCKMeans, SemiCrowd, mcvc
 from consilience.simulation import simulate_pairs
 
 ACCURACIES = [0.95, 0.9, 0.85, 0.8, 0.75]

@@ -34,7 +34,8 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from consilience import Labels
-from consilience.consensus import DawidSkene, MajorityVote, SpectralEM, StagewiseEM, stagewise
+from consilience.consensus import DawidSkene, MajorityVote, SpectralEM, StagewiseEM
+from consilience.consensus.labels import stagewise_em as stagewise
 from consilience.datasets import load_crowd_labels
 from consilience.errors import AnnotationWarning
 from consilience.inspection import plot_conditional_information, plot_stagewise

@@ -31,9 +31,10 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from consilience import Labels
-from consilience.aggregator import vote_shares
-from consilience.consensus import DawidSkene, MajorityVote, StagewiseEM, dawid_skene
-from consilience.consensus_estimator import one_blas_thread
+from consilience.consensus import DawidSkene, MajorityVote, StagewiseEM
+from consilience.consensus.labels import dawid_skene
+from consilience.estimators.consensus import one_blas_thread
+from consilience.estimators.labels import vote_shares
 from consilience.inference.product_distributions import Answers
 from consilience.simulation import simulate_labels, sparse_crowd
 

@@ -32,10 +32,11 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 
 from consilience import Groupings, Pairs
-from consilience.consensus_estimator import one_blas_thread
+from consilience.estimators.consensus import one_blas_thread
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.metrics import nmi
-from consilience.semisupervised import MCVC, MECC, ITMLClustering, MPCKMeans, multiple_views
+from consilience.semisupervised import MCVC, MECC, ITMLClustering, MPCKMeans
+from consilience.semisupervised import mcvc as multiple_views
 from consilience.simulation import simulate_pairs
 
 ACCURACIES = [0.95, 0.9, 0.85, 0.8, 0.75]

@@ -21,8 +21,8 @@ from threadpoolctl import threadpool_limits
 
 from consilience import Groupings
 from consilience.inference import softmax
-from consilience.semisupervised import partition_labels as model
-from consilience.semisupervised.partition_label_model import PartitionLabelModel
+from consilience.semisupervised import partition_label_model as model
+from consilience.semisupervised.partition_label_model_estimator import PartitionLabelModel
 
 
 def simulate(n_items: int, n_features: int, n_annotators: int, observed: float, rng: np.random.Generator):

@@ -25,8 +25,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from consilience import Groupings
-from consilience.consensus import SubsetFusion, distatis
-from consilience.consensus_estimator import one_blas_thread
+from consilience.consensus import SubsetFusion
+from consilience.consensus.groupings import distatis
+from consilience.estimators.consensus import one_blas_thread
 from consilience.inference.memberships import Memberships
 from consilience.inspection.style import colour, marker, plain_text, tidy
 from consilience.metrics import nmi

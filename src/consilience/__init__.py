@@ -3,58 +3,26 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from consilience._version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from consilience import (
-        active as active,
-    )
-    from consilience import (
-        annotations as annotations,
-    )
-    from consilience import (
-        comparison as comparison,
-    )
-    from consilience import (
-        consensus as consensus,
-    )
-    from consilience import (
-        datasets as datasets,
-    )
-    from consilience import (
-        deep as deep,
-    )
-    from consilience import (
-        entrants as entrants,
-    )
-    from consilience import (
-        errors as errors,
-    )
-    from consilience import (
-        inspection as inspection,
-    )
-    from consilience import (
-        metrics as metrics,
-    )
-    from consilience import (
-        persistence as persistence,
-    )
-    from consilience import (
-        profiles as profiles,
-    )
-    from consilience import (
-        registry as registry,
-    )
-    from consilience import (
-        semisupervised as semisupervised,
-    )
-    from consilience import (
-        simulation as simulation,
-    )
+    from consilience import active as active
+    from consilience import annotations as annotations
+    from consilience import consensus as consensus
+    from consilience import datasets as datasets
+    from consilience import deep as deep
+    from consilience import errors as errors
+    from consilience import inspection as inspection
+    from consilience import metrics as metrics
+    from consilience import persistence as persistence
+    from consilience import registry as registry
+    from consilience import selection as selection
+    from consilience import semisupervised as semisupervised
+    from consilience import simulation as simulation
     from consilience.annotations import Groupings, Labels, Pairs, concat, read_annotations, write_annotations
     from consilience.persistence import load, save
 
 __all__ = ["Groupings", "Labels", "Pairs", "concat", "load", "read_annotations", "save", "write_annotations"]
-
-__version__ = "0.1.0"
 
 _HOME = {
     **dict.fromkeys(
@@ -64,8 +32,8 @@ _HOME = {
 }
 _MODULES = frozenset(
     (
-        *("active", "annotations", "comparison", "consensus", "datasets", "deep", "entrants", "errors", "inspection"),
-        *("metrics", "persistence", "profiles", "registry", "semisupervised", "simulation"),
+        *("active", "annotations", "consensus", "datasets", "deep", "errors", "inspection", "metrics", "persistence"),
+        *("registry", "selection", "semisupervised", "simulation"),
     )
 )
 

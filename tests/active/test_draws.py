@@ -7,7 +7,7 @@ from consilience import Groupings
 from consilience.active import draws
 from consilience.consensus import SubsetFusion
 from consilience.inference.memberships import Memberships
-from consilience.metrics import nmi
+from consilience.metrics.clusterings import nmi
 
 KIND = np.arange(12) % 3
 

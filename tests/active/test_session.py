@@ -13,7 +13,7 @@ from consilience.active import ActiveSession, Explore, Informative, Random, Subs
 from consilience.active.named_strategies import STRATEGIES
 from consilience.consensus import SubsetFusion
 from consilience.errors import AnnotationWarning, InputError
-from consilience.metrics import nmi
+from consilience.metrics.clusterings import nmi
 from tests.active.situations import dense_counts
 from tests.test_persistence import same
 

@@ -10,9 +10,9 @@ from consilience import load, read_annotations, registry
 from consilience.cli.comparing import between, by_model, choose_by_comparing, prepared
 from consilience.cli.evidence import read_material
 from consilience.cli.options import FeatureOptions
-from consilience.comparison import compare
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
+from consilience.selection.comparison import compare
 from consilience.semisupervised import PartitionLabelModel
 from tests.cli.conftest import further
 

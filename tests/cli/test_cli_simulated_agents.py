@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from consilience import read_annotations
-from consilience.metrics import nmi
+from consilience.metrics.clusterings import nmi
 
 
 def test_items_are_drawn(run, tmp_path):

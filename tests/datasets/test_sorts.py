@@ -12,7 +12,7 @@ from consilience.datasets import (
     load_cardsort_greek_sites,
     load_free_sort,
 )
-from consilience.metrics import ari
+from consilience.metrics.clusterings import ari
 
 FREE_SORTS = [call.split('"')[1] for call in list_datasets()["loader"] if call.startswith("load_free_sort")]
 

@@ -10,7 +10,7 @@ from consilience import concat
 from consilience.deep import DeepMCVC, deep_mcvc
 from consilience.deep.judgements import annotated_items, judgements
 from consilience.errors import InputError
-from consilience.metrics import nmi
+from consilience.metrics.clusterings import nmi
 from consilience.simulation import simulate_pairs
 
 QUICK = {"hidden": (16,), "n_init": 3, "n_sweeps": 60, "random_state": 0}

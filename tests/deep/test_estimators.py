@@ -19,7 +19,7 @@ import consilience
 from consilience import Groupings, Pairs, load, save
 from consilience.deep import SCDC, BayesSCDC, running
 from consilience.errors import InputError
-from consilience.metrics import nmi
+from consilience.metrics.clusterings import nmi
 from consilience.simulation import simulate_pairs
 
 SMALL = {"n_latent": 2, "hidden": (16,), "n_epochs": 3, "warm_epochs": 2, "batch_size": 16, "random_state": 0}

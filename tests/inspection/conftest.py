@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, Labels
-from consilience.base import CrowdEstimator
 from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.errors import UnannotatedWarning
+from consilience.estimators.base import CrowdEstimator
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
 

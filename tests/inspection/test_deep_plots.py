@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience import Pairs
-from consilience.base import CrowdEstimator
 from consilience.errors import InputError
+from consilience.estimators.base import CrowdEstimator
 from consilience.inspection import plot_latent, plot_samples, plot_training, plot_worker_weights, report
 from consilience.inspection.style import colour, marker
 from consilience.simulation import simulate_pairs

@@ -11,7 +11,7 @@ from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, fusion_tables, plot_clusters, report
 from consilience.inspection.group_names import cluster_names
-from consilience.metrics import ari
+from consilience.metrics.clusterings import ari
 from tests.inspection.test_report import (
     HOSTILE,
     test_every_figure_and_table_can_be_read_without_eyes,

@@ -44,7 +44,7 @@ plt.title("Who means what")
 plt.show()
 """
 COMPARE = """
-from consilience.comparison import compare
+from consilience.selection.comparison import compare
 from consilience.consensus import CSPA, KCC
 compare([CSPA(random_state=0), KCC(3, random_state=0)], groupings, n_folds=2, random_state=0, verbose=True)
 """

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import Groupings, Pairs
 from consilience.errors import InputError
-from consilience.metrics import nmi
+from consilience.metrics.clusterings import nmi
 from consilience.semisupervised import itml
-from consilience.semisupervised.itml import ITMLClustering
+from consilience.semisupervised.itml_estimator import ITMLClustering
 from consilience.simulation.pairs import simulate_pairs
 
 

@@ -1,369 +1,367 @@
-"""MCVC and MECC: what users see, and what must not matter."""
+"""The model of several views: its bound against loops and the exact evidence, its updates against all other values."""
 
+import itertools
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import softmax
-from sklearn.base import clone
-from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import betaln, digamma, logsumexp, softmax
 
-from consilience import Groupings, Labels, Pairs
-from consilience.errors import InputError
-from consilience.metrics import nmi
-from consilience.semisupervised.mcvc import MCVC, MECC
+from consilience import Groupings, Pairs
+from consilience.inference.pair_evidence import PairEvidence
+from consilience.metrics.clusterings import nmi
+from consilience.semisupervised import mcvc as module
+from consilience.semisupervised.mcvc import Prior, Problem
 from consilience.simulation.pairs import simulate_pairs
-from tests.semisupervised.test_multiple_views import planted_views
 
 
-def recovery(model, views):
-    """NMI of each planted view with that of its annotators, and whether every annotator is in the right one."""
-    held = [model.annotators_["view"][model.annotators_.index.str.startswith(name)] for name in "ab"]
-    found = [nmi(view, model.view_labels_[own.iloc[0]]) for view, own in zip(views, held)]
-    return min(found), len(set(held[0])) == len(set(held[1])) == 1 and held[0].iloc[0] != held[1].iloc[0]
+def said_at_random(seed=0, *, n_items=9, n_annotators=3, missing=0.3):
+    """Groups at random, None where there is none; every annotator puts some items together."""
+    rng = np.random.default_rng(seed)
+    said = rng.integers(3, size=(n_items, n_annotators)).astype(object)
+    said[rng.random(said.shape) < missing] = None
+    said[:2] = 0
+    return said
 
 
-def quick(**parameters):
-    return MECC(**{"n_clusters": 3, "n_init": 4, "random_state": 0} | parameters)
-
-
-def quick_views(**parameters):
-    return MCVC(**{"n_clusters": 3, "n_init": 8, "random_state": 0} | parameters)
-
-
-@pytest.fixture(scope="module")
-def iris():
-    """Standardised features with names, species, and judgements of pairs by three annotators."""
-    X, species = load_iris(return_X_y=True, as_frame=True)
-    X.index = [f"flower {i}" for i in range(len(X))]
-    judged = simulate_pairs(species, 3, 200, [0.95, 0.85, 0.75], random_state=0, items=X.index)
-    return (X - X.mean()) / X.std(ddof=0), species.to_numpy(), judged
-
-
-@pytest.fixture(scope="module")
-def fitted(iris):
-    X, _, judged = iris
-    return quick().fit(X, judged)
-
-
-@pytest.fixture(scope="module")
-def two_views():
-    return planted_views(0, n_items=120, n_each=3, pairs_each=250, accuracy=0.9)
-
-
-@pytest.fixture(scope="module")
-def views_model(two_views):
-    X, _, judged = two_views
-    return quick_views().fit(X, judged)
-
-
-@pytest.mark.slow
-def test_two_views_are_recovered():
-    """Of ten draws nine: both views nearly whole, and each of twenty annotators in the right one."""
-    found = []
-    for seed in range(10):
-        X, views, judged = planted_views(seed)
-        found.append(recovery(MCVC(3, n_init=20, random_state=0).fit(X, judged), views))
-    assert sum(score >= 0.95 and right for score, right in found) >= 9, found
-
-
-def test_recovers_clusters_and_reliabilities(iris, fitted):
-    _, species, judged = iris
-    assert nmi(species, fitted.labels_) > 0.9
-    assert fitted.n_clusters_ == 3
-    assert fitted.annotators_["n_pairs"].tolist() == [200] * 3
-    assert list(fitted.annotators_.index) == list(judged.annotators)
-    # 100 pairs of each kind and ten of the prior: three standard deviations
-    np.testing.assert_allclose(fitted.annotators_["sensitivity"], [0.95, 0.85, 0.75], atol=0.12)
-    np.testing.assert_allclose(fitted.annotators_["specificity"], [0.95, 0.85, 0.75], atol=0.12)
-    assert (np.diff(fitted.annotators_["weight"]) < 0).all()
-
-
-def test_attributes_agree_with_each_other(iris, fitted):
-    X, _, _ = iris
-    p = fitted.responsibilities_
-    np.testing.assert_allclose(p.sum(1), 1)
-    np.testing.assert_array_equal(p.argmax(1), fitted.labels_)
-    np.testing.assert_array_equal(fitted.view_labels_[0], fitted.labels_)
-    assert (np.diff(np.bincount(fitted.labels_)) <= 0).all()
-    assert fitted.view_responsibilities_[0] is p
-    assert fitted.views_.to_dict("list") == {"n_annotators": [3], "weight": [1.0], "n_clusters": [3]}
-    assert fitted.view_probabilities_.to_numpy().tolist() == [[1.0]] * 3
-    assert fitted.items_.equals(X.index)
-    assert fitted.lower_bound_ == fitted.lower_bounds_[-1] >= fitted.restart_bounds_.max()
-    assert fitted.restart_bounds_.shape == (4,)
-    assert len(fitted.lower_bounds_) == fitted.n_iter_
-    assert fitted.converged_
-    assert fitted.n_features_in_ == 4
-
-
-def test_views_are_told_apart(two_views, views_model):
-    _, views, judged = two_views
-    model = views_model
-    score, right = recovery(model, views)
-    assert score > 0.95
-    assert right
-    assert model.views_["n_annotators"].tolist() == [3, 3]  # a third view, of three to begin with, is dropped
-    assert model.views_["weight"].sum() == pytest.approx(1)
-    assert list(model.annotators_.index) == list(judged.annotators)
-    assert model.view_labels_.shape == (120, 2)
-    np.testing.assert_allclose(model.view_probabilities_.to_numpy().sum(1), 1)
-    np.testing.assert_array_equal(model.view_probabilities_.to_numpy().argmax(1), model.annotators_["view"])
-    # of views as common, that of the annotator whose name comes first
-    assert model.annotators_.loc["a 1", "view"] == 0
-    one = quick().fit(two_views[0], judged)
-    assert model.lower_bound_ > one.lower_bound_ + 50
-
-
-def test_predict(iris, fitted):
-    X, species, _ = iris
-    p = fitted.predict_proba(X)
-    np.testing.assert_allclose(p.sum(1), 1)
-    np.testing.assert_array_equal(fitted.predict(X), p.argmax(1))
-    np.testing.assert_array_equal(p, fitted.predict_proba(X))  # the same draws
-    np.testing.assert_allclose(p[::7], fitted.predict_proba(X.iloc[::7]))
-    assert (fitted.predict(X) == fitted.labels_).mean() > 0.9
-    half = np.arange(150) % 2 == 0
-    model = quick().fit(X[half], iris[2][half])
-    assert nmi(species[~half], model.predict(X[~half])) > 0.8
-    # the mean softmax over q(W), here over other draws: of a hundred, to three standard errors of .5 / 10
-    rng = np.random.default_rng(7)
-    mean, deviation = fitted._weights[0]
-    scores = [X.to_numpy() @ w[:-1] + w[-1] for w in mean + deviation * rng.normal(size=(2000, *mean.shape))]
-    expected = softmax(scores, axis=2).mean(0)[:, fitted._owned[0]]
-    np.testing.assert_allclose(p, expected, atol=0.15)
-
-
-def test_predict_of_each_view(two_views, views_model):
-    X, views, _ = two_views
-    for view in (0, 1):
-        assert nmi(views[view], views_model.predict(X, view=view)) > 0.8
-        assert views_model.predict_proba(X, view).shape == (120, 3)
-    for wrong in (2, -1, 0.5, True):
-        with pytest.raises(InputError, match="'view' must be an int from 0 to 1"):
-            views_model.predict(X, view=wrong)
-
-
-def test_predict_same(iris, fitted):
-    X, _, _ = iris
-    a, b = X.index[:3], X.index[[0, 60, 120]]
-    p = fitted.responsibilities_
-    same = fitted.predict_same(list(a), list(b))
-    np.testing.assert_allclose(same, (p[:3] * p[[0, 60, 120]]).sum(1))
-    assert fitted.predict_same(a[1], b[1]) == same[1]
-    own = fitted.annotators_.loc["annotator 3"]
-    said = fitted.predict_same(a[1], b[1], annotator="annotator 3")
-    assert said == pytest.approx(same[1] * own["sensitivity"] + (1 - same[1]) * (1 - own["specificity"]))
-    with pytest.raises(InputError, match="'tulip' was not fitted"):
-        fitted.predict_same("tulip", a[0])
-    with pytest.raises(InputError, match="Annotator 'nobody' was not fitted"):
-        fitted.predict_same(a[0], b[0], annotator="nobody")
-    with pytest.raises(InputError, match="two lists of names of one length"):
-        fitted.predict_same(list(a), list(b)[:2])
-
-
-def test_predict_same_of_an_annotator_goes_by_the_annotators_view(two_views, views_model):
-    _, views, _ = two_views
-    a, b = np.triu_indices(120, 1)
-    for view, name in zip(views, ("a 1", "b 1")):
-        said = views_model.predict_same(a.tolist(), b.tolist(), annotator=name)
-        assert ((said > 0.5) == (view[a] == view[b])).mean() > 0.95
-
-
-def test_groupings_equal_their_pairs(iris):
-    X, species, _ = iris
-    said = species.astype(object)[:, None].repeat(2, axis=1)
-    said[100:, 0] = None
-    said[::3, 1] = "else"
-    groupings = Groupings.from_matrix(pd.DataFrame(said, index=X.index, columns=["Ann", "Bo"]))
-    every = quick(n_init=2, implied_pairs="all")
-    implied, listed = clone(every).fit(X, groupings), every.fit(X, groupings.to_pairs())
-    assert implied.lower_bound_ == pytest.approx(listed.lower_bound_, rel=1e-8)
-    np.testing.assert_allclose(implied.responsibilities_, listed.responsibilities_, atol=1e-6)
-    np.testing.assert_array_equal(implied.annotators_["n_pairs"], listed.annotators_["n_pairs"])
-
-
-def test_annotations_may_come_in_any_shape(iris, fitted):
-    X, species, judged = iris
-    np.testing.assert_array_equal(quick().fit_predict(X, judged.to_frame()), fitted.labels_)
-    table = pd.DataFrame({"item": X.index, "annotator": "Ann", "label": species})
-    shapes = [Labels.from_frame(table), species, species[:, None], Groupings.from_matrix(species, items=X.index)]
-    models = [quick(n_init=1).fit(X, given) for given in shapes]
-    for model in models:
-        assert model.annotators_["n_pairs"].tolist() == [149]  # as many as are independent
-        np.testing.assert_allclose(model.responsibilities_, models[0].responsibilities_, atol=1e-8)
-
-
-def test_without_features_the_judgements_tell(iris):
-    """Each item in about 13 pairs of each of six annotators."""
-    X, species, judged = iris
-    many = simulate_pairs(species, 6, 1000, 0.9, random_state=0, items=X.index)
-    model = quick(n_init=8).fit(None, many)
-    assert nmi(species, model.labels_) > 0.95
-    assert not hasattr(model, "n_features_in_")
-    with pytest.raises(InputError, match="MECC was fitted without features"):
-        model.predict(X)
-    again = quick(n_init=2).fit(X, judged).set_params(n_init=8).fit(None, many)  # forgets the features of before
-    np.testing.assert_array_equal(again.labels_, model.labels_)
-    with pytest.raises(InputError, match="fitted without features"):
-        again.predict(X)
-
-
-def test_items_that_nobody_judged_go_by_their_features(iris):
-    X, species, judged = iris
-    some = judged[np.arange(0, 150, 2)].reindex(X.index)
-    model = quick().fit(X, some)
-    assert nmi(species[1::2], model.labels_[1::2]) > 0.75
-
-
-def test_order_changes_nothing(two_views, views_model):
-    """Of items, of rows of the table, of annotators: draws are made in the order of names."""
-    X, _, judged = two_views
-    shuffled = np.random.default_rng(1).permutation(120)
-    features = pd.DataFrame(X).iloc[shuffled]
-    rows = judged.to_frame().sample(frac=1, random_state=0)
-    there = quick_views().fit(features, Pairs.from_frame(rows))
-    assert there.lower_bound_ == pytest.approx(views_model.lower_bound_, rel=1e-9)
-    np.testing.assert_array_equal(there.view_labels_, views_model.view_labels_.iloc[shuffled])
-    pd.testing.assert_frame_equal(
-        there.annotators_.sort_index(), views_model.annotators_.sort_index(), check_dtype=False, rtol=1e-6
+def tiny(seed=0, *, n_features=2, n_clusters=3, n_views=2, n_restarts=2, explicit=False, **sizes):
+    """A problem and a state far from any optimum."""
+    said = said_at_random(seed, **sizes)
+    groupings = Groupings.from_matrix(said)
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(len(said), n_features))
+    evidence = PairEvidence.of(groupings.to_pairs() if explicit else groupings)
+    problem = Problem.of(features, evidence, Prior(stick=1.5, right=4.0, wrong=2.0), n_clusters)
+    state = module.init(problem, n_views, n_restarts, rng=rng)
+    n_columns = n_views * n_restarts
+    weights = replace(state.weights, log_variance=rng.normal(size=state.weights.log_variance.shape) - 2)
+    state = replace(
+        state,
+        eta=np.moveaxis(rng.dirichlet(np.ones(n_clusters), size=(len(said), n_columns)), 2, 1).copy(),
+        weights=weights,
+        right=rng.uniform(1, 8, state.right.shape),
+        sticks=rng.uniform(1, 8, state.sticks.shape),
     )
-    pd.testing.assert_frame_equal(
-        there.view_probabilities_.sort_index(), views_model.view_probabilities_.sort_index(), atol=1e-9
-    )
+    return problem, scored(problem, state), groupings
 
 
-def test_names_of_groups_change_nothing(iris):
-    X, species, _ = iris
-    here, there = (quick(n_init=2).fit(X, names[species]) for names in (np.array([*"abc"]), np.array([*"zyx"])))
-    np.testing.assert_allclose(here.responsibilities_, there.responsibilities_, atol=1e-8)
+def scored(problem, state):
+    """The state with the bounds that belong to it."""
+    state = replace(state, of_views=module.clusters_bounds(problem, state.weights, state.eta))
+    bounds = module.lower_bounds(problem, state, module.agreement_of(problem, state))
+    return replace(state, bounds=bounds)
 
 
-@pytest.mark.parametrize("name", [str, lambda i: (i, "x"), lambda i: f"{i}" if i % 2 else i])
-def test_names_of_items_of_every_kind(iris, name):
-    X, species, judged = iris
-    names = pd.Index([name(i) for i in range(150)], tupleize_cols=False, dtype=object)
-    frame = judged.to_frame()
-    for column in ("item_a", "item_b"):
-        frame[column] = names[X.index.get_indexer(frame[column])]
-    model = quick().fit(X.set_axis(names), Pairs.from_frame(frame))
-    assert nmi(species, model.labels_) > 0.9
-    assert list(model.items_) == list(names)
-    assert model.predict_same(names[0], names[1]) > 0.9
+def bounds_of(problem, state):
+    return scored(problem, state).bounds
 
 
-def test_annotators_without_judgements_stay_at_the_prior(two_views):
-    X, views, judged = two_views
-    more = replace(judged, annotators=judged.annotators.append(pd.Index(["Zoe"])))
-    model = quick_views().fit(X, more)
-    assert recovery_of_views(model, views) > 0.95
-    own = model.annotators_.loc["Zoe"]
-    assert own["n_pairs"] == 0
-    assert [own["sensitivity"], own["specificity"]] == pytest.approx([10 / 11] * 2)
-    np.testing.assert_allclose(model.view_probabilities_.loc["Zoe"], model.views_["weight"], rtol=1e-6)
-    assert model.views_["n_annotators"].sum() == 6
+def kl_beta(q, p):
+    """KL(Beta(q) ‖ Beta(p))."""
+    (a, b), (c, d) = q, p
+    return betaln(c, d) - betaln(a, b) + (a - c) * digamma(a) + (b - d) * digamma(b) + (c + d - a - b) * digamma(a + b)
 
 
-def recovery_of_views(model, views):
-    return min(max(nmi(view, found) for _, found in model.view_labels_.items()) for view in views)
+def expected_logs(q):
+    """E ln p and E ln (1 − p) under Beta(q)."""
+    return digamma(q) - digamma(np.sum(q))
 
 
-def test_annotators_who_say_the_contrary_of_each_other(iris):
-    """Of one view: who says the contrary of four others is wrong, and weighs less than nothing."""
-    X, species, _ = iris
-    judged = simulate_pairs(species, 5, 300, [0.9] * 4 + [0.05], random_state=0, items=X.index)
-    model = quick().fit(X, judged)
-    assert nmi(species, model.labels_) > 0.85
-    table = model.annotators_
-    assert table["weight"].iloc[4] < 0 < table["weight"].iloc[:4].min()
-    assert table[["sensitivity", "specificity"]].iloc[4].max() < 0.3
+def explicit_bound(problem, state, groupings, restart):
+    """The bound of the module's docstring, one restart, a loop over everything."""
+    pairs = groupings.to_pairs()
+    n_views, prior = state.phi.shape[2], problem.prior
+    columns = [restart * n_views + g for g in range(n_views)]
+    total = 0.0
+    for i, j, m, together in zip(pairs.item_a, pairs.item_b, pairs.annotator, pairs.same):
+        alpha, not_alpha = expected_logs(state.right[0, m, restart])
+        beta, not_beta = expected_logs(state.right[1, m, restart])
+        for g, column in enumerate(columns):
+            a = state.eta[i, :, column] @ state.eta[j, :, column]
+            within, across = (alpha, not_beta) if together else (not_alpha, beta)
+            total += state.phi[m, restart, g] * (a * within + (1 - a) * across)
+    for q in state.right[:, :, restart].reshape(-1, 2):
+        total -= kl_beta(q, (prior.right, prior.wrong))
+    left = 0.0  # Σ_{l<g} E ln (1 − ν_l)
+    for g in range(n_views):
+        log_v = left
+        if g < n_views - 1:
+            here, after = expected_logs(state.sticks[restart, g])
+            log_v, left = left + here, left + after
+            total -= kl_beta(state.sticks[restart, g], (1.0, prior.stick))
+        for m in range(len(state.phi)):
+            total += state.phi[m, restart, g] * (log_v - np.log(state.phi[m, restart, g]))
+    x = problem.design.x
+    for column in columns:
+        mean, variance = state.weights.mean[:, :, column], np.exp(state.weights.log_variance[:, :, column])
+        for i, eta in enumerate(state.eta[:, :, column]):
+            inside = x[i] @ mean + x[i] ** 2 @ variance / 2
+            total += eta @ (x[i] @ mean) - logsumexp(inside) - eta @ np.log(eta)
+        total -= (variance + mean**2 - 1 - np.log(variance)).sum() / 2
+    return total
 
 
-def test_one_annotator_who_contradicts_themself():
-    """Every pair once "same" and once "apart": nothing is known, and nothing breaks."""
-    twice = Groupings.from_lists([[[*"abcdef"]], [[item] for item in "abcdef"]], annotators=["Ann", "Ann"])
-    model = quick_views().fit(None, twice)
-    assert len(model.views_) == 1
-    assert model.annotators_["n_pairs"].tolist() == [30]
-    assert np.isfinite(model.lower_bound_)
+@settings(max_examples=15)
+@given(st.integers(0, 10_000), st.integers(0, 3), st.integers(1, 4), st.integers(1, 3))
+def test_bound_is_the_formula(seed, n_features, n_views, n_annotators):
+    problem, state, groupings = tiny(seed, n_features=n_features, n_views=n_views, n_annotators=n_annotators)
+    expected = [explicit_bound(problem, state, groupings, restart) for restart in range(2)]
+    np.testing.assert_allclose(state.bounds, expected)
 
 
-def test_more_clusters_than_needed_own_nothing(iris):
-    X, species, judged = iris
-    model = quick(n_clusters=10).fit(X, judged)
-    assert model.n_clusters_ < 10
-    assert model.responsibilities_.shape == (150, model.n_clusters_)
-    assert nmi(species, model.labels_) > 0.7
-    np.testing.assert_allclose(model.responsibilities_.sum(1), 1)
-    few = quick(n_clusters=10).fit(None, Groupings.from_lists([[["a", "b"], ["c"]]]))
-    assert few.labels_.tolist() == [0, 0, 1]
+def elsewhere(probability, rng, share=1e-2):
+    """Distributions near these."""
+    other = np.moveaxis(rng.dirichlet(np.ones(probability.shape[-1]), size=probability.shape[:-1]), -1, -1)
+    return (1 - share) * probability + share * other
 
 
-def test_one_view_is_mecc(two_views):
-    X, _, judged = two_views
-    one, mecc = quick_views(max_views=1).fit(X, judged), quick(n_init=8).fit(X, judged)
-    np.testing.assert_array_equal(one.responsibilities_, mecc.responsibilities_)
-    assert one.lower_bound_ == mecc.lower_bound_
+@pytest.mark.parametrize("seed", range(3))
+def test_updates_of_annotators_are_coordinate_maxima(seed):
+    problem, state, _ = tiny(seed, n_views=3)
+    rng = np.random.default_rng(seed)
+    updated = module.update_annotators(problem, state, module.agreement_of(problem, state))
+    chosen = replace(state, phi=updated.phi)
+    best, end = bounds_of(problem, chosen), bounds_of(problem, updated)
+    assert (best > state.bounds).all()
+    for _ in range(20):
+        assert (bounds_of(problem, replace(chosen, phi=elsewhere(updated.phi, rng))) < best).all()
+        right = updated.right * np.exp(0.03 * rng.normal(size=updated.right.shape))
+        assert (bounds_of(problem, replace(updated, right=right)) < end).all()
+        sticks = updated.sticks * np.exp(0.03 * rng.normal(size=updated.sticks.shape))
+        assert (bounds_of(problem, replace(updated, sticks=sticks)) < end).all()
 
 
-@pytest.mark.parametrize(("n_annotators", "expected"), [(1, 1), (2, 1), (5, 3), (19, 10), (60, 10)])
-def test_views_to_begin_with(n_annotators, expected):
-    assert MCVC()._n_views(n_annotators) == expected
-    assert MCVC(max_views=4)._n_views(n_annotators) == 4
-    assert MECC()._n_views(n_annotators) == 1
+@pytest.mark.parametrize("explicit", [False, True])
+def test_clusters_move_towards_coordinate_maxima(explicit):
+    """Where a single item moved all the way, no other distribution of that item is better."""
+    problem, state, _ = tiny(explicit=explicit)
+    rng = np.random.default_rng(0)
+    columns = np.arange(4)
+    with patch.object(module, "_furthest_way", lambda eta, *_: np.ones(eta.shape[2])):
+        target = module.update_clusters(problem, state, columns).eta
+    for item in range(len(target)):
+        eta = state.eta.copy()
+        eta[item] = target[item]
+        best = bounds_of(problem, replace(state, eta=eta))
+        assert (best > state.bounds).all()
+        for _ in range(10):
+            eta = eta.copy()
+            eta[item] = elsewhere(target[item].T, rng).T
+            assert (bounds_of(problem, replace(state, eta=eta)) < best).all()
 
 
-def test_the_same_seed_gives_the_same(iris, fitted):
-    X, _, judged = iris
-    again = clone(fitted).fit(X, judged)
-    np.testing.assert_array_equal(again.responsibilities_, fitted.responsibilities_)
-    np.testing.assert_array_equal(again.restart_bounds_, fitted.restart_bounds_)
+def test_clusters_go_as_far_as_the_bound_does_not_fall():
+    """Judgements that clash with η: some views can go all the way, others half of it or less."""
+    ways = set()
+    for seed in range(6):
+        problem, state, _ = tiny(seed, n_views=1, n_restarts=3, missing=0.0, n_items=12)
+        state = scored(problem, replace(state, right=np.tile([[[60.0, 1.0]]], (2, 3, 3, 1))))
+        columns = np.arange(3)
+        with patch.object(module, "_furthest_way", lambda eta, *_: np.ones(eta.shape[2])):
+            direction = module.update_clusters(problem, state, columns).eta - state.eta
+        found = module.update_clusters(problem, state, columns)
+        gains = np.array([bounds_of(problem, replace(state, eta=state.eta + w * direction)) for w in module.WAYS])
+        way = module.WAYS[(gains >= state.bounds).argmax(0)]
+        np.testing.assert_allclose(found.eta, state.eta + way * direction, atol=1e-12)
+        ways |= set(way)
+    assert len(ways) > 1
 
 
-def test_profile_and_association(iris, fitted):
-    X, _, _ = iris
-    assert fitted.cluster_profile(X)[("items", "")].tolist() == np.bincount(fitted.labels_).tolist()
-    assert (fitted.association(X)["p_value"] < 1e-10).all()
-
-
-def test_warns_when_it_has_not_converged(iris):
-    X, _, judged = iris
-    with pytest.warns(ConvergenceWarning, match="MECC: .* max_iter=2 sweeps. Raise max_iter."):
-        model = quick(max_iter=2, n_init=1, tol=0).fit(X, judged)
-    assert not model.converged_
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("n_clusters", 0),
-        ("n_clusters", 2.0),
-        ("max_views", 0),
-        ("max_views", "some"),
-        ("reliability_prior", (10, 0)),
-        ("reliability_prior", 10),
-        ("reliability_prior", (1, 2, 3)),
-        ("stick_concentration", 0),
-        ("n_init", 0),
-        ("max_iter", 0),
-        ("tol", -1),
-    ],
+@settings(max_examples=30)
+@given(
+    st.integers(0, 10_000),
+    st.integers(0, 3),
+    st.integers(2, 4),
+    st.integers(1, 5),
+    st.integers(1, 4),
+    st.booleans(),
 )
-def test_wrong_parameters(iris, name, value):
-    X, _, judged = iris
-    with pytest.raises(InputError, match=f"The '{name}' parameter of MCVC must be .* instead"):
-        MCVC(**{name: value}).fit(X, judged)
+def test_no_sweep_lowers_the_bound(seed, n_features, n_clusters, n_views, n_annotators, explicit):
+    """From far away, with more and with fewer views than annotators."""
+    problem, state, _ = tiny(
+        seed,
+        n_features=n_features,
+        n_clusters=n_clusters,
+        n_views=n_views,
+        n_annotators=n_annotators,
+        explicit=explicit,
+    )
+    bounds = [state.bounds]
+    for _ in range(15):
+        state = module.step(problem, state)
+        bounds.append(state.bounds)
+    assert (np.diff(bounds, axis=0) >= -1e-8 * np.abs(bounds).max()).all()
+    np.testing.assert_allclose(state.bounds, bounds_of(problem, state))
+    np.testing.assert_allclose(state.eta.sum(1), 1)
+    assert (state.eta >= 0).all()
 
 
-def test_wrong_input(iris):
-    X, _, judged = iris
-    with pytest.raises(InputError, match="MECC needs judgements of pairs; the annotations hold none"):
-        quick().fit(None, Groupings.from_lists([[["a"]], [["b"]]]))
-    with pytest.raises(InputError, match="missing"):
-        quick().fit(X.mask(X > 2), judged)
-    with pytest.raises(InputError, match="150 rows and the annotations 149 items"):
-        quick().fit(X.to_numpy(), judged[:149].by_position())
-    with pytest.raises(InputError, match="the target y is None"):
-        quick().fit(X, None)
+@settings(max_examples=8)
+@given(st.integers(0, 10_000), st.integers(0, 3))
+def test_no_sweep_lowers_the_bound_when_views_empty(seed, n_features):
+    """Annotators who agree but for a tenth leave most of four views, and come to rest in few."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(3, size=40)
+    said = np.where(rng.random((40, 4)) < 0.9, truth[:, None], rng.integers(3, size=(40, 4)))
+    features = np.eye(3)[truth, :n_features] + rng.normal(size=(40, n_features))
+    problem = Problem.of(features, PairEvidence.of(Groupings.from_matrix(said)), Prior(), 3)
+    state = module.init(problem, 4, 3, rng=rng)
+    bounds = []
+    for _ in range(12):
+        state = module.step(problem, state)
+        bounds.append(state.bounds)
+    empty = state.phi.sum(0) <= module.FOLLOWED
+    assert empty.any()
+    assert (state.of_views[empty.ravel()] >= problem.unused[2]).all()
+    # a view is given up while an annotator is in it with probability 1e-8, whose judgements are then lost
+    assert (np.diff(bounds, axis=0) >= -1e-7 * np.abs(bounds).max()).all()
+    np.testing.assert_allclose(state.bounds, bounds_of(problem, state))
+
+
+def test_listed_and_implied_evidence_give_the_same_states():
+    ends = []
+    for explicit in (False, True):
+        problem, state, _ = tiny(explicit=explicit)
+        for _ in range(6):
+            state = module.step(problem, state)
+        ends.append(state)
+    for name in ("eta", "phi", "right", "sticks", "bounds", "of_views"):
+        np.testing.assert_allclose(getattr(ends[0], name), getattr(ends[1], name), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(ends[0].weights.mean, ends[1].weights.mean, rtol=1e-8, atol=1e-10)
+
+
+def test_restarts_do_not_touch_each_other():
+    problem, together, _ = tiny(n_restarts=4, n_views=3)
+    some = np.array([2, 0])
+    alone = together.of_restarts(some)
+    for _ in range(6):
+        together, alone = module.step(problem, together), module.step(problem, alone)
+    chosen = together.of_restarts(some)
+    for name in ("eta", "phi", "right", "sticks", "bounds", "of_views"):
+        np.testing.assert_allclose(getattr(alone, name), getattr(chosen, name), rtol=1e-8, atol=1e-10)
+    np.testing.assert_array_equal(chosen.bounds, together.bounds[some])
+    np.testing.assert_array_equal(chosen.eta[:, :, 3:], together.eta[:, :, :3])
+
+
+def log_evidence(pairs, prior, n_items):
+    """ln p(S) of two clusters and two views without features: over all clusters and views; the rest by integrals."""
+    points, shares = np.polynomial.hermite_e.hermegauss(80)
+    p = 1 / (1 + np.exp(-np.sqrt(2) * points))  # softmax of two N(0, 1): their difference is N(0, 2)
+    all_z = np.array(list(itertools.product([0, 1], repeat=n_items)))
+    of_z = np.array([np.log((shares * p ** (z == 0).sum() * (1 - p) ** (z == 1).sum()).sum()) for z in all_z])
+    of_z -= np.log(shares.sum())
+    np.testing.assert_allclose(logsumexp(of_z), 0, atol=1e-12)
+    right = np.array([prior.right, prior.wrong])
+    n_annotators = pairs.n_annotators
+    of_judgements = np.zeros((n_annotators, len(all_z)))  # ln p(S^m | z of the view of m)
+    for m in range(n_annotators):
+        mine = pairs.annotator == m
+        for number, z in enumerate(all_z):
+            alike = (z[pairs.item_a] == z[pairs.item_b])[mine]
+            same = pairs.same[mine]
+            within = right + np.array([(alike & same).sum(), (alike & ~same).sum()])
+            across = right + np.array([(~alike & ~same).sum(), (~alike & same).sum()])
+            of_judgements[m, number] = betaln(*within) + betaln(*across) - 2 * betaln(*right)
+    terms = []
+    for c in itertools.product([0, 1], repeat=n_annotators):
+        n_second = sum(c)
+        of_c = betaln(1 + n_annotators - n_second, prior.stick + n_second) - betaln(1, prior.stick)
+        views = [logsumexp(of_z + of_judgements[np.equal(c, g)].sum(0)) for g in (0, 1)]
+        terms.append(of_c + sum(views))
+    return logsumexp(terms)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bound_is_below_the_evidence(seed):
+    """Of every state, and near it at the end: the gap is the posterior's symmetry and its factorisation."""
+    problem, state, groupings = tiny(
+        seed, n_features=0, n_clusters=2, n_views=2, n_items=5, n_annotators=3, n_restarts=8
+    )
+    evidence = log_evidence(groupings.to_pairs(), problem.prior, 5)
+    assert (state.bounds < evidence).all()
+    for _ in range(40):
+        state = module.step(problem, state)
+        assert (state.bounds < evidence).all()
+    assert state.bounds.max() > evidence - 6  # of about 20 nats: 2 to 5.5
+
+
+def test_expected_log_sticks():
+    sticks = np.array([[[2.0, 3.0], [1.0, 4.0]]])
+    (first, others), (second, last) = (expected_logs(q) for q in sticks[0])
+    np.testing.assert_allclose(module.expected_log_sticks(sticks), [[first, others + second, others + last]])
+    np.testing.assert_array_equal(module.expected_log_sticks(np.ones((2, 0, 2))), np.zeros((2, 1)))
+
+
+def test_views_without_annotators_take_the_better_state():
+    problem, state, _ = tiny(n_views=3, n_restarts=1)
+    phi = np.tile([1.0, 0.0, 0.0], (3, 1, 1))
+    state = scored(problem, replace(state, phi=phi))
+    weights, eta, bound = problem.unused
+    kept = module.leave(problem, replace(state, of_views=np.array([0.0, bound + 1, bound - 1])), np.array([1, 2]))
+    np.testing.assert_array_equal(kept.eta[:, :, :2], state.eta[:, :, :2])
+    np.testing.assert_array_equal(kept.eta[:, :, 2:], eta)
+    np.testing.assert_array_equal(kept.weights.mean[:, :, 2:], weights.mean)
+    np.testing.assert_array_equal(kept.of_views, [0.0, bound + 1, bound])
+    moved = module.step(problem, state)
+    assert (moved.bounds > state.bounds).all()
+    np.testing.assert_array_equal(moved.of_views[1:], bound)
+
+
+@pytest.mark.parametrize("n_features", [0, 3])
+def test_start(n_features):
+    """Annotators' reliabilities at their prior, memberships those of the weights, or at random without features."""
+    problem, *_ = tiny(n_features=n_features)
+    state = module.init(problem, 3, 4, rng=np.random.default_rng(0))
+    assert state.eta.shape == (9, 3, 12)
+    np.testing.assert_allclose(state.phi.sum(2), 1)
+    np.testing.assert_array_equal(state.right, np.broadcast_to([4.0, 2.0], (2, 3, 4, 2)))
+    np.testing.assert_array_equal(state.sticks, np.broadcast_to([1.0, 1.5], (4, 2, 2)))
+    of_weights = softmax(np.einsum("il,lkp->ikp", problem.design.x, state.weights.mean), axis=1)
+    assert np.allclose(state.eta, of_weights) == (n_features > 0)
+    assert np.abs(state.eta - state.eta[:1]).max() > 0.1
+
+
+@pytest.mark.parametrize("batch", [1 << 24, 1])
+def test_run_keeps_the_best_restart(batch):
+    problem, *_ = tiny()
+    with patch.object(module, "BATCH_ENTRIES", batch):
+        trace, bounds = module.run(problem, 2, n_init=3, max_iter=300, tol=1e-6, rng=np.random.default_rng(0))
+    assert bounds.shape == (3,)
+    assert trace.lower_bound >= bounds.max()
+    assert trace.state.bounds == pytest.approx([trace.lower_bound])
+    assert (np.diff(trace.lower_bounds) >= -1e-9).all()
+    assert trace.converged
+
+
+def planted_views(seed, *, n_items=600, accuracy=None, pairs_each=400, n_each=10, distance=2.5):
+    """Two clusterings into three of the same items, each told by three features and judged by its own annotators.
+
+    Annotators "a 1", … judge by the first view, "b 1", … by the second; accuracies fall from .95 to .70 in both.
+    """
+    rng = np.random.default_rng(seed)
+    views = [rng.integers(3, size=n_items) for _ in range(2)]
+    centers = [distance * np.sqrt(2) * np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in views]
+    X = np.column_stack([center[view] + rng.normal(size=(n_items, 3)) for view, center in zip(views, centers)])
+    accuracy = np.linspace(0.95, 0.70, n_each) if accuracy is None else accuracy
+    frames = []
+    for view, name in zip(views, "ab"):
+        judged = simulate_pairs(view, n_each, pairs_each, accuracy, random_state=int(rng.integers(2**31)))
+        frame = judged.to_frame()
+        frames.append(frame.assign(annotator=name + frame["annotator"].str.removeprefix("annotator")))
+    return (X - X.mean(0)) / X.std(0), views, Pairs.from_frame(pd.concat(frames), items=range(n_items))
+
+
+def test_recovers_two_views():
+    X, views, pairs = planted_views(0, n_items=150, n_each=3, pairs_each=400, accuracy=0.9)
+    problem = Problem.of(X, PairEvidence.of(pairs), Prior(), 3)
+    trace, _ = module.run(problem, 3, n_init=8, max_iter=300, tol=1e-6, rng=np.random.default_rng(0))
+    held = trace.state.phi[:, 0].argmax(1)
+    first, second = (held[pairs.annotators.str.startswith(name)] for name in "ab")
+    assert len(set(first)) == len(set(second)) == 1
+    assert first[0] != second[0]
+    for view, column in zip(views, (first[0], second[0])):
+        assert nmi(view, trace.state.eta[:, :, column].argmax(1)) > 0.95

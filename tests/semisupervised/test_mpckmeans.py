@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import Groupings, Pairs
 from consilience.errors import InputError
-from consilience.metrics import nmi
-from consilience.semisupervised import constrained_kmeans as core
+from consilience.metrics.clusterings import nmi
+from consilience.semisupervised import mpckmeans as core
 from consilience.semisupervised.constraints import Constraints, colour_classes
-from consilience.semisupervised.mpckmeans import MPCKMeans
+from consilience.semisupervised.mpckmeans_estimator import MPCKMeans
 from consilience.simulation.pairs import simulate_pairs
 
 KINDS = [(None, False), ("diagonal", False), ("diagonal", True), ("full", False), ("full", True)]

@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import Groupings, Pairs
 from consilience.errors import InputError
-from consilience.metrics import nmi
+from consilience.metrics.clusterings import nmi
 from consilience.semisupervised import semicrowd as module
-from consilience.semisupervised.semicrowd import SemiCrowd
+from consilience.semisupervised.semicrowd_estimator import SemiCrowd
 from consilience.simulation.pairs import simulate_pairs
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chisquare
 
 from consilience.errors import InputError
-from consilience.metrics import ari
+from consilience.metrics.clusterings import ari
 from consilience.simulation import simulate_crowd, simulate_experts
 from consilience.simulation.experts import merge_classes, split_classes
 

@@ -44,9 +44,9 @@ from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
-from consilience.base import CrowdEstimator, as_groupings
+from consilience.annotations.given import require_no_second
 from consilience.errors import InputError
-from consilience.given_annotations import require_no_second
+from consilience.estimators.base import CrowdEstimator, as_groupings
 from consilience.inference import Trace, iterate, restarts
 from consilience.inference.exponential_family import (
     entropy_categorical,

@@ -11,12 +11,12 @@ import pandas as pd
 from jaxtyping import Bool, Int
 
 from consilience.annotations import Annotations, Groupings
+from consilience.annotations.display import names_in_short, table
 from consilience.annotations.name_lists import listed as listed_names
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.annotations.spelling import near_spelling
-from consilience.display import names_in_short, table
 from consilience.errors import InputError
-from consilience.parameters import is_whole
+from consilience.estimators.parameters import is_whole
 
 
 @dataclass(frozen=True, repr=False)

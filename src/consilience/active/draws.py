@@ -18,8 +18,9 @@ import numpy as np
 from jaxtyping import Int
 
 from consilience.annotations import Groupings
-from consilience.consensus import SubsetFusion, fusing
-from consilience.consensus import grouping_mixture as mixture
+from consilience.consensus import SubsetFusion
+from consilience.consensus.groupings import grouping_mixture as mixture
+from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.inference.memberships import Memberships
 
 N_SAMPLES = 16  # draws of the clusters that strategies are given

@@ -1,7 +1,8 @@
 """Our own strategy: ask together about items of which the posterior cannot tell whether they belong together.
 
-Draws of the clusters from the posterior of the mixture of groupings (`consilience.consensus.grouping_mixture`) are
-kept and moved on from round to round, by a few sampling sweeps each. With p_ij the share of the draws in which i and j
+Draws of the clusters from the posterior of the mixture of groupings
+(`consilience.consensus.groupings.grouping_mixture`) are kept and moved on from round to round, by a few sampling sweeps
+each. With p_ij the share of the draws in which i and j
 are of one cluster,
 
     V_ij = (p_ij (1 − p_ij) + ε) / (1 + P_ij)
@@ -27,7 +28,7 @@ from jaxtyping import Float, Int
 from consilience.active.pair_counts import PairCounts
 from consilience.active.strategies import Situation, Strategy
 from consilience.annotations.types import Real
-from consilience.parameters import is_number, require
+from consilience.estimators.parameters import is_number, require
 
 LITTLE = 1e-3  # ε above: what asking about a pair is worth of which all draws say the same
 

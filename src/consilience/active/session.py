@@ -20,14 +20,14 @@ from consilience.active.stability import Decision, Forecast, decide, forecast, r
 from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings, concat
 from consilience.annotations.canonical import arrange
+from consilience.annotations.display import facts
 from consilience.annotations.names import is_default, plain
 from consilience.annotations.types import Integer, Names, RandomSource
 from consilience.consensus import SubsetFusion
-from consilience.consensus.subset_fusion import require_at_most
-from consilience.display import facts
+from consilience.consensus.groupings.subset_fusion_estimator import require_at_most
 from consilience.errors import InputError, MatchingError
-from consilience.metrics import nmi
-from consilience.parameters import check_random_state, is_number, is_whole, require, require_common
+from consilience.estimators.parameters import check_random_state, is_number, is_whole, require, require_common
+from consilience.metrics.clusterings import nmi
 
 
 class ActiveSession(BaseEstimator):

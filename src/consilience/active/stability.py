@@ -22,10 +22,10 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.annotations import Groupings
+from consilience.annotations.display import facts
 from consilience.annotations.names import inverse
-from consilience.display import facts
 from consilience.errors import InputError
-from consilience.metrics import nmi
+from consilience.metrics.clusterings import nmi
 
 
 @dataclass(frozen=True)

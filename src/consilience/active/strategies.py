@@ -42,7 +42,7 @@ from sklearn.base import BaseEstimator
 from consilience.active.drawing import PairWeights, draw_subset
 from consilience.active.pair_counts import PairCounts
 from consilience.annotations.types import Integer, Real
-from consilience.parameters import is_number, is_whole, require
+from consilience.estimators.parameters import is_number, is_whole, require
 
 
 @dataclass(frozen=True)

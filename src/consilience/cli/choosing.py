@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from inspect import signature
 from typing import Any
 
 from consilience import registry
@@ -92,3 +94,23 @@ def _instead(known: registry.Entry, clusters: int | str = "N") -> str:
     if known.clusters is None:
         return "Its number is that of the consensus that it is made of."
     return "Give --clusters N, or let 'consilience compare --clusters 2:8' try several."
+
+
+def make_estimator(name: str, settings: Mapping[str, Any]) -> Any:
+    """Make an estimator of the registry that shows its progress.
+
+    Raises
+    ------
+    InputError
+        There is no such estimator, or it has no such parameter.
+    """
+    made = registry.estimator(name)
+    known = signature(made).parameters
+    for key in settings:
+        if key not in known:
+            near = get_close_matches(key, known, n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            has = ", ".join(known) or "none"
+            raise InputError(f"{name} has no parameter {key!r}; it has {has}.{hint}")
+    usual = {"verbose": True, "random_state": 0}
+    return made(**{key: value for key, value in usual.items() if key in known} | dict(settings))

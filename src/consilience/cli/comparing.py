@@ -14,16 +14,16 @@ import pandas as pd
 from consilience import registry
 from consilience.annotations import Annotations
 from consilience.annotations.names import plain
+from consilience.cli.choosing import make_estimator
 from consilience.cli.evidence import Material, read_material
-from consilience.cli.fitting import make_estimator
 from consilience.cli.messages import note, say, say_json
 from consilience.cli.options import FeatureOptions
 from consilience.cli.outputs import require_outputs, write_table
 from consilience.cli.preparing import behind, steps_for
-from consilience.comparison import Comparison
-from consilience.comparison import compare as compare_models
-from consilience.entrants import candidates, final
 from consilience.errors import InputError
+from consilience.selection.candidates import candidates, final
+from consilience.selection.comparison import Comparison
+from consilience.selection.comparison import compare as compare_models
 
 MOST_NUMBERS = 5  # of clusters, between the lowest and the highest
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,10 @@ import click
 import pandas as pd
 
 from consilience import registry
+from consilience.annotations.files.atomic import replacing
 from consilience.cli.applying import last_step
-from consilience.cli.choosing import choose, said_why, with_clusters
+from consilience.cli.choosing import choose, make_estimator, said_why, with_clusters
+from consilience.cli.comparing import choose_by_comparing
 from consilience.cli.evidence import Evidence, Material, evidence_for, read_material
 from consilience.cli.messages import UndecidedError, note, printable, say, say_json
 from consilience.cli.options import FeatureOptions
@@ -27,7 +28,6 @@ from consilience.cli.tables import read_scores
 from consilience.cli.verdict import suggestions, verdict
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
-from consilience.writing import replacing
 
 AUTO = "auto"
 COMMON = ("random_state", "n_jobs")  # settings that every model may take
@@ -111,8 +111,6 @@ def chosen(
 ) -> tuple[str, Mapping[str, Any], str]:
     """Name of the model to fit, its settings, and why it is that one."""
     if model == AUTO:
-        from consilience.cli.comparing import choose_by_comparing
-
         return choose_by_comparing(
             material, settings=settings, standardize=standardize, feature_options=feature_options
         )
@@ -187,26 +185,6 @@ def fitted(
         return estimator, estimator, legible(steps, table)
     estimator = behind(steps, estimator).fit(table, evidence.annotations)
     return estimator, *as_shown(estimator, table)
-
-
-def make_estimator(name: str, settings: Mapping[str, Any]) -> Any:
-    """Make an estimator of the registry that shows its progress.
-
-    Raises
-    ------
-    InputError
-        There is no such estimator, or it has no such parameter.
-    """
-    made = registry.estimator(name)
-    known = signature(made).parameters
-    for key in settings:
-        if key not in known:
-            near = get_close_matches(key, known, n=1, cutoff=0.5)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            has = ", ".join(known) or "none"
-            raise InputError(f"{name} has no parameter {key!r}; it has {has}.{hint}")
-    usual = {"verbose": True, "random_state": 0}
-    return made(**{key: value for key, value in usual.items() if key in known} | dict(settings))
 
 
 def require_arguments(model: str, names: Sequence[str]) -> None:

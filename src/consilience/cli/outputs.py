@@ -11,13 +11,13 @@ from typing import IO
 
 import pandas as pd
 
+from consilience.annotations.files.atomic import naming, replacing, require_file_name, unpacked
 from consilience.annotations.files.sources import STANDARD_INPUT, TEXT, import_pyarrow
 from consilience.annotations.files.writing import Writer
 from consilience.cli.interruptions import undivided
 from consilience.cli.messages import as_json, say_data
 from consilience.cli.result_folder import MODEL, REPORT, SUMMARY, checksum_of, fit_in
 from consilience.errors import InputError
-from consilience.writing import naming, replacing, require_file_name, unpacked
 
 
 def require_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None], *, of: Path | None = None) -> None:

@@ -27,9 +27,17 @@ from pathlib import Path
 from typing import Any
 
 from consilience import registry
+from consilience.annotations.files.atomic import (
+    LEFTOVER,
+    left_behind,
+    locked,
+    naming,
+    remove_leftovers,
+    synchronise,
+    temporary_folder,
+)
 from consilience.cli.interruptions import undivided
 from consilience.errors import InputError
-from consilience.writing import LEFTOVER, left_behind, locked, naming, remove_leftovers, synchronise, temporary_folder
 
 SUMMARY, REPORT, MODEL = "summary.json", "report.html", "model.zip"
 OF_CLASSES = (REPORT, "labels.csv", "annotators.csv", "confusion.csv", "counts.csv", MODEL, SUMMARY)

@@ -1,15 +1,15 @@
 """Estimators that need only what people said: ``fit(annotations)``."""
 
-from consilience.consensus.crowdclustering import Crowdclustering
-from consilience.consensus.cspa import CSPA
-from consilience.consensus.dawid_skene import DawidSkene
-from consilience.consensus.kcc import KCC
-from consilience.consensus.majority_vote import MajorityVote
-from consilience.consensus.meta_clustering import MetaClustering
-from consilience.consensus.product_mixture import ProductMixture
-from consilience.consensus.spectral_em import SpectralEM
-from consilience.consensus.stagewise_em import StagewiseEM
-from consilience.consensus.subset_fusion import SubsetFusion
+from consilience.consensus.groupings.cspa_estimator import CSPA
+from consilience.consensus.groupings.kcc_estimator import KCC
+from consilience.consensus.groupings.meta_clustering_estimator import MetaClustering
+from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion
+from consilience.consensus.labels.dawid_skene_estimator import DawidSkene
+from consilience.consensus.labels.majority_vote_estimator import MajorityVote
+from consilience.consensus.labels.product_mixture_estimator import ProductMixture
+from consilience.consensus.labels.spectral_em_estimator import SpectralEM
+from consilience.consensus.labels.stagewise_em_estimator import StagewiseEM
+from consilience.consensus.pairs.crowdclustering_estimator import Crowdclustering
 
 __all__ = [
     "CSPA",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch
 
-from consilience.display import names_in_short, table
+from consilience.annotations.display import names_in_short, table
 
 
 class DataBunch(Bunch):

@@ -20,7 +20,7 @@ from consilience.deep.networks import Same, Shape
 from consilience.deep.running import Model
 from consilience.deep.teaching import teach_positions
 from consilience.deep.training import Data, Fit, Plan
-from consilience.parameters import is_number, require
+from consilience.estimators.parameters import is_number, require
 
 AS_IN_PAPER: dict[str, Any] = {
     "optimiser": "momentum",

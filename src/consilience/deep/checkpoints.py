@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
+from consilience.annotations.files.atomic import replacing
 from consilience.errors import InputError
-from consilience.writing import replacing
 
 Arrays = dict[str, np.ndarray]
 REMEMBERED = ".remembered"

@@ -19,8 +19,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.canonical import Arrangement, arrange, arrange_items
+from consilience.annotations.given import values_of_missing
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names, RandomSource, Self
-from consilience.base import CrowdEstimator
 from consilience.deep import checkpoints, running
 from consilience.deep.components import Components, moments_of_clusters, owned_components
 from consilience.deep.judgements import Judgements, annotated_items, judgements
@@ -28,10 +28,10 @@ from consilience.deep.networks import LIKELIHOODS, Shape
 from consilience.deep.running import Course, Model
 from consilience.deep.training import CHUNK_SIZE, DESCENTS, Data, Fit, Plan
 from consilience.errors import InputError
-from consilience.given_annotations import values_of_missing
-from consilience.judging import rates_of_table, score_of_clusters
-from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
-from consilience.progress import counting
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
+from consilience.estimators.scoring import rates_of_table, score_of_clusters
+from consilience.inference.progress import counting
 
 LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
 LEAST_EPOCHS = 25  # and the least number of them
@@ -216,8 +216,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.
 
-        Higher is better, also across numbers of clusters; see `consilience.judging`. `consilience.comparison.compare`
-        says more, such as by how much a model leads.
+        Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
+        `consilience.selection.compare` says more, such as by how much a model leads.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ from jaxtyping import Float, PRNGKeyArray, PyTree
 from consilience.deep.exponential_family import expected_log, kl_dirichlet
 from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
 from consilience.deep.networks import Perceptron, apply
-from consilience.progress import counting
+from consilience.inference.progress import counting
 
 NETWORK_STEPS = 5  # a sweep
 DAMPING = 0.5

@@ -11,6 +11,7 @@ import pandas as pd
 from jaxtyping import Float, PyTree
 
 from consilience.annotations.canonical import arrange
+from consilience.annotations.given import values_of_missing
 from consilience.annotations.types import (
     AnnotationsLike,
     Count,
@@ -29,9 +30,8 @@ from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.errors import InputError
-from consilience.given_annotations import values_of_missing
-from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
-from consilience.view_estimator import ViewEstimator
+from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
+from consilience.estimators.views import ViewEstimator
 
 MOST_VIEWS = 10  # that "auto" allows
 LARGEST_VIEWS = 1000  # that may be asked for

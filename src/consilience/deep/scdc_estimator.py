@@ -19,7 +19,7 @@ from consilience.deep.networks import Perceptron, Same, Shape
 from consilience.deep.running import Model
 from consilience.deep.teaching import teach_classifier
 from consilience.deep.training import Data, Fit, Method, Plan
-from consilience.parameters import is_whole, require
+from consilience.estimators.parameters import is_whole, require
 
 
 class SCDC(DeepClustering):

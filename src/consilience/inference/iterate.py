@@ -11,8 +11,8 @@ import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
+from consilience.inference.progress import Bar, Count, counting, current, joining
 from consilience.inference.threads import one_blas_thread
-from consilience.progress import Bar, Count, counting, current, joining
 
 MOST_THREADS = 4  # for each processor
 

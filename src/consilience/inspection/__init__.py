@@ -1,6 +1,5 @@
 """Looking at a fitted model: who agrees with whom, plots, and a report of one file."""
 
-from consilience.inspection.agreement import annotator_agreement, order_by_agreement
 from consilience.inspection.annotator_plots import plot_annotators
 from consilience.inspection.co_occurrence_plots import plot_co_occurrence, plot_dendrogram
 from consilience.inspection.deep_plots import plot_latent, plot_samples, plot_training, plot_worker_weights
@@ -9,6 +8,7 @@ from consilience.inspection.heatmaps import plot_agreement, plot_confusion, plot
 from consilience.inspection.plots import plot_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.report import report
 from consilience.inspection.stagewise_plots import plot_conditional_information, plot_stagewise
+from consilience.metrics.agreement import annotator_agreement, order_by_agreement
 
 __all__ = [
     "annotator_agreement",

@@ -27,7 +27,7 @@ from consilience.inspection.tables import (
     row,
     significant,
 )
-from consilience.profiles import association
+from consilience.metrics.profiles import association
 
 SURE = 0.9
 CERTAINTIES = ((0.99, 1.0), (0.9, 0.99), (0.7, 0.9), (0.5, 0.7), (0.0, 0.5))

@@ -44,8 +44,8 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
-from consilience.alignment import rows_of_items
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations.alignment import rows_of_items
 
 LEVEL = 0.01  # answers at random are taken for more in so few of a hundred studies
 N_PERMUTATIONS = 499

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from consilience.annotations.names import name_index
 from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
+from consilience.estimators.parameters import check_random_state, is_whole
 from consilience.inspection.answer import Answer
 from consilience.inspection.curves import legend_inside, spaced_ticks, whole_numbers
 from consilience.inspection.fitting import (
@@ -33,7 +34,6 @@ from consilience.inspection.panels import curve_panels, host_of, label_curves
 from consilience.inspection.projection import own_annotations, raw_features, that_has, unwrap
 from consilience.inspection.scatter import LONGEST, draw_items, sampled, some_of
 from consilience.inspection.style import Look, Place, axes_of, tidy
-from consilience.parameters import check_random_state, is_whole
 
 __all__ = ["plot_latent", "plot_samples", "plot_training", "plot_worker_weights"]
 

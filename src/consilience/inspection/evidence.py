@@ -22,9 +22,9 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.base import as_groupings
-from consilience.consensus import fusing
-from consilience.consensus.evidence_silhouette import EvidenceSilhouette
+from consilience.annotations.given import as_groupings
+from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
 from consilience.inference.memberships import Memberships, presented, together
 from consilience.inference.spectral import rows_of_length_one

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations import Groupings
-from consilience.consensus.fusing import agreement_with
+from consilience.consensus.groupings.subset_fusion import agreement_with
 from consilience.inference.memberships import Memberships
 from consilience.inspection import annotator_tables
 from consilience.inspection.answer import Answer

@@ -15,7 +15,6 @@ from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings, Labels
 from consilience.errors import InputError
-from consilience.inspection.agreement import adjusted_rand, annotator_agreement, order_by_agreement
 from consilience.inspection.co_occurrence_plots import name_both
 from consilience.inspection.fitting import (
     LETTER,
@@ -42,6 +41,7 @@ from consilience.inspection.names import as_text, counted, width
 from consilience.inspection.panels import host_of, panels_in
 from consilience.inspection.projection import unwrap
 from consilience.inspection.style import Look, Place, axes_of, small
+from consilience.metrics.agreement import adjusted_rand, annotator_agreement, order_by_agreement
 
 __all__ = ["plot_agreement", "plot_confusion", "plot_mapping"]
 

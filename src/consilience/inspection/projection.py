@@ -15,12 +15,10 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from consilience import alignment
-from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations import Annotations, Groupings, Labels, Pairs, alignment
+from consilience.annotations.given import as_groupings, read_given, with_names
 from consilience.annotations.names import MISSING, plain
-from consilience.base import as_groupings
 from consilience.errors import InputError
-from consilience.given_annotations import read_given, with_names
 from consilience.inspection.answer import Answer, names_classes
 from consilience.inspection.names import as_text
 

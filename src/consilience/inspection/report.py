@@ -8,11 +8,11 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from consilience.annotations.files.atomic import replacing
 from consilience.inspection.names import as_text
 from consilience.inspection.sections import default_title, key_findings, sections
 from consilience.inspection.style import plain_text
 from consilience.inspection.subject import Subject
-from consilience.writing import replacing
 
 __all__ = ["report"]
 

@@ -26,7 +26,6 @@ from consilience.inspection import (
     label_tables,
     view_sections,
 )
-from consilience.inspection.agreement import order_by_agreement
 from consilience.inspection.answer import Answer
 from consilience.inspection.group_names import called
 from consilience.inspection.heat_sheet import MOST_NAMED
@@ -37,6 +36,7 @@ from consilience.inspection.plots import plot_clusters, plot_lower_bound, plot_p
 from consilience.inspection.style import Sheet
 from consilience.inspection.subject import Figure, Section, Subject
 from consilience.inspection.tables import Column, Download, Table, name_text, number, percent, row
+from consilience.metrics.agreement import order_by_agreement
 
 NAMES = 12  # names that a sentence lists
 WEAKEST = 3

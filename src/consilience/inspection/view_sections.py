@@ -18,7 +18,7 @@ from consilience.inspection.style import Sheet
 from consilience.inspection.subject import Figure, Section, Subject
 from consilience.inspection.svg import swatch
 from consilience.inspection.tables import Cell, Column, Table, names_cell, number, percent, row
-from consilience.metrics import nmi
+from consilience.metrics.clusterings import nmi
 
 LISTED = 12
 

@@ -20,9 +20,9 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
+from consilience.annotations.files.atomic import replacing
 from consilience.errors import SavedModelError
 from consilience.persistence.kinds import NUMERIC
-from consilience.writing import replacing
 
 DOCUMENT = "model.json"
 NPY_VERSION = (1, 0)

@@ -8,9 +8,9 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from consilience.active.strategies import Strategy
-from consilience.base import CrowdEstimator
 from consilience.errors import InputError
-from consilience.parameters import is_one_of
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.parameters import is_one_of
 from consilience.persistence import attributes, parts
 from consilience.persistence.checks import Check, Sizes
 from consilience.persistence.relations import broken

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 import consilience
 from consilience import registry
 from consilience.errors import InputError, MissingDependencyError, SavedModelError, SavedModelWarning
-from consilience.parameters import shown
+from consilience.estimators.parameters import shown
 from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
 from consilience.persistence.contents import problem_of

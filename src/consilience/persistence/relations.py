@@ -10,8 +10,8 @@ import pandas as pd
 
 from consilience.active import asked
 from consilience.annotations import Groupings
-from consilience.base import CrowdEstimator
 from consilience.consensus import SubsetFusion
+from consilience.estimators.base import CrowdEstimator
 from consilience.persistence.checks import LARGEST, is_plain
 
 Broken = Iterator[str]

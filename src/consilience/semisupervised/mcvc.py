@@ -1,342 +1,315 @@
-"""The estimators of `multiple_views`: Chang et al. (2017), MCVC, and MECC, which is MCVC with one view."""
+"""Multiple clustering views from multiple uncertain experts: pairs judged by one of several clusterings.
+
+Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017), Multiple Clustering Views from Multiple Uncertain Experts, ICML (MCVC);
+with one view, Chang et al. (2017), Clustering from Multiple Uncertain Experts, AISTATS (MECC).
+
+Model
+-----
+    ν_g ~ Beta(1, γ),  v_g = ν_g Π_{l<g} (1 − ν_l)     g = 1 … G; the last stick takes the rest
+    c_m ~ Categorical(v)                              the view by which annotator m judges
+    w_lk^g ~ N(0, 1)                                  weights of cluster k in view g, with an intercept
+    z_i^g ~ softmax(x_i·w_1^g, …, x_i·w_K^g)          cluster of item i in view g
+    α_m, β_m ~ Beta(10, 1)                            sensitivity and specificity
+    S_ij^m = 1 with probability α_m if z_i = z_j in view c_m, else with probability 1 − β_m
+
+Symbols
+-------
+    paper     here             shape
+    η         eta              (items, clusters, columns)     q(z_i^g = k); a column is a view of a restart
+    W, b      weights          (features + 1, clusters, columns)   Gaussian
+    φ         phi              (annotators, restarts, views)  q(c_m = g)
+    α, β      right            (2, annotators, restarts, 2)   Beta: of α, then of β
+    ν         sticks           (restarts, views − 1, 2)       Beta
+    a_ij^g    Σ_k η_ik η_jk
+    w_ij^m    pair weights     E ln(α / (1 − β)) if S = 1, else E ln((1 − α) / β)
+
+Updates
+-------
+    q(α_m) = Beta(10 + Σ A S, 1 + Σ A (1 − S)),  q(β_m) = Beta(10 + Σ (1−A)(1−S), 1 + Σ (1−A) S),  A = Σ_g φ_mg a^g
+    ln φ_mg = E ln v_g + Σ w_ij^m a_ij^g + const
+    q(ν_g)  = Beta(1 + Σ_m φ_mg, γ + Σ_m Σ_{l>g} φ_ml)
+    ln η_ik = x_i·E w_k + Σ_m φ_mg Σ_j w_ij^m η_jk + const
+    q(W)    raises a bound on the expected log-softmax (`inference.gaussian_softmax`)
+
+Decided here
+------------
+All items move at once: each goes some way towards its update, the furthest of 1, 1/2, 1/4 … at which the bound does not
+fall; the direction is one of ascent, so that some way always does. Restarts run side by side as columns; those behind
+are left as soon as the bounds stand nearly still. A view that no annotator follows is no longer swept; it is set to a
+state that is good in their absence, unless its own is better. Without features the first η are drawn at random, else
+they are those of the first weights.
+"""
 
 from __future__ import annotations
 
-import math
-import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
-import pandas as pd
-from jaxtyping import Float
-from scipy.special import softmax
+from jaxtyping import Float, Int
+from scipy.special import entr, softmax
 
-from consilience.annotations.base import Annotations
-from consilience.annotations.canonical import arrange
-from consilience.annotations.types import (
-    AnnotationsLike,
-    Count,
-    FeaturesLike,
-    Flag,
-    Integer,
-    Literal,
-    Missing,
-    RandomSource,
-    Real,
-    Reals,
-    Self,
-)
-from consilience.errors import InputError
-from consilience.given_annotations import values_of_missing
-from consilience.inference.iterate import UnsettledWarning
+from consilience.inference import Trace, gaussian_softmax, iterate
+from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
+from consilience.inference.gaussian_softmax import Design, Weights
 from consilience.inference.pair_evidence import PairEvidence
-from consilience.inference.threads import one_blas_thread
-from consilience.parameters import check_random_state, is_number, is_one_of, is_whole, require
-from consilience.semisupervised import multiple_views
-from consilience.semisupervised.multiple_views import Prior, Problem, State
-from consilience.view_estimator import ViewEstimator
 
-MOST_VIEWS = 10  # that "auto" allows
-LARGEST_VIEWS = 1000  # that may be asked for
-N_DRAWS = 100  # of the weights, over which predictions are averaged
+FIRST_DEVIATION = 0.001  # of the weights
+WEIGHT_STEPS = 3  # a sweep
+WAYS = 0.5 ** np.arange(12)  # towards the update of η
+FOLLOWED = 1e-8  # annotators, expected, from which on a view is swept
+LOOSE_TOL = 1e-4  # at which restarts are compared
+KEPT = 5  # restarts that go on to `tol`
+BATCH_ENTRIES = 1 << 24  # of η held at a time: an eighth of a gigabyte, of which a sweep needs nine
 
-
-class _UncertainExperts(ViewEstimator):
-    """What MCVC and MECC share: all but the number of views."""
-
-    _does_without_features = True
-
-    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features), or None
-            Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
-            its index, an array by position. Without features (None) the judgements alone tell the clusters apart.
-        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
-            Judgements of pairs. A grouping judges every two of its items; they are never listed.
-        missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
-
-        Returns
-        -------
-        fitted estimator
-
-        Raises
-        ------
-        InputError
-            Features and annotations that do not fit each other, annotations without judgements, or a wrong parameter.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The kept restart still improved after `max_iter` sweeps.
-        """
-        self._check_parameters()
-        self._require_annotations(X, y)
-        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
-            delattr(self, name)
-        features = None if X is None else self._features(X, reset=True)
-        self._missing = values_of_missing(missing)
-        said = self._judgements(X, y, missing)
-        features = np.empty((len(said), 0)) if features is None else features
-        arranged = arrange(said, features)
-        evidence = PairEvidence.of(arranged.said, implied=self.implied_pairs)
-        if not evidence.n_pairs.sum():
-            raise InputError(
-                f"{type(self).__name__} needs judgements of pairs; the annotations hold none (n_samples={len(said)})."
-            )
-        prior = Prior(self._stick_concentration(), *map(float, self.reliability_prior))
-        problem = Problem.of(features[arranged.items], evidence, prior, min(self.n_clusters, len(said)))
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        with one_blas_thread(), self._progress():
-            trace, self.restart_bounds_ = multiple_views.run(
-                problem,
-                self._n_views(evidence.n_annotators),
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=float(self.tol),
-                rng=rng,
-            )
-        if not trace.converged:
-            warnings.warn(f"{type(self).__name__}: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
-        self.lower_bounds_ = np.array(trace.lower_bounds)
-        self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
-        self._read_off(trace.state, evidence, arranged.said)
-        self._restore(arranged)
-        return self
-
-    def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
-        """Mean over draws from q(W)."""
-        mean, deviation = self._weights[view]
-        draws = np.random.default_rng(0).normal(size=(N_DRAWS, *mean.shape))
-        total = np.zeros((len(features), mean.shape[1]))
-        for draw in draws:
-            weights = mean + deviation * draw
-            total += softmax(features @ weights[:-1] + weights[-1], axis=1)
-        return total
-
-    def _n_views(self, n_annotators: int) -> int:
-        """Views to begin with."""
-        return 1
-
-    def _stick_concentration(self) -> float:
-        """γ."""
-        return 1.0
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require(self, "n_clusters", "a positive int", is_whole(self.n_clusters, 1))
-        prior = self.reliability_prior
-        two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
-        require(self, "reliability_prior", "two positive numbers", two)
-        require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
-        require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
-        require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
-        require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
-
-    def _read_off(self, state: State, evidence: PairEvidence, said: Annotations) -> None:
-        """Views and annotators."""
-        phi, judged = state.phi[:, 0], evidence.n_pairs > 0
-        share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
-        kept = self._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, said)
-        mean, deviation = state.weights.mean, np.exp(state.weights.log_variance / 2)
-        self._weights = [(mean[:, :, view], deviation[:, :, view]) for view in kept]
-        own = self.view_probabilities_
-        self.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index)
+Eta = Float[np.ndarray, "items clusters columns"]
+Columns = Float[np.ndarray, " columns"]
+PerView = Float[np.ndarray, "annotators restarts views"]
+AgreementOfRestarts = tuple[PerView, PerView]  # judged, same: see `pair_evidence.Agreement`
 
 
-class MCVC(_UncertainExperts):
-    """Several clusterings of the same items, each told from the features and held by some of the annotators.
+@dataclass(frozen=True)
+class Prior:
+    """stick : γ. right, wrong : of the Betas of sensitivity and specificity."""
 
-    Annotators judge whether two items belong together, rightly or wrongly, each by one of several views. How many
-    views there are, and who holds which, is found out.
+    stick: float = 1.0
+    right: float = 10.0
+    wrong: float = 1.0
 
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Clusters of each view, at most; those that own no item are left out.
-    max_views : "auto" or int, default="auto"
-        Views to begin with, of which those that nobody holds are left out. "auto": half the annotators, at most 10.
-    reliability_prior : (float, float), default=(10.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
-    stick_concentration : float, default=1.0
-        γ: the larger, the more views.
-    implied_pairs : {"all", "independent"}, default="all"
-        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
-        are "independent": m - 1 for m items.
-    n_init : int, default=50
-        Restarts; the one with the highest bound is kept.
-    max_iter : int, default=500
-        Sweeps of a restart.
-    tol : float, default=1e-6
-        A restart has converged when the bound gains less than this share of its size.
-    verbose : bool, default=False
-        Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState, Generator or None, default=None
+    @property
+    def of_sticks(self) -> np.ndarray:
+        """Parameters of p(ν)."""
+        return np.array([1.0, self.stick])
 
-    Attributes
-    ----------
-    views_ : DataFrame, one row a view, the most held first
-        n_annotators, weight (shares of annotators expected, sum to 1), n_clusters.
-    view_labels_ : DataFrame of int, shape (n_items, n_views)
-        Cluster of each item in each view, numbered by falling size.
-    view_responsibilities_ : list of ndarray, shapes (n_items, clusters of the view)
-    labels_, responsibilities_, n_clusters_ :
-        Of the first view.
-    view_probabilities_ : DataFrame, shape (n_annotators, n_views)
-        Probability that an annotator holds a view.
-    annotators_ : DataFrame, one row an annotator
-        n_pairs (judged, or what `implied_pairs` counts), view (the most probable), sensitivity and specificity
-        (posterior means), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
-    items_ : Index, shape (n_items,)
-    lower_bound_ : float
-        Bound on ln p(judgements | features), nats, of the kept restart.
-    lower_bounds_ : ndarray
-        The same after each of its last sweeps, which it made alone.
-    restart_bounds_ : ndarray, shape (n_init,)
-        The bound at which each restart was compared with the others.
-    n_iter_, converged_, n_features_in_, feature_names_in_ : as in scikit-learn
-
-    References
-    ----------
-    Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017). Multiple Clustering Views from Multiple Uncertain Experts. ICML.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from consilience import Groupings
-    >>> from consilience.semisupervised import MCVC
-    >>> blocks = pd.MultiIndex.from_product([["red", "blue"], ["round", "square"], range(6)]).to_frame()
-    >>> items = [f"{colour} {shape} {number}" for colour, shape, number in blocks.index]
-    >>> sorts = pd.DataFrame({"Ann": blocks[0], "Bob": blocks[0], "Cem": blocks[1], "Dia": blocks[1]})
-    >>> model = MCVC(n_clusters=2, random_state=0).fit(None, Groupings.from_matrix(sorts.to_numpy(), items=items))
-    >>> len(model.views_), model.annotators_["view"].tolist()
-    (2, [0, 0, 1, 1])
-    """
-
-    def __init__(
-        self,
-        n_clusters: Count = 8,
-        *,
-        max_views: Literal["auto"] | Integer = "auto",
-        reliability_prior: Reals = (10.0, 1.0),
-        stick_concentration: Real = 1.0,
-        implied_pairs: Literal["all", "independent"] = "all",
-        n_init: Integer = 50,
-        max_iter: Integer = 500,
-        tol: Real = 1e-6,
-        verbose: Flag = False,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.max_views = max_views
-        self.reliability_prior = reliability_prior
-        self.stick_concentration = stick_concentration
-        self.implied_pairs = implied_pairs
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        auto = isinstance(self.max_views, str) and self.max_views == "auto"
-        views = auto or is_whole(self.max_views, 1, LARGEST_VIEWS)
-        require(self, "max_views", f"'auto' or an int from 1 to {LARGEST_VIEWS}", views)
-        require(self, "stick_concentration", "a positive number", is_number(self.stick_concentration))
-
-    def _n_views(self, n_annotators: int) -> int:
-        return min(math.ceil(n_annotators / 2), MOST_VIEWS) if self.max_views == "auto" else self.max_views
-
-    def _stick_concentration(self) -> float:
-        return float(self.stick_concentration)
+    @property
+    def of_right(self) -> np.ndarray:
+        """Parameters of p(α) and p(β)."""
+        return np.array([self.right, self.wrong])
 
 
-class MECC(_UncertainExperts):
-    """One clustering told from the features, on which all annotators judge pairs, each as reliable as they are.
+@dataclass(frozen=True)
+class Problem:
+    """Features with an intercept, judgements of pairs, priors."""
 
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Clusters at most; those that own no item are left out.
-    reliability_prior : (float, float), default=(10.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
-    implied_pairs : {"all", "independent"}, default="independent"
-        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
-        are "independent": m - 1 for m items.
-    n_init : int, default=50
-        Restarts; the one with the highest bound is kept.
-    max_iter : int, default=500
-        Sweeps of a restart.
-    tol : float, default=1e-6
-        A restart has converged when the bound gains less than this share of its size.
-    verbose : bool, default=False
-        Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState, Generator or None, default=None
+    design: Design
+    evidence: PairEvidence
+    prior: Prior
+    n_clusters: int
 
-    Attributes
-    ----------
-    labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
-    responsibilities_ : ndarray, shape (n_items, n_clusters_)
-    n_clusters_ : int
-    annotators_ : DataFrame, one row an annotator
-        n_pairs (judged, or what `implied_pairs` counts), sensitivity and specificity (posterior means), weight
-        (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts). `view` is 0.
-    views_, view_labels_, view_responsibilities_, view_probabilities_ : as in MCVC, with one view.
-    items_, lower_bound_, lower_bounds_, restart_bounds_, n_iter_, converged_ : as in MCVC
-    n_features_in_, feature_names_in_ : as in scikit-learn
+    @classmethod
+    def of(
+        cls, features: Float[np.ndarray, "items features"], evidence: PairEvidence, prior: Prior, n_clusters: int
+    ) -> Problem:
+        """Bring them together."""
+        return cls(Design.of(features), evidence, prior, n_clusters)
 
-    References
-    ----------
-    Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017). Clustering from Multiple Uncertain Experts. AISTATS.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from consilience.metrics import nmi
-    >>> from consilience.semisupervised import MECC
-    >>> from consilience.simulation import simulate_pairs
-    >>> X, species = load_iris(return_X_y=True)
-    >>> judged = simulate_pairs(species, n_annotators=3, pairs_each=200, accuracy=[0.95, 0.85, 0.75], random_state=0)
-    >>> model = MECC(n_clusters=3, random_state=0).fit((X - X.mean(0)) / X.std(0), judged)
-    >>> nmi(species, model.labels_) > 0.9
-    True
-    """
-
-    def __init__(
-        self,
-        n_clusters: Count = 8,
-        *,
-        reliability_prior: Reals = (10.0, 1.0),
-        implied_pairs: Literal["all", "independent"] = "independent",
-        n_init: Integer = 50,
-        max_iter: Integer = 500,
-        tol: Real = 1e-6,
-        verbose: Flag = False,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.reliability_prior = reliability_prior
-        self.implied_pairs = implied_pairs
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
+    @cached_property
+    def unused(self) -> tuple[Weights, Eta, float]:
+        """Weights and η of a view that no annotator follows, and what it adds to the bound: one column."""
+        weights, eta = gaussian_softmax.unused(self.design, self.n_clusters)
+        return weights, eta, float(clusters_bounds(self, weights, eta)[0])
 
 
-def _annotators(state: State, evidence: PairEvidence, view_probability: np.ndarray) -> pd.DataFrame:
-    sensitivity, specificity = (right[:, 0, 0] / right[:, 0].sum(-1) for right in state.right)
-    same, apart = multiple_views.pair_weights(state)
-    table = {
-        "n_pairs": np.rint(evidence.n_pairs).astype(int),
-        "view": view_probability.argmax(1),
-        "sensitivity": sensitivity,
-        "specificity": specificity,
-        "weight": (same - apart)[:, 0],
-    }
-    return pd.DataFrame(table)
+@dataclass(frozen=True)
+class State:
+    """q of several restarts; what the clusters of each view add to the bound; the bound of each restart."""
+
+    eta: Eta
+    weights: Weights
+    phi: PerView
+    right: Float[np.ndarray, "2 annotators restarts 2"]
+    sticks: Float[np.ndarray, "restarts sticks 2"]
+    of_views: Columns
+    bounds: Float[np.ndarray, " restarts"]
+
+    def of_restarts(self, some: Int[np.ndarray, " some"]) -> State:
+        """Return the state of some restarts."""
+        n_views = self.phi.shape[2]
+        columns = (some[:, None] * n_views + np.arange(n_views)).ravel()
+        return State(
+            self.eta[:, :, columns],
+            self.weights.of_problems(columns),
+            self.phi[:, some],
+            self.right[:, :, some],
+            self.sticks[some],
+            self.of_views[columns],
+            self.bounds[some],
+        )
+
+
+def init(problem: Problem, n_views: int, n_restarts: int, *, rng: np.random.Generator) -> State:
+    """Start: α, β at their priors, weights small, annotators anywhere."""
+    n_items, n_columns = problem.design.x.shape
+    shape = (n_columns, problem.n_clusters, n_restarts * n_views)
+    mean = rng.normal(size=shape) / np.sqrt(max(n_columns - 1, 1))
+    weights = Weights(mean, np.full(shape, 2 * np.log(FIRST_DEVIATION)))
+    scores = gaussian_softmax.scores(problem.design, weights)
+    if n_columns == 1:
+        scores = rng.normal(size=(n_items, *shape[1:]))
+    n_annotators, prior = problem.evidence.n_annotators, problem.prior
+    return State(
+        eta=softmax(scores, axis=1),
+        weights=weights,
+        phi=rng.dirichlet(np.ones(n_views), size=(n_annotators, n_restarts)),
+        right=np.tile(prior.of_right, (2, n_annotators, n_restarts, 1)),
+        sticks=np.tile(prior.of_sticks, (n_restarts, n_views - 1, 1)),
+        of_views=np.full(shape[2], -np.inf),
+        bounds=np.full(n_restarts, -np.inf),
+    )
+
+
+def step(problem: Problem, state: State) -> State:
+    """One sweep: weights, clusters, annotators."""
+    followed = state.phi.sum(0).ravel() > FOLLOWED
+    state = leave(problem, state, np.flatnonzero(~followed))
+    swept = np.flatnonzero(followed)
+    state = update_weights(problem, state, swept)
+    state = update_clusters(problem, state, swept)
+    agreement = agreement_of(problem, state)
+    state = update_annotators(problem, state, agreement)
+    return replace(state, bounds=lower_bounds(problem, state, agreement))
+
+
+def leave(problem: Problem, state: State, empty: Int[np.ndarray, " empty"]) -> State:
+    """Views that no annotator follows, at a good state in their absence, unless their own is better."""
+    if not len(empty):
+        return state
+    unused, unused_eta, bound = problem.unused
+    empty = empty[state.of_views[empty] < bound]
+    eta, of_views = state.eta.copy(), state.of_views.copy()
+    mean, log_variance = state.weights.mean.copy(), state.weights.log_variance.copy()
+    eta[:, :, empty], of_views[empty] = unused_eta, bound
+    mean[:, :, empty], log_variance[:, :, empty] = unused.mean, unused.log_variance
+    return replace(state, eta=eta, weights=Weights(mean, log_variance), of_views=of_views)
+
+
+def update_weights(problem: Problem, state: State, swept: Int[np.ndarray, " swept"]) -> State:
+    """q(W) of the views that are swept."""
+    own = gaussian_softmax.step(
+        problem.design, state.weights.of_problems(swept), state.eta[:, :, swept], n_steps=WEIGHT_STEPS
+    )
+    mean, log_variance = state.weights.mean.copy(), state.weights.log_variance.copy()
+    mean[:, :, swept], log_variance[:, :, swept] = own.mean, own.log_variance
+    return replace(state, weights=Weights(mean, log_variance))
+
+
+def update_clusters(problem: Problem, state: State, swept: Int[np.ndarray, " swept"]) -> State:
+    """q(Z) of the views that are swept, as far towards the update as the bound does not fall."""
+    eta = state.eta[:, :, swept]
+    phi = state.phi.reshape(len(state.phi), -1)[:, swept]
+    restart = swept // state.phi.shape[2]
+    same, apart = (phi * weight[:, restart] for weight in pair_weights(state))
+    weights = state.weights.of_problems(swept)
+    field = gaussian_softmax.scores(problem.design, weights)
+    field += problem.evidence.messages(eta, same=same, apart=apart)
+    direction = softmax(field, axis=1) - eta
+    push = problem.evidence.messages(direction, same=same, apart=apart)
+    slope, curve = (field * direction).sum((0, 1)), (push * direction).sum((0, 1)) / 2
+    way = _furthest_way(eta, direction, slope, curve)
+    moved, of_views = state.eta.copy(), state.of_views.copy()
+    moved[:, :, swept] = eta + way * direction
+    of_views[swept] = clusters_bounds(problem, weights, moved[:, :, swept])
+    return replace(state, eta=moved, of_views=of_views)
+
+
+def update_annotators(problem: Problem, state: State, agreement: AgreementOfRestarts) -> State:
+    """q(c), q(ν), q(α), q(β)."""
+    judged, same = agreement
+    of_same, of_apart = pair_weights(state)
+    score = expected_log_sticks(state.sticks) + of_same[:, :, None] * same + of_apart[:, :, None] * (judged - same)
+    phi = softmax(score, axis=2)
+    followers = phi.sum(0)
+    later = followers[:, ::-1].cumsum(1)[:, ::-1] - followers
+    sticks = np.stack([followers[:, :-1], later[:, :-1]], axis=-1) + problem.prior.of_sticks
+    right = problem.prior.of_right + _right_and_wrong(problem, phi, agreement)
+    return replace(state, phi=phi, sticks=sticks, right=right)
+
+
+def lower_bounds(problem: Problem, state: State, agreement: AgreementOfRestarts) -> Float[np.ndarray, " restarts"]:
+    """Bound on ln p(S | X) of each restart, nats."""
+    prior, shape = problem.prior, state.phi.shape[1:]
+    counts = _right_and_wrong(problem, state.phi, agreement)
+    of_right = np.broadcast_to(prior.of_right, state.right.shape)
+    judgements = (counts * expected_log_dirichlet(state.right)).sum(-1) - kl_dirichlet(state.right, of_right)
+    choice = (state.phi * expected_log_sticks(state.sticks)).sum((0, 2)) + entr(state.phi).sum((0, 2))
+    sticks = kl_dirichlet(state.sticks, np.broadcast_to(prior.of_sticks, state.sticks.shape)).sum(1)
+    return np.asarray(judgements.sum((0, 1)) + choice - sticks + state.of_views.reshape(shape).sum(1))
+
+
+def clusters_bounds(problem: Problem, weights: Weights, eta: Eta) -> Columns:
+    """What the clusters and weights of views add to the bound."""
+    return gaussian_softmax.bound(problem.design, weights, eta) + np.asarray(entr(eta).sum((0, 1)))
+
+
+def agreement_of(problem: Problem, state: State) -> AgreementOfRestarts:
+    """Expected pairs within clusters, judged and judged the same."""
+    judged, same = problem.evidence.agreement(state.eta)
+    return judged.reshape(state.phi.shape), same.reshape(state.phi.shape)
+
+
+def pair_weights(state: State) -> tuple[np.ndarray, np.ndarray]:
+    """w_ij^m of a judgement "same", and of one "apart": (annotators, restarts)."""
+    (alpha, not_alpha), (beta, not_beta) = np.moveaxis(expected_log_dirichlet(state.right), -1, 1)
+    return alpha - not_beta, not_alpha - beta
+
+
+def expected_log_sticks(sticks: Float[np.ndarray, "restarts sticks 2"]) -> Float[np.ndarray, "restarts views"]:
+    """E ln v_g."""
+    logs = np.pad(expected_log_dirichlet(sticks), ((0, 0), (0, 1), (0, 0)))
+    return np.asarray(logs[:, :, 0] + logs[:, :, 1].cumsum(1) - logs[:, :, 1])
+
+
+def run(
+    problem: Problem,
+    n_views: int,
+    *,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    rng: np.random.Generator,
+) -> tuple[Trace[State], Float[np.ndarray, " restarts"]]:
+    """Fit from several starts; the trace of the best, and the bound at which each was left."""
+    sweep = partial(step, problem)
+    entries = problem.evidence.n_items * problem.n_clusters * n_views
+    size = max(BATCH_ENTRIES // entries, 1)
+    best: list[State] = []
+    left: list[np.ndarray] = []
+    for first in range(0, n_init, size):
+        start = init(problem, n_views, min(size, n_init - first), rng=rng)
+        ends = iterate(start, sweep, _total, max_iter=max_iter, tol=LOOSE_TOL).state
+        left.append(ends.bounds)
+        best.append(ends.of_restarts(np.argsort(-ends.bounds)[:KEPT]))
+    bounds = np.concatenate(left)
+    traces = [iterate(few, sweep, _total, max_iter=max_iter, tol=tol) for few in best]
+    few = max(traces, key=lambda trace: trace.state.bounds.max()).state
+    winner = few.of_restarts(np.array([few.bounds.argmax()]))
+    return iterate(winner, sweep, _total, max_iter=max_iter, tol=tol), bounds
+
+
+def _total(state: State) -> float:
+    return float(state.bounds.sum())
+
+
+def _right_and_wrong(problem: Problem, phi: np.ndarray, agreement: AgreementOfRestarts) -> np.ndarray:
+    """Expected judgements that are right and wrong: of pairs within clusters, then of others."""
+    judged, same = agreement
+    n_same, n_apart = problem.evidence.n_same[:, None], (problem.evidence.n_pairs - problem.evidence.n_same)[:, None]
+    within_same, within_apart = (phi * same).sum(2), (phi * (judged - same)).sum(2)
+    within = np.stack([within_same, within_apart], axis=-1)
+    across = np.stack([n_apart - within_apart, n_same - within_same], axis=-1)
+    return np.maximum(np.stack([within, across]), 0.0)  # rounding
+
+
+def _furthest_way(eta: Eta, direction: Eta, slope: Columns, curve: Columns) -> Columns:
+    """The furthest of WAYS at which the bound does not fall; 0 where rounding lets it fall at each."""
+    entropy = entr(eta).sum((0, 1))
+    way, open_ = np.zeros(len(slope)), np.arange(len(slope))
+    for share in WAYS:
+        if not len(open_):
+            break
+        there = entr(eta[:, :, open_] + share * direction[:, :, open_]).sum((0, 1))
+        gain = share * slope[open_] + share**2 * curve[open_] + there - entropy[open_]
+        rises = gain >= 0
+        way[open_[rises]] = share
+        open_ = open_[~rises]
+    return way

@@ -1,231 +1,436 @@
-"""The estimator of `constrained_kmeans`: Bilenko, Basu & Mooney (2004), MPCKMeans."""
+"""k-means with must-links, cannot-links and a learned metric.
+
+Bilenko, Basu & Mooney (2004), Integrating Constraints and Metric Learning in Semi-Supervised Clustering, ICML.
+
+Model
+-----
+Find clusters l, centroids μ and metrics A that minimise
+
+    J = Σ_i (‖x_i - μ_{l_i}‖²_{A_{l_i}} - ln det A_{l_i})
+        + Σ_{must, l_i ≠ l_j} w_ij f_M + Σ_{cannot, l_i = l_j} w_ij f_C
+    f_M = ½ ‖x_i - x_j‖²_{A_{l_i}} + ½ ‖x_i - x_j‖²_{A_{l_j}},    f_C = s_{l_i}² - ‖x_i - x_j‖²_{A_{l_i}}
+
+with ‖v‖²_A = vᵀ A v, and s_k the largest distance of two items in A_k. Far items cost most if they are put apart
+against a must-link, near ones if they are put together against a cannot-link.
+
+Symbols
+-------
+    paper   here                shape
+    X       features            (items, features)
+    l       labels              (items,)
+    μ       centres             (clusters, features)
+    A       metric              (metrics, features) or (metrics, features, features); a root R with A = R Rᵀ
+    w       constraints.weight  (pairs,)
+    s²      separation          (clusters,)
+
+Updates, a sweep
+----------------
+    1. l_i = argmin of J, one item after the other, twice (iterated conditional modes).
+    2. μ_k = mean of the items of cluster k.
+    3. A = n (Σ (x - μ)(x - μ)ᵀ + Σ_violated must w v vᵀ + Σ_violated cannot w (u uᵀ - v vᵀ))⁻¹ with v = x_i - x_j and
+       u the difference of the two items that are farthest apart; per cluster, half of v vᵀ goes to each.
+
+Decided here
+------------
+- Items that share no constraint are moved at once: those without any, then colour by colour of the graph of
+  constraints. The result is that of one item after the other.
+- The farthest two items are searched from the item farthest from the mean: the farthest from it, the farthest from
+  that, until the distance stands still; s is at least the distance of any constrained pair.
+- s depends on A, so 3. alone could raise J. A is taken if J does not rise, else a step of ½, ¼ or ⅛ towards it, else it
+  stays.
+- J has the term τ (tr(A S) - ln det A) in addition, S the variances of the features: A is drawn to the scale of the
+  features by τ imagined items (1, or with full metrics one more than the features), without which a cluster of few
+  items would make J fall without end.
+- w. The paper leaves it to the user (`weight` a number: that much a judgement). For "auto" J is read as -2 ln p: a
+  violated constraint costs, on average, twice the log-odds of what the annotators said, by the sensitivity and the
+  specificity of each, which follow from the clusters (of nearest centroids, so that a constraint is no witness in its
+  own case). They are estimated anew after the fit, and the fit goes on from there, twice.
+- The pairs of a grouping follow from each other: with weights "auto", those of m items count for m - 1 judgements.
+- Where judgements are contradictory, chains of must-links run through all clusters. Neighbourhoods are a start if half
+  of the must-links are in one that no cannot-link contradicts. The other starts are k-means along the directions in
+  which pairs told apart differ more than those put together.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
 import numpy as np
-from jaxtyping import Float, Int
-from sklearn.utils.validation import check_is_fitted
+from jaxtyping import Bool, Float, Int
+from scipy.linalg import eigh
+from scipy.sparse import csr_array
+from sklearn.cluster import KMeans, kmeans_plusplus
 
-from consilience.annotations import Pairs
-from consilience.annotations.types import ArrayLike, Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
-from consilience.errors import InputError
-from consilience.inference.iterate import Trace, restarts, spawn_seeds
-from consilience.parameters import is_auto, is_number, is_numbers, is_one_of, require
-from consilience.semisupervised import constrained_kmeans as core
-from consilience.semisupervised.constraints import Constraints, entailed
-from consilience.semisupervised.pair_reliability import independent_share, log_odds
-from consilience.semisupervised.pairwise_clustering import PairwiseClustering
+from consilience.inference.iterate import Trace, iterate
+from consilience.semisupervised.constraints import Constraints, colour_classes, neighbourhoods
 
-METRICS = ("diagonal", "full", None)
-REWEIGHTINGS = 2
-ASSUMED = 0.8  # accuracy of annotators before there are clusters
-ENTAILED = 4  # pairs that may follow from those given, for each
+PASSES = 2  # over the items in a sweep
+STEPS = (1.0, 0.5, 0.25, 0.125)  # towards the new metric
+FLAT = 1e-6  # smallest eigenvalue of a covariance beside its largest
+START_ROUNDS = 20  # of k-means
+TRUSTED = 0.5  # share of must-links in neighbourhoods, from which on these are a start
 
 
-class MPCKMeans(PairwiseClustering):
-    """k-means with must-links, cannot-links and a learned metric, for contradictory crowds.
+@dataclass(frozen=True)
+class Metric:
+    """A root of each A, or its diagonal; one for all clusters or one for each."""
 
-    Parameters
-    ----------
-    n_clusters : int, default=2
-    metric : {"diagonal", "full", None}, default="diagonal"
-        What is learned: a weight of each feature; a matrix; nothing (PCKMeans; the scale of the features then matters).
-    metric_per_cluster : bool, default=False
-        Whether each cluster has a metric of its own.
-    weight : "auto" or float, default="auto"
-        What a violated judgement costs. "auto": by its annotator's sensitivity and specificity, which are estimated.
-        A number: w of the paper, the same for all judgements.
-    closure : bool, default=False
-        Whether pairs that follow from must-links are added where nothing contradicts them and they are no more than
-        four for each one given.
-    init : "auto" or array of shape (n_clusters, n_features), default="auto"
-        First centroids. "auto": from neighbourhoods, and from the directions that pairs point out.
-    n_init : int, default=4
-        Starts; the one with the lowest objective is kept.
-    max_pairs : int, optional
-        Of more judgements, so many at random are used. Without it, more than a million are refused.
-    max_iter : int, default=100
-        Sweeps of a run.
-    tol : float, default=1e-6
-        A run has converged when the objective falls by less than this share of its size.
-    verbose : bool, default=False
-        Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState, Generator or None, default=None
+    root: Float[np.ndarray, "metrics features *columns"]
+    log_det: Float[np.ndarray, " metrics"]
 
-    Attributes
-    ----------
-    labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
-    responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        1 for the item's cluster, else 0.
-    n_clusters_ : int
-        Clusters that own an item.
-    cluster_centers_ : ndarray, shape (n_clusters_, n_features)
-    metric_ : ndarray, shape (n_features, n_features), or (n_clusters_, n_features, n_features) if per cluster
-        A.
-    items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
-        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
-        sensitivity, of pairs of one cluster; specificity, of pairs of two.
-    n_pairs_ : int
-        Constraints: pairs with a net majority.
-    n_contradicted_ : int
-        Pairs on which judgements differ.
-    n_violated_ : int
-        Constraints that the clusters violate.
-    notes_ : list of str
-        What was contradicted or left out: sentences.
-    objective_ : float
-        J; lower is better.
-    objectives_ : ndarray, shape (n_iter_,)
-        After each sweep of the last run.
-    n_iter_ : int
-    converged_ : bool
-    n_features_in_, feature_names_in_ : as in scikit-learn
+    def of(self, rows: Float[np.ndarray, "rows features"], k: int) -> Float[np.ndarray, "rows features"]:
+        """Rows in coordinates in which the metric of cluster k is Euclidean."""
+        root = self.root[min(k, len(self.root) - 1)]
+        result: np.ndarray = rows * root if root.ndim == 1 else rows @ root
+        return result
 
-    References
-    ----------
-    Bilenko, Basu & Mooney (2004). Integrating Constraints and Metric Learning in Semi-Supervised Clustering. ICML.
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from consilience.metrics import nmi
-    >>> from consilience.semisupervised import MPCKMeans
-    >>> from consilience.simulation import simulate_pairs
-    >>> X, species = load_iris(return_X_y=True)
-    >>> pairs = simulate_pairs(species, 3, 100, 0.85, random_state=0)
-    >>> model = MPCKMeans(3, random_state=0).fit(X, pairs)
-    >>> round(nmi(species, model.labels_), 2)
-    0.92
+@dataclass(frozen=True)
+class Colour:
+    """Items of one colour, and their constraints: neighbours, places among all constraints, sums over both."""
+
+    items: Int[np.ndarray, " items"]
+    neighbour: Int[np.ndarray, " links"]
+    pair: Int[np.ndarray, " links"]
+    gather: csr_array
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Features, constraints and how they hang together; spread: S, (features,); difference: x_i - x_j of each pair."""
+
+    features: Float[np.ndarray, "items features"]
+    spread: Float[np.ndarray, " features"]
+    constraints: Constraints
+    difference: Float[np.ndarray, "pairs features"]
+    free: Int[np.ndarray, " free"]
+    colours: tuple[Colour, ...]
+    n_clusters: int
+    metric: str | None
+    per_cluster: bool
+
+    @classmethod
+    def of(
+        cls, features: np.ndarray, constraints: Constraints, n_clusters: int, metric: str | None, per_cluster: bool
+    ) -> Problem:
+        variance = features.var(0)
+        colour = colour_classes(constraints, np.random.RandomState(0))
+        return cls(
+            features=features,
+            spread=np.where(variance > 0, variance, variance.mean() or 1.0),
+            constraints=constraints,
+            difference=features[constraints.item_a] - features[constraints.item_b],
+            free=np.flatnonzero(colour < 0),
+            colours=_colours(constraints, colour),
+            n_clusters=n_clusters,
+            metric=metric,
+            per_cluster=per_cluster,
+        )
+
+    @property
+    def imagined(self) -> float:
+        """τ."""
+        return {"diagonal": 1.0, "full": self.features.shape[1] + 1.0}.get(self.metric or "", 0.0)
+
+    def first_metric(self) -> Metric:
+        """Variances of all features 1; or the plain distance."""
+        spread = np.ones_like(self.spread) if self.metric is None else self.spread
+        root = 1 / np.sqrt(spread)
+        n = self.n_clusters if self.per_cluster and self.metric else 1
+        root = np.diag(root) if self.metric == "full" else root
+        return Metric(np.repeat(root[None], n, axis=0), np.full(n, -np.log(spread).sum()))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What J is made of: ‖x_i - μ_k‖²_k - ln det A_k; ‖x_i - x_j‖²_k; s_k²."""
+
+    item: Float[np.ndarray, "items clusters"]
+    pair: Float[np.ndarray, "pairs clusters"]
+    separation: Float[np.ndarray, " clusters"]
+
+
+@dataclass(frozen=True)
+class State:
+    """Clusters, centroids, metrics; J, without the constants of weights."""
+
+    labels: Int[np.ndarray, " items"]
+    centres: Float[np.ndarray, "clusters features"]
+    metric: Metric
+    objective: float
+
+
+def init(labels: Int[np.ndarray, " items"], problem: Problem) -> State:
+    """First state: means and metric of the clusters given."""
+    metric = problem.first_metric()
+    centres = update_centres(labels, problem.features[: problem.n_clusters], problem)
+    state = State(labels, centres, metric, objective(labels, costs(centres, metric, problem), metric, problem))
+    return update_metric(state, problem)
+
+
+def step(state: State, problem: Problem) -> State:
+    at = costs(state.centres, state.metric, problem)
+    labels = state.labels
+    for _ in range(PASSES):
+        labels = assign(labels, at, problem)
+    centres = update_centres(labels, state.centres, problem)
+    at = replace(at, item=nearest(problem.features, centres, state.metric))
+    value = objective(labels, at, state.metric, problem)
+    return update_metric(State(labels, centres, state.metric, value), problem)
+
+
+def assign(labels: Int[np.ndarray, " items"], at: Costs, problem: Problem) -> Int[np.ndarray, " items"]:
+    """1.: each item to the cluster that costs least, given those of all others."""
+    labels = labels.copy()
+    labels[problem.free] = at.item[problem.free].argmin(1)
+    must, weight = problem.constraints.must, problem.constraints.weight
+    for colour in problem.colours:
+        pair, there = colour.pair, labels[colour.neighbour]
+        link, distance, row = must[pair], at.pair[pair], np.arange(len(pair))
+        here = distance[row, there]
+        cost = np.where(link[:, None], (distance + here[:, None]) / 2, 0.0)
+        cost[row, there] = np.where(link, 0.0, at.separation[there] - here)
+        labels[colour.items] = (at.item[colour.items] + colour.gather @ (weight[pair, None] * cost)).argmin(1)
+    return labels
+
+
+def update_centres(
+    labels: Int[np.ndarray, " items"], before: Float[np.ndarray, "clusters features"], problem: Problem
+) -> Float[np.ndarray, "clusters features"]:
+    """2.; the centroid of a cluster without items stays."""
+    n, size = len(labels), np.bincount(labels, minlength=problem.n_clusters)
+    of = csr_array((np.ones(n), (labels, np.arange(n))), shape=(problem.n_clusters, n))
+    return np.where(size[:, None] > 0, of @ problem.features / np.maximum(size, 1)[:, None], before)
+
+
+def update_metric(state: State, problem: Problem) -> State:
+    """3., as far towards it as J does not rise."""
+    if problem.metric is None:
+        return state
+    wanted = _covariances(state, problem)
+    now = [_inverse(root) for root in state.metric.root]
+    for share in STEPS:
+        mixed = [share * new + (1 - share) * old for new, old in zip(wanted, now)] if share < 1 else wanted
+        metric = _metric(mixed)
+        value = objective(state.labels, costs(state.centres, metric, problem), metric, problem)
+        if value <= state.objective:
+            return replace(state, metric=metric, objective=value)
+    return state
+
+
+def objective(labels: Int[np.ndarray, " items"], at: Costs, metric: Metric, problem: Problem) -> float:
+    """J."""
+    violated, cost = violations(labels, at, problem)
+    total = at.item[np.arange(len(labels)), labels].sum() + (problem.constraints.weight * cost)[violated].sum()
+    if problem.metric is not None:
+        spread = problem.spread[:, None] if metric.root.ndim == 3 else problem.spread
+        total += problem.imagined * ((metric.root**2 * spread).sum() - metric.log_det.sum())
+    return float(total)
+
+
+def violations(
+    labels: Int[np.ndarray, " items"], at: Costs, problem: Problem
+) -> tuple[Bool[np.ndarray, " pairs"], Float[np.ndarray, " pairs"]]:
+    """Which constraints are violated; f_M or f_C of all of them, as if each were."""
+    constraints = problem.constraints
+    a, b, row = labels[constraints.item_a], labels[constraints.item_b], np.arange(constraints.n_pairs)
+    together = (at.pair[row, a] + at.pair[row, b]) / 2
+    return (a != b) == constraints.must, np.where(constraints.must, together, at.separation[a] - at.pair[row, a])
+
+
+def costs(centres: Float[np.ndarray, "clusters features"], metric: Metric, problem: Problem) -> Costs:
+    n_pairs, n_metrics = len(problem.difference), len(metric.root)
+    pair, separation = np.empty((n_pairs, n_metrics)), np.empty(n_metrics)
+    for k in range(n_metrics):
+        pair[:, k] = (metric.of(problem.difference, k) ** 2).sum(1)
+        if n_pairs:
+            separation[k] = max(_farthest(metric.of(problem.features, k))[2], pair[:, k].max())
+    return Costs(
+        item=nearest(problem.features, centres, metric),
+        pair=np.broadcast_to(pair, (n_pairs, problem.n_clusters)),
+        separation=np.broadcast_to(separation, problem.n_clusters),
+    )
+
+
+def nearest(
+    rows: Float[np.ndarray, "rows features"], centres: Float[np.ndarray, "clusters features"], metric: Metric
+) -> Float[np.ndarray, "rows clusters"]:
+    """‖x_i - μ_k‖²_k - ln det A_k."""
+    found = np.empty((len(rows), len(centres)))
+    for k in range(len(centres)):
+        away = metric.of(rows - centres[k], k)
+        found[:, k] = np.einsum("nd,nd->n", away, away) - metric.log_det[min(k, len(metric.log_det) - 1)]
+    return found
+
+
+def _farthest(rows: Float[np.ndarray, "rows features"]) -> tuple[int, int, float]:
+    """Two rows far from each other, and their squared distance."""
+    one = int(((rows - rows.mean(0)) ** 2).sum(1).argmax())
+    best = (one, one, 0.0)
+    while True:
+        distance = ((rows - rows[one]) ** 2).sum(1)
+        other = int(distance.argmax())
+        if distance[other] <= best[2]:
+            return best
+        best = (one, other, float(distance[other]))
+        one = other
+
+
+def _covariances(state: State, problem: Problem) -> list[np.ndarray]:
+    """A⁻¹ of 3., of each metric; a vector where A is diagonal."""
+    at = costs(state.centres, state.metric, problem)
+    violated, _ = violations(state.labels, at, problem)
+    constraints, labels = problem.constraints, state.labels
+    weight, must = np.where(violated, constraints.weight, 0.0), constraints.must
+    away = problem.features - state.centres[labels]
+    found = []
+    for k in range(len(state.metric.root)):
+        if problem.per_cluster:
+            mine = labels == k
+            ends = ((labels[constraints.item_a] == k) * 0.5 + (labels[constraints.item_b] == k) * 0.5) * weight
+        else:
+            mine, ends = slice(None), weight
+        one, other, _ = _farthest(state.metric.of(problem.features, k))
+        far = (problem.features[one] - problem.features[other])[None]
+        rows = [(away[mine], None), (problem.difference, np.where(must, ends, -ends)), (far, ends[~must].sum()[None])]
+        n = len(away[mine]) + problem.imagined
+        if problem.metric == "diagonal":
+            total = sum((r**2).sum(0) if w is None else w @ r**2 for r, w in rows)
+            found.append((total + problem.imagined * problem.spread) / n)
+        else:
+            total = sum(r.T @ r if w is None else (r.T * w) @ r for r, w in rows)
+            found.append((total + problem.imagined * np.diag(problem.spread)) / n)
+    return found
+
+
+def _metric(covariances: list[np.ndarray]) -> Metric:
+    """Roots of the inverses; eigenvalues below a millionth of the largest are raised to it."""
+    roots, log_dets = [], []
+    for covariance in covariances:
+        if covariance.ndim == 1:
+            values, vectors = covariance, None
+        else:
+            values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+        floor = FLAT * values.max() if vectors is not None else FLAT * np.abs(values)
+        values = np.maximum(values, np.maximum(floor, np.finfo(float).tiny))
+        roots.append(1 / np.sqrt(values) if vectors is None else vectors / np.sqrt(values))
+        log_dets.append(-np.log(values).sum())
+    return Metric(np.stack(roots), np.array(log_dets))
+
+
+def _inverse(root: np.ndarray) -> np.ndarray:
+    """A⁻¹ of a root."""
+    if root.ndim == 1:
+        return 1 / root**2
+    inverse = np.linalg.inv(root)
+    result: np.ndarray = inverse.T @ inverse
+    return result
+
+
+def _colours(constraints: Constraints, colour: Int[np.ndarray, " items"]) -> tuple[Colour, ...]:
+    item = np.concatenate([constraints.item_a, constraints.item_b])
+    neighbour = np.concatenate([constraints.item_b, constraints.item_a])
+    pair = np.tile(np.arange(constraints.n_pairs), 2)
+    order = np.lexsort((item, colour[item]))
+    item, neighbour, pair = item[order], neighbour[order], pair[order]
+    edges = np.searchsorted(colour[item], np.arange(colour.max(initial=-1) + 2))
+    found = []
+    for start, stop in pairwise(edges.tolist()):
+        items, length = np.unique(item[start:stop], return_counts=True)
+        n = int(stop - start)
+        gather = csr_array((np.ones(n), np.arange(n), np.r_[0, length.cumsum()]), shape=(len(items), n))
+        found.append(Colour(items, neighbour[start:stop], pair[start:stop], gather))
+    return tuple(found)
+
+
+def run(first: State, problem: Problem, *, max_iter: int, tol: float) -> Trace[State]:
+    """Sweep until J falls by less than `tol` times its size."""
+    return iterate(first, lambda s: step(s, problem), lambda s: -s.objective, max_iter=max_iter, tol=tol)
+
+
+def assigned(centres: Float[np.ndarray, "clusters features"], problem: Problem) -> Int[np.ndarray, " items"]:
+    """Nearest centre of each item, before there is a metric."""
+    return nearest(problem.features, centres, problem.first_metric()).argmin(1)
+
+
+def start_from_pairs(problem: Problem, seed: int) -> Int[np.ndarray, " items"]:
+    """k-means along the directions in which pairs told apart differ more than those put together.
+
+    The leading eigenvectors of the mean of v vᵀ over cannot-links minus that over must-links, beside the covariance of
+    the features; one fewer than clusters, each as long as its eigenvalue says. Without both kinds of constraints, the
+    features themselves.
     """
+    rows = problem.first_metric().of(problem.features, 0)
+    must, weight = problem.constraints.must, problem.constraints.weight
+    if must.any() and not must.all():
+        difference = problem.first_metric().of(problem.difference, 0)
+        signed = np.where(must, -weight / weight[must].sum(), weight / weight[~must].sum())
+        covariance = np.atleast_2d(np.cov(rows.T)) + FLAT * np.eye(rows.shape[1])
+        values, vectors = eigh((difference.T * signed) @ difference, covariance)
+        leading = slice(-max(problem.n_clusters - 1, 1), None)
+        if values[-1] > 0:
+            rows = rows @ (vectors[:, leading] * np.sqrt(np.maximum(values[leading], 0)))
+    n_clusters = min(problem.n_clusters, len(np.unique(rows, axis=0)))
+    centres, _ = kmeans_plusplus(rows, n_clusters, random_state=np.random.RandomState(seed))
+    kmeans = KMeans(n_clusters, init=centres, n_init=1, max_iter=START_ROUNDS)
+    return kmeans.fit_predict(rows).astype(np.intp)
 
-    _unsettled = "The objective still fell after max_iter={} sweeps."
 
-    def __init__(
-        self,
-        n_clusters: Count = 2,
-        *,
-        metric: Literal["diagonal", "full", None] = "diagonal",
-        metric_per_cluster: Flag = False,
-        weight: Literal["auto"] | Real = "auto",
-        closure: Flag = False,
-        init: Literal["auto"] | ArrayLike = "auto",
-        n_init: Integer = 4,
-        max_pairs: Integer | None = None,
-        max_iter: Integer = 100,
-        tol: Real = 1e-6,
-        verbose: Flag = False,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.metric_per_cluster = metric_per_cluster
-        self.weight = weight
-        self.closure = closure
-        self.init = init
-        self.n_init = n_init
-        self.max_pairs = max_pairs
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
+def start_from_neighbourhoods(problem: Problem, seed: int) -> Int[np.ndarray, " items"] | None:
+    """Nearest of the centroids of neighbourhoods, the largest first, then the farthest from those taken, by size.
 
-    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
-        """Cluster of new items: the nearest centroid, in its metric.
+    Where there are fewer neighbourhoods than clusters, items take their places, by k-means++. None if less than half of
+    the must-links are in neighbourhoods.
+    """
+    neighbourhood = neighbourhoods(problem.constraints)
+    n = int(neighbourhood.max(initial=-1)) + 1
+    members = neighbourhood >= 0
+    must = problem.constraints.must
+    if not n or members[problem.constraints.item_a[must]].mean() < TRUSTED:
+        return None
+    rng = np.random.RandomState(seed)
+    sizes = np.bincount(neighbourhood[members], minlength=n)
+    of = csr_array((np.ones(members.sum()), (neighbourhood[members], np.flatnonzero(members))), (n, len(members)))
+    candidates = of @ problem.features / sizes[:, None]
+    chosen = candidates[:1]
+    for _ in range(1, problem.n_clusters):
+        if len(chosen) < n:
+            far = _to_nearest(candidates, chosen, problem) * sizes
+            new = candidates[far.argmax()]
+        else:
+            far = _to_nearest(problem.features, chosen, problem)
+            new = problem.features[rng.choice(len(far), p=far / far.sum() if far.sum() > 0 else None)]
+        chosen = np.concatenate([chosen, new[None]])
+    return assigned(chosen, problem)
 
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
 
-        Returns
-        -------
-        ndarray of int, shape (n_items,)
-            Fitted items may come out otherwise than in `labels_`, to which constraints contribute.
-        """
-        check_is_fitted(self)
-        return core.nearest(self._features(X, reset=False), self.cluster_centers_, core.Metric(*self._metric)).argmin(1)
+def _to_nearest(rows: np.ndarray, chosen: np.ndarray, problem: Problem) -> Float[np.ndarray, " rows"]:
+    metric = problem.first_metric()
+    one = Metric(metric.root[:1], np.zeros(1))
+    return nearest(rows, chosen, one).min(1)
 
-    def _depends_on_scale(self) -> bool:
-        """Not where the metric is learned, which begins with the variances of the features."""
-        return self.metric is None
 
-    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
-        trace = self._best(features, pairs, rng)
-        self._read_off(trace.state)
-        self.objectives_ = -np.array(trace.lower_bounds)
-        self.objective_, self.n_iter_, self.converged_ = -trace.lower_bound, trace.n_iter, trace.converged
-        constraints = Constraints.of(pairs)
-        self.n_pairs_, self.n_contradicted_ = constraints.n_pairs, constraints.n_contradicted
-        apart = self.labels_[constraints.item_a] != self.labels_[constraints.item_b]
-        self.n_violated_ = int((apart == constraints.must).sum())
-        return constraints.notes
+def priced(problem: Problem, state: State) -> Problem:
+    """Constraints whose violation costs twice their weight on average, must-links and cannot-links each.
 
-    def _best(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> Trace[core.State]:
-        """Run from all starts, then weigh the annotators by the best."""
-        auto = isinstance(self.weight, str)
-        assumed = np.log(ASSUMED / (1 - ASSUMED)) if auto else float(self.weight)
-        share = independent_share(pairs) if auto else np.ones(pairs.n_rows)
-        problem = self._problem(features, pairs, assumed * share)
-        starts = self._starts(problem, rng)
-        if auto:
-            problem = core.priced(problem, core.init(starts[0], core.unconstrained(problem)))
-        traces = restarts(lambda start: self._run(core.init(start, problem), problem), [(start,) for start in starts])
-        best = min(traces, key=lambda trace: -trace.lower_bound)
-        for _ in range(REWEIGHTINGS if auto and pairs.n_rows else 0):
-            state = best.state
-            without_constraints = core.nearest(features, state.centres, state.metric).argmin(1)
-            problem = self._problem(features, pairs, share * log_odds(pairs, without_constraints))
-            problem = core.priced(problem, state)
-            best = self._run(state, problem)
-        return best
+    In units of the mean squared distance of items from their centroids along a feature, which a learned metric makes
+    about 1.
+    """
+    constraints = problem.constraints
+    at = costs(state.centres, state.metric, problem)
+    _, cost = violations(state.labels, at, problem)
+    log_det = np.broadcast_to(state.metric.log_det, problem.n_clusters)[state.labels]
+    away = at.item[np.arange(len(state.labels)), state.labels] + log_det
+    unit = away.mean() / problem.features.shape[1]
+    price = np.zeros(constraints.n_pairs)
+    for kind in (constraints.must, ~constraints.must):
+        mean = cost[kind].mean() if kind.any() else 0.0
+        price[kind] = 2 * unit / mean if mean > 0 else 0.0
+    return replace(problem, constraints=replace(constraints, weight=constraints.weight * price))
 
-    def _run(self, first: core.State, problem: core.Problem) -> Trace[core.State]:
-        return core.run(first, problem, max_iter=int(self.max_iter), tol=float(self.tol))
 
-    def _problem(self, features: np.ndarray, pairs: Pairs, worth: np.ndarray) -> core.Problem:
-        constraints = Constraints.of(pairs, worth)
-        if self.closure:
-            constraints = entailed(constraints, ENTAILED * constraints.n_pairs)
-        return core.Problem.of(features, constraints, int(self.n_clusters), self.metric, bool(self.metric_per_cluster))
-
-    def _starts(self, problem: core.Problem, rng: np.random.RandomState) -> list[Int[np.ndarray, " items"]]:
-        if not isinstance(self.init, str):
-            return [core.assigned(self._given_centres(problem), problem)]
-        seeds = spawn_seeds(rng, self.n_init)
-        first = core.start_from_neighbourhoods(problem, seeds[0])
-        rest = seeds if first is None else seeds[1:]
-        return ([] if first is None else [first]) + [core.start_from_pairs(problem, seed) for seed in rest]
-
-    def _given_centres(self, problem: core.Problem) -> Float[np.ndarray, "clusters features"]:
-        wanted = (problem.n_clusters, problem.features.shape[1])
-        try:
-            centres = np.asarray(self.init, dtype=float)
-        except (TypeError, ValueError):
-            require(self, "init", f"'auto' or finite centroids of shape {wanted}", False)
-        if centres.shape != wanted or not np.isfinite(centres).all():
-            raise InputError(
-                f"The 'init' parameter of MPCKMeans must be 'auto' or finite centroids of shape {wanted}. Got an array "
-                f"of shape {centres.shape} instead."
-            )
-        return centres
-
-    def _read_off(self, state: core.State) -> None:
-        """Set clusters, centroids and metric."""
-        kept = self._set_clusters(state.labels)
-        self.cluster_centers_ = state.centres[kept]
-        root, log_det = state.metric.root, state.metric.log_det
-        own = len(root) > 1
-        self._metric = (root[kept], log_det[kept]) if own else (root, log_det)
-        metric = [np.diag(one**2) if one.ndim == 1 else one @ one.T for one in self._metric[0]]
-        self.metric_ = np.stack(metric) if self.metric_per_cluster else metric[0]
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require(self, "metric", "'diagonal', 'full' or None", is_one_of(self.metric, (None, *METRICS)))
-        for name in ("metric_per_cluster", "closure"):
-            require(self, name, "True or False", isinstance(getattr(self, name), bool | np.bool_))
-        auto = isinstance(self.weight, str) and self.weight == "auto"
-        require(self, "weight", "'auto' or a float of at least 0", auto or is_number(self.weight, zero=True))
-        known = is_auto(self.init) or is_numbers(self.init)
-        require(self, "init", "'auto' or an array of centroids", known)
+def unconstrained(problem: Problem) -> Problem:
+    """Constraints that cost nothing."""
+    constraints = problem.constraints
+    return replace(problem, constraints=replace(constraints, weight=np.zeros(constraints.n_pairs)))

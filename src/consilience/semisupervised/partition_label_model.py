@@ -1,605 +1,369 @@
-"""The estimator of `partition_labels`: Chen et al. (2018), Crowdclustering with Partition Labels."""
+"""Crowdclustering with partition labels: a linear model of the clusters, and what each annotator's labels mean.
+
+Chen, Chang, Castaldi, Cho, Hobbs & Dy (2018), Crowdclustering with Partition Labels, AISTATS, PMLR 84.
+
+Model
+-----
+    w_k        ~ N(0, σ² I)                                     weights of cluster k, k = 1 … K
+    z_n        ~ Categorical(π_n), π_nk ∝ exp(w_k·φ_n + λ ‖w_k‖²)       cluster of item n; (1), (2)
+    t_k^m      ~ Uniform{1 … J_m}                               the label of grouping m that cluster k goes by; (5)
+    η^{mj}     ~ Dirichlet(Ψ^{mj}), Ψ_l^{mj} = α if l = j else β        what is said where label j is due; (9), (10)
+    y_n^m | z_n = k, t_k^m = j  ~ Categorical(η^{mj})           the label given; (8)
+
+The term λ ‖w_k‖² makes the rich richer: of K clusters only some keep items.
+
+Symbols
+-------
+    paper   here            shape
+    Φ       design          (items, columns)      features and 1, or coordinates in their row space; then 1 for λ ‖w_k‖²
+    Y       labels          (items, groups)       sparse 0/1; the groups of all groupings side by side
+    W       weights         (features, clusters)
+    ρ       posteriors      (items, clusters)     q(z_n = k); seen a chunk at a time, kept as moments
+    ζ       assignment      (groups, clusters)    q(t_k^m = j)
+    α_η     confusion       (cells,)              Dirichlet parameters of q(η^{mj}); a cell: j, l of one grouping
+    Ψ       prior.confusion (cells,)
+    λ       richness        scalar
+    σ²      prior.variance  scalar
+
+Updates
+-------
+    (16)  ln ρ_nk = Σ_m Σ_j ζ_j^{mk} E[ln η_{y_nm}^{mj}] + w_k·φ_n + λ ‖w_k‖² + const
+    (18)  ln ζ_j^{mk} = Σ_n ρ_nk E[ln η_{y_nm}^{mj}] + const
+    (20)  α_η^{mj} = Ψ^{mj} + Σ_n Σ_k ρ_nk ζ_j^{mk} 1[y_nm = ·]
+    (4)   W maximises Σ_nk ρ_nk ln π_nk − ‖W‖² / (2σ²)
+
+Decided here
+------------
+A sweep is (18), (20), (4), (16), so that the posteriors belong to the parameters beside them. (4) takes a few steps
+of L-BFGS a sweep, which raise the bound as surely as the maximum does and cost less.
+With more features than items, W lives in the row space of Φ: outside it the data say nothing, and the prior and
+λ ‖w_k‖² see the norm alone. J_m = 1 has α = 40, not 0.
+
+A run begins from small random W and ζ, as in the paper, or from posteriors that lean on a k-means clustering of the
+features, under which annotations left out are more probable where labels are few. Afterwards clusters that no annotator
+tells apart are joined while the bound gains: coordinate ascent does not find these steps, and the number of clusters
+comes out nearer to the truth. σ² = "auto" is chosen by the probability of annotations left out.
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Int
-from scipy.sparse import coo_array, csr_array
-from scipy.special import softmax
-from sklearn.utils.validation import check_is_fitted
+from scipy.sparse import csr_array
+from scipy.special import entr
+from sklearn.cluster import KMeans
 
 from consilience.annotations import Groupings
-from consilience.annotations.canonical import Arrangement, arrange
-from consilience.annotations.types import (
-    AnnotationsLike,
-    FeaturesLike,
-    Flag,
-    Integer,
-    Literal,
-    Missing,
-    Name,
-    Names,
-    NumberOfClusters,
-    RandomSource,
-    Real,
-    Self,
+from consilience.inference import Trace, iterate
+from consilience.inference.confusion import Cells
+from consilience.inference.exponential_family import (
+    expected_log_dirichlet_segments,
+    kl_dirichlet_segments,
+    segment_sizes,
+    softmax_segments,
 )
-from consilience.base import CrowdEstimator
-from consilience.errors import AnnotationWarning, InputError
-from consilience.given_annotations import values_of_missing
-from consilience.inference import Trace
-from consilience.inference.confusion import confusion_prior
-from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
-from consilience.inference.softmax import posteriors, with_offset
-from consilience.parameters import (
-    check_random_state,
-    is_auto,
-    is_number,
-    is_one_of,
-    is_whole,
-    require,
-    require_number_of_clusters,
-)
-from consilience.restoring import Axes
-from consilience.semisupervised import mapping, prior_variance
-from consilience.semisupervised.partition_labels import (
-    Evidence,
-    Prior,
-    Problem,
-    State,
-    expected_accuracy,
-    label_evidence,
-    label_probability,
-    merge,
-    merge_to,
-    run,
-)
+from consilience.inference.softmax import Items, Moments, fit_weights, in_chunks, moments, with_offset
 
-MAX_CLUSTERS = 50
-SEARCH_ITEMS = 5000  # the prior variance is chosen on at most so many items
-
-Start = Callable[[Evidence, Prior, int, int], State]
+WEIGHT_STEPS = 5  # L-BFGS steps a sweep
+INITIAL_WEIGHT = 0.1  # standard deviation
+LEANING = 0.9  # probability of an item's seed cluster at a start from the features
+SEEDED = 0.8  # share of the K clusters that such a start gives items to
+KMEANS_ROUNDS = 20
+LIVE = 0.5  # items, that a cluster must be expected to own
+TRIED = 5  # pairs of clusters that may be joined, each time
+CERTAIN = 0.9  # probability from which on a cluster is said to go by a label
 
 
-class PartitionLabelModel(CrowdEstimator):
-    """Clusters that explain the partition labels of several annotators and can be told from the features.
+@dataclass(frozen=True)
+class Prior:
+    """variance : σ². richness : λ. confusion : Ψ, (cells,). n_weights : D + 1, as the user's features count them."""
 
-    Finds the number of clusters, the hyperplanes between them, and for every annotator which clusters each label
-    stands for. Standardise the features first, for example in a `Pipeline`.
+    variance: float
+    richness: float
+    confusion: Float[np.ndarray, " cells"]
+    n_weights: int
 
-    Parameters
-    ----------
-    n_clusters : "auto" or int, default="auto"
-        Number of clusters. "auto" finds it. Of a number, clusters are joined until so many own items, each time two of
-        whose joining the bound suffers least; a warning says where the annotations do not tell so many apart.
-    max_clusters : int, optional
-        Upper bound K on the number of clusters; at most the number of items. Default: 50, or the number of items if
-        that is smaller.
-    prior_variance : "auto" or float, default="auto"
-        Variance σ² of the weights. "auto" chooses by the probability of annotations left out (3 folds over the labels
-        given, on at most 5000 items) among values that give the score of a typical item a prior variance of 1, 3, 10,
-        30 or 100: the smallest that is within a standard error of the best.
-    rich_get_richer : float, optional
-        Weight λ ≥ 0 of the term that favours large clusters. Default: 1 / (2 n_items σ²), the largest for which the
-        M-step is concave.
-    diagonal_concentration, off_diagonal_concentration : float, default=40.0 and 10.0
-        Dirichlet prior of what is said where label j is due: 40 (J - 1) for j and 10 for each other of J labels, so
-        that labels are expected to be right with probability 0.8.
-    init : {"features", "random"}, default="features"
-        How a restart begins: from a k-means clustering of the features into 0.8 K cells, or from small random weights
-        as in the paper. Without features always the latter.
-    merge : bool, default=True
-        Afterwards join clusters that no annotator tells apart, as long as the bound gains by it.
-    n_init : int, default=5
-        Restarts; the one with the highest bound is kept. One alone often ends in a lower bound, with more clusters than
-        there are; raise the number if the best of ``restart_bounds_`` was reached only once.
-    max_iter : int, default=500
-        Sweeps of a restart.
-    tol : float, default=1e-5
-        A restart has converged when the bound gains less than this share of its size.
-    n_jobs : int, optional
-        Restarts side by side, in threads, as in joblib.
-    verbose : bool, default=False
-        Show a progress bar: in a notebook, or in a terminal on standard error.
-    random_state : int, RandomState, Generator or None, default=None
 
-    Attributes
-    ----------
-    labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
-    responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        Probability of each cluster given the features and the labels of the item.
-    items_ : Index, shape (n_items,)
-        Names of the items.
-    n_clusters_ : int
-        Clusters that own an item.
-    coef_ : ndarray, shape (n_clusters_, n_features)
-    intercept_ : ndarray, shape (n_clusters_,)
-        ``X @ coef_.T + intercept_`` are the log-odds of the clusters; the intercept includes λ ‖w‖².
-    prior_variance_ : float
-        σ² in use.
-    prior_variance_search_ : DataFrame or None
-        Log probability of the annotations left out under each candidate; None if σ² was given.
-    annotators_ : DataFrame, one row an annotator
-        n_labels, n_groupings, n_groups, accuracy (share of the annotator's labels that the model predicts) and
-        expected_accuracy (posterior mean probability of the label that is due). The level of neither shows who sorts at
-        random: few labels hardly move the expected accuracy from 0.8, where the prior has it with the weight of
-        50 (J - 1) labels in each cluster, and clusters may follow groups at random. The mean of
-        `consilience.inspection.annotator_agreement` with the others is then about 0.
-    groupings_ : DataFrame, one row a grouping
-        n_labels, n_groups, accuracy and expected_accuracy of each (annotator, grouping).
-    annotator_mapping_ : DataFrame, one row a group
-        annotator, grouping, group, n_items, clusters (those that go by this label; empty if none) and probability
-        (the smallest of their q(t)).
-    mapping_probabilities_ : DataFrame, shape (n_groups, n_clusters_)
-        q(t): the probability that a cluster goes by a label.
-    label_probabilities_ : DataFrame, shape (n_groups, n_clusters_)
-        Probability that the annotator gives the label to an item of the cluster.
-    lower_bound_ : float
-        Bound on ln p(annotations, weights | features), nats, of the kept restart.
-    lower_bounds_ : ndarray, shape (n_iter_,)
-        The bound after each sweep of the kept restart; a merger with its sweeps counts as one.
-    restart_bounds_ : ndarray, shape (n_init,)
-        The bound that each restart reached, before merging.
-    n_iter_ : int
-    converged_ : bool
-    n_features_in_, feature_names_in_ : as in scikit-learn
+@dataclass(frozen=True)
+class Evidence:
+    """What is observed: chunks of items with their labels, and how the labels hang together."""
 
-    References
-    ----------
-    Chen, Chang, Castaldi, Cho, Hobbs & Dy (2018). Crowdclustering with Partition Labels. AISTATS, PMLR 84.
+    chunks: list[Items]
+    cells: Cells
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from consilience.semisupervised import PartitionLabelModel
-    >>> from consilience.simulation import simulate_experts
-    >>> X, species = load_iris(return_X_y=True)
-    >>> experts = simulate_experts(species, random_state=0)
-    >>> model = make_pipeline(StandardScaler(), PartitionLabelModel(random_state=0)).fit(X, experts)
-    >>> model[-1].n_clusters_
-    3
+
+@dataclass(frozen=True)
+class State:
+    """Weights, assignment and confusion; the moments of the posteriors that they give; Σ_n ln Σ_k exp of W's scores."""
+
+    weights: Float[np.ndarray, "features clusters"]
+    assignment: Float[np.ndarray, "groups clusters"]
+    confusion: Float[np.ndarray, " cells"]
+    moments: Moments
+    log_normalizer: float
+
+
+def init(
+    evidence: Evidence,
+    prior: Prior,
+    weights: Float[np.ndarray, "features clusters"],
+    draws: Float[np.ndarray, "groups clusters"],
+) -> State:
+    """First state: the given weights, ζ ~ Dirichlet(1) made of exponential draws, confusion as the prior has it."""
+    totals = np.add.reduceat(draws, evidence.cells.first_group)
+    sizes = segment_sizes(evidence.cells.first_group, len(draws))
+    assignment = draws / np.repeat(totals, sizes, axis=0)
+    log_normalizer = moments(evidence.chunks, with_offset(weights, prior.richness)).log_normalizer
+    return _with_moments(weights, assignment, prior.confusion, log_normalizer, evidence, prior)
+
+
+def step(state: State, evidence: Evidence, prior: Prior) -> State:
+    assignment = update_assignment(state, evidence.cells)
+    confusion = update_confusion(state.moments, assignment, evidence.cells, prior)
+    weights, log_normalizer = update_weights(state, evidence, prior)
+    return _with_moments(weights, assignment, confusion, log_normalizer, evidence, prior)
+
+
+def update_assignment(state: State, cells: Cells) -> Float[np.ndarray, "groups clusters"]:
+    """(18)."""
+    expected = cells.matrix(expected_log_dirichlet_segments(state.confusion, cells.starts))
+    return softmax_segments(expected @ state.moments.labels, cells.first_group)
+
+
+def update_confusion(
+    seen: Moments, assignment: Float[np.ndarray, "groups clusters"], cells: Cells, prior: Prior
+) -> Float[np.ndarray, " cells"]:
+    """(20)."""
+    return prior.confusion + cells.products(assignment, seen.labels)
+
+
+def update_weights(state: State, evidence: Evidence, prior: Prior) -> tuple[np.ndarray, float]:
+    """(4): better weights, and Σ_n ln Σ_k exp of their scores."""
+    target = state.moments.design
+    weights, value = fit_weights(
+        state.weights, evidence.chunks, target, prior.richness, prior.variance, max_iter=WEIGHT_STEPS
+    )
+    coefficients = with_offset(weights, prior.richness)
+    penalty = (weights**2).sum() / (2 * prior.variance)
+    return weights, float((target * coefficients).sum() - penalty - value)
+
+
+def label_evidence(
+    assignment: Float[np.ndarray, "groups clusters"], confusion: Float[np.ndarray, " cells"], cells: Cells
+) -> Float[np.ndarray, "groups clusters"]:
+    """What giving label l says for cluster k: Σ_j ζ_j^{mk} E[ln η_l^{mj}], the first term of (16)."""
+    return cells.matrix(expected_log_dirichlet_segments(confusion, cells.starts)).T @ assignment
+
+
+def label_probability(state: State, cells: Cells) -> Float[np.ndarray, "groups clusters"]:
+    """(8) expected under q: probability of each label of a grouping in each cluster."""
+    totals = np.add.reduceat(state.confusion, cells.starts)
+    return cells.matrix(state.confusion / totals[cells.row]).T @ state.assignment
+
+
+def expected_accuracy(state: State, cells: Cells) -> Float[np.ndarray, " groupings"]:
+    """Posterior mean of η_j^{mj}, over the clusters' items and the labels that they go by."""
+    totals = np.add.reduceat(state.confusion, cells.starts)
+    right = state.confusion[cells.row == cells.column] / totals
+    due = state.assignment @ state.moments.design[-1]
+    return np.add.reduceat(due * right, cells.first_group) / np.add.reduceat(due, cells.first_group)
+
+
+def _with_moments(
+    weights: np.ndarray,
+    assignment: np.ndarray,
+    confusion: np.ndarray,
+    log_normalizer: float,
+    evidence: Evidence,
+    prior: Prior,
+) -> State:
+    """(16), kept as moments."""
+    said = label_evidence(assignment, confusion, evidence.cells)
+    seen = moments(evidence.chunks, with_offset(weights, prior.richness), said)
+    return State(weights, assignment, confusion, seen, log_normalizer)
+
+
+def lower_bound(state: State, evidence: Evidence, prior: Prior) -> float:
+    """Bound on ln p(Y, W | Φ), nats, all constants kept.
+
+    With ρ from (16), Σ ρ (labels + ln π − ln ρ) is the log-normaliser of (16) less that of π.
+    """
+    cells = evidence.cells
+    n_clusters = state.weights.shape[1]
+    sizes = segment_sizes(cells.first_group, len(state.assignment))
+    items = state.moments.log_normalizer - state.log_normalizer
+    labels_of_clusters = entr(state.assignment).sum() - n_clusters * np.log(sizes).sum()
+    confusion = kl_dirichlet_segments(state.confusion, prior.confusion, cells.starts)
+    log_density = -(state.weights**2).sum() / (2 * prior.variance)
+    log_density -= prior.n_weights * n_clusters * np.log(2 * np.pi * prior.variance) / 2
+    return float(items + labels_of_clusters - confusion + log_density)
+
+
+def run(state: State, evidence: Evidence, prior: Prior, *, max_iter: int, tol: float) -> Trace[State]:
+    """Sweeps from a first state until the bound stands still."""
+    return iterate(
+        state,
+        lambda before: step(before, evidence, prior),
+        lambda after: lower_bound(after, evidence, prior),
+        max_iter=max_iter,
+        tol=tol,
+    )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Features and labels made ready.
+
+    design : (items, columns) coordinates of Φ = [features, 1], and a last column of 1.
+    basis : (D + 1, columns - 1) from coordinates to the features' weights, or None where they are the same.
+    labels : (items, groups) sparse 0/1.
     """
 
-    _does_without_features = True
-    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
-        "groupings_": ("groupings",),
-        "annotator_mapping_": ("groups",),
-        "mapping_probabilities_": ("groups",),
-        "label_probabilities_": ("groups",),
-    }
+    design: Float[np.ndarray, "items columns"]
+    basis: Float[np.ndarray, "weights rank"] | None
+    labels: csr_array
+    cells: Cells
 
-    def __init__(
-        self,
-        n_clusters: NumberOfClusters = "auto",
-        max_clusters: Integer | None = None,
-        prior_variance: Literal["auto"] | Real = "auto",
-        rich_get_richer: Real | None = None,
-        diagonal_concentration: Real = 40.0,
-        off_diagonal_concentration: Real = 10.0,
-        init: Literal["features", "random"] = "features",
-        merge: Flag = True,
-        n_init: Integer = 5,
-        max_iter: Integer = 500,
-        tol: Real = 1e-5,
-        n_jobs: Integer | None = None,
-        verbose: Flag = False,
-        random_state: RandomSource = None,
-    ):
-        self.n_clusters = n_clusters
-        self.max_clusters = max_clusters
-        self.prior_variance = prior_variance
-        self.rich_get_richer = rich_get_richer
-        self.diagonal_concentration = diagonal_concentration
-        self.off_diagonal_concentration = off_diagonal_concentration
-        self.init = init
-        self.merge = merge
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    @classmethod
+    def of(cls, features: Float[np.ndarray, "items D"], groupings: Groupings) -> Problem:
+        phi = np.hstack([features, np.ones((len(features), 1))])
+        coordinates, basis = row_space(phi)
+        design = np.hstack([coordinates, np.ones((len(phi), 1))])
+        return cls(design, basis, groupings.incidence, Cells.of(groupings.grouping_of_group))
 
-    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
-        """Fit the model.
+    @property
+    def n_weights(self) -> int:
+        """D + 1."""
+        return self.design.shape[1] - 1 if self.basis is None else len(self.basis)
 
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features), or None
-            Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
-            position. Without features (None) the labels alone tell the clusters apart.
-        y : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
-            Partition labels. Items of X without annotations are clustered by their features.
-        missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+    def evidence(self, labels: csr_array, n_clusters: int) -> Evidence:
+        """The items with these labels."""
+        return Evidence(in_chunks(Items(self.design, labels), n_clusters), self.cells)
 
-        Returns
-        -------
-        PartitionLabelModel
+    def start_at_random(self, evidence: Evidence, prior: Prior, n_clusters: int, seed: int) -> State:
+        """First state of a run: small random weights and random ζ."""
+        rng = np.random.RandomState(seed)
+        weights = rng.normal(0, INITIAL_WEIGHT, (self.n_weights, n_clusters))
+        draws = rng.exponential(size=(self.labels.shape[1], n_clusters))
+        return init(evidence, prior, weights if self.basis is None else self.basis.T @ weights, draws)
 
-        Raises
-        ------
-        InputError
-            Features and annotations that do not fit each other or carry no information, or a wrong parameter.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The kept restart still improved after `max_iter` sweeps.
-        AnnotationWarning
-            Other than as many clusters as were asked for own items.
-        """
-        self._check_parameters()
-        self._require_annotations(X, y)
-        features = None if X is None else self._features(X, reset=True)
-        self._missing = values_of_missing(missing)
-        groupings = self._groupings(X, y, missing)
-        features = np.empty((len(groupings), 0)) if features is None else features
-        n_clusters = self._n_clusters(len(features))
-        _require_information(features, groupings)
-        arranged = arrange(groupings, features)
-        features, groupings = features[arranged.items], arranged.said
-        rng = check_random_state(self.random_state)
-
-        with self._progress():
-            self.prior_variance_search_ = None
-            if isinstance(self.prior_variance, str):
-                search = self._search_variance(features, groupings, n_clusters, rng)
-                self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
-            else:
-                self.prior_variance_ = float(self.prior_variance)
-            problem = Problem.of(features, groupings)
-            prior = self._prior(problem, self.prior_variance_)
-            best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
-        if not best.converged:
-            warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
-
-        self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
-        self.lower_bounds_ = np.array(best.lower_bounds)
-        self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
-        self._read_off(best.state, problem, evidence, prior, groupings)
-        self._restore(arranged)
-        self._warn_unless_as_many()
-        return self
-
-    def _warn_unless_as_many(self) -> None:
-        if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
-            warnings.warn(
-                f"{type(self).__name__} found {self.n_clusters_} clusters, where {self.n_clusters} were asked for: the "
-                "annotations and features do not tell so many apart.",
-                AnnotationWarning,
-                stacklevel=3,
-            )
-
-    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
-        """Most probable cluster of new items by their features.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-
-        Returns
-        -------
-        ndarray of int, shape (n_items,)
-
-        Raises
-        ------
-        InputError
-            Features that are not finite, or a model fitted without any.
-        """
-        return self._log_odds(X).argmax(1)
-
-    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
-        """Probability of each cluster for new items by their features; (2), of the clusters found.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-
-        Returns
-        -------
-        ndarray, shape (n_items, n_clusters_)
-
-        Raises
-        ------
-        InputError
-            Features that are not finite, or a model fitted without any.
-        """
-        return softmax(self._log_odds(X), axis=1)
-
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator gives both items the same label, on average over the
-            annotator's groupings. Default: that both items are in the same cluster.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        if annotator is None:
-            same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
-        else:
-            same = self._same_label(a, b, annotator)
-        return float(same[0]) if one else same
-
-    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of the labels that known annotators give to other items, by the items' features.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-        y : Groupings, Labels or array, as for `fit`
-            Of annotators, groupings and groups that were fitted.
-        missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
-
-        Returns
-        -------
-        float
-            Nats a label; higher is better.
-
-        Raises
-        ------
-        InputError
-            A group that was not fitted, or no labels at all.
-        """
-        posterior = self.predict_proba(X)
-        groupings = self._groupings(X, y, missing)
-        item, group = groupings.incidence.tocoo().coords
-        if not len(item):
-            raise InputError("None of these items has a label, so there is nothing to score.")
-        index = mapping.group_index(groupings)
-        place = self.label_probabilities_.index.get_indexer(index)
-        if (place[group] < 0).any():
-            annotator, grouping, name = index[group[np.argmax(place[group] < 0)]]
-            raise InputError(f"Group {name!r} of grouping {grouping!r} by annotator {annotator!r} was not fitted.")
-        probability = self.label_probabilities_.to_numpy()[place]
-        return float(_log_probability(item, group, posterior, probability).mean())
-
-    def annotator_groups(self, min_accuracy: float = 0.8) -> pd.DataFrame:
-        """Which annotators draw the same lines between the clusters; Table 4 of the paper.
-
-        Parameters
-        ----------
-        min_accuracy : float
-            Groupings that the model predicts less well are left out.
-
-        Returns
-        -------
-        DataFrame, a row for each distinction and naming
-            ``distinction`` (0, 1, …, the commonest first), ``clusters`` (the partition of the clusters, a tuple of
-            tuples), ``naming`` (the annotators' names of these parts), ``n_groupings`` and ``groupings`` (a list of
-            (annotator, grouping)). Rows of one distinction differ in the names alone.
-        """
-        check_is_fitted(self)
-        return mapping.same_distinctions(self.annotator_mapping_, self.groupings_["accuracy"], min_accuracy)
-
-    def _learned(
-        self, problem: Problem, prior: Prior, n_clusters: int, seeds: list[int]
-    ) -> tuple[Trace[State], list[Trace[State]], Evidence]:
-        """The best restart, all restarts, and the evidence that they met.
-
-        Where clusters were asked for and their number does not come of joining, runs begin with as many anew.
-        """
-        start, told = self._start(problem), None if is_auto(self.n_clusters) else int(self.n_clusters)
-        found = []
-        for most in dict.fromkeys([n_clusters, told or n_clusters]):
-            evidence = problem.evidence(problem.labels, most)
-            jobs = [(start, evidence, prior, most, seed) for seed in seeds]
-            traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
-            found.append((self._joined(traces, evidence, prior), traces, evidence))
-            if told in (None, len(_owners(found[-1][0].state, evidence, prior))):
-                return found[-1]
-        return found[-1]
-
-    def _joined(self, traces: list[Trace[State]], evidence: Evidence, prior: Prior) -> Trace[State]:
-        """The best restart, its clusters joined; of those that have as many clusters as were asked for, if any have."""
-
-        def owners(state: State) -> Int[np.ndarray, " owning"]:
-            return _owners(state, evidence, prior)
-
-        settings: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
-        told = None if is_auto(self.n_clusters) else int(self.n_clusters)
-        if told is not None:
-            traces = [trace for trace in traces if len(owners(trace.state)) >= told] or traces
-        best = max(traces, key=lambda trace: trace.lower_bound)
-        if self.merge:
-            best = merge(best, evidence, prior, fewest=told or 1, **settings)
-        return best if told is None else merge_to(best, told, owners, evidence, prior, **settings)
-
-    def _start(self, problem: Problem) -> Start:
-        from_features = self.init == "features" and problem.n_weights > 1
-        return problem.start_from_features if from_features else problem.start_at_random
-
-    def _run(self, start: Start, evidence: Evidence, prior: Prior, n_clusters: int, seed: int) -> Trace[State]:
-        first = start(evidence, prior, n_clusters, seed)
-        return run(first, evidence, prior, max_iter=self.max_iter, tol=self.tol)
-
-    def _prior(self, problem: Problem, variance: float) -> Prior:
-        limit = 1 / (2 * len(problem.design) * variance)
-        richness = limit if self.rich_get_richer is None else self.rich_get_richer
-        if richness > limit * (1 + 1e-12):
-            raise InputError(
-                f"The 'rich_get_richer' parameter of PartitionLabelModel must be at most {limit:.6g} "
-                f"= 1 / (2 n_items prior_variance), beyond which the M-step is not concave. Got {richness:g} instead."
-            )
-        confusion = confusion_prior(problem.cells, self.diagonal_concentration, self.off_diagonal_concentration)
-        return Prior(variance, richness, confusion, problem.n_weights)
-
-    def _search_variance(
-        self, features: np.ndarray, groupings: Groupings, n_clusters: int, rng: np.random.RandomState
-    ) -> pd.DataFrame:
-        """Log probability of annotations left out under each candidate."""
-        if len(features) > SEARCH_ITEMS:
-            some = np.sort(rng.permutation(len(features))[:SEARCH_ITEMS])
-            features, groupings = features[some], groupings[some]
-        problem = Problem.of(features, groupings)
-
-        start = self._start(problem)
-
-        def evaluate(variance: float, kept: csr_array, left_out: coo_array, seed: int) -> np.ndarray:
-            evidence = problem.evidence(kept, n_clusters)
-            prior = self._prior(problem, variance)
-            state = self._run(start, evidence, prior, n_clusters, seed).state
-            probability = label_probability(state, problem.cells)
-            item, group = left_out.coords
-            logs = _log_probability(item, group, _posteriors(state, evidence, prior), probability)
-            return np.bincount(item, logs, len(features))
-
-        variances = prior_variance.candidates(features)
-        if self.rich_get_richer:  # beyond 1 / (2 n_items σ²) the M-step is not concave
-            limit = 1 / (2 * len(features) * self.rich_get_richer)
-            variances = variances[: max(np.count_nonzero(variances <= limit), 1)]
-        return prior_variance.search(
-            variances,
-            problem.labels,
-            evaluate,
-            rng,
-            n_jobs=self.n_jobs,
-        )
-
-    def _read_off(self, state: State, problem: Problem, evidence: Evidence, prior: Prior, groupings: Groupings) -> None:
-        """Clusters that own items, by falling size, and what they mean to the annotators."""
-        everything = _posteriors(state, evidence, prior)
-        sizes = np.bincount(everything.argmax(1), minlength=everything.shape[1])
-        kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
-        self.n_clusters_ = len(kept)
-        self.responsibilities_ = everything[:, kept] / everything[:, kept].sum(1, keepdims=True)
-        self.labels_ = self.responsibilities_.argmax(1)
-
-        coefficients = state.weights if problem.basis is None else problem.basis @ state.weights
-        self.coef_ = coefficients[:-1, kept].T
-        self.intercept_ = coefficients[-1, kept] + prior.richness * (coefficients[:, kept] ** 2).sum(0)
-
-        index = mapping.group_index(groupings)
-        assignment = state.assignment[:, kept]
-        probability = label_probability(state, problem.cells)[:, kept]
-        self.mapping_probabilities_ = pd.DataFrame(assignment, index=index)
-        self.label_probabilities_ = pd.DataFrame(probability, index=index)
-        self.annotator_mapping_ = mapping.mapping_table(groupings, assignment)
-        correct = mapping.correct_labels(groupings, self.responsibilities_, probability)
-        due = expected_accuracy(state, problem.cells)
-        self.groupings_ = mapping.grouping_quality(groupings, correct, due)
-        self.annotators_ = mapping.annotator_quality(groupings, self.groupings_)
-
-    def _restore(self, arrangement: Arrangement[Any]) -> None:
-        super()._restore(arrangement)
-        self.annotator_mapping_ = self.annotator_mapping_.reset_index(drop=True)
-
-    def _log_odds(self, X: Any) -> Float[np.ndarray, "items clusters"]:
-        check_is_fitted(self)
-        if not self.coef_.shape[1]:
-            raise InputError("The model was fitted without features, so new items cannot be told apart; see labels_.")
-        return self._features(X, reset=False) @ self.coef_.T + self.intercept_
-
-    def _same_label(
-        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Any
-    ) -> Float[np.ndarray, " pairs"]:
-        self._place_of_annotator(annotator)
-        whose = self.label_probabilities_.index.get_level_values("annotator") == annotator
-        probability = self.label_probabilities_[whose].to_numpy()
-        both = (self.responsibilities_[a] @ probability.T) * (self.responsibilities_[b] @ probability.T)
-        return both.sum(1) / max(self.annotators_.loc[annotator, "n_groupings"], 1)
-
-    def _n_clusters(self, n_items: int) -> int:
-        if n_items < 2:
-            raise InputError(f"PartitionLabelModel needs at least 2 items (n_samples >= 2). Got n_samples = {n_items}.")
-        if self.max_clusters is not None and self.max_clusters > n_items:
-            raise InputError(
-                f"The 'max_clusters' parameter of PartitionLabelModel must be at most the number of items, {n_items}. "
-                f"Got {self.max_clusters} instead."
-            )
-        told = 1 if is_auto(self.n_clusters) else int(self.n_clusters)
-        most = n_items if self.max_clusters is None else int(self.max_clusters)
-        if told > most:
-            what = f"the number of items, {n_items}" if self.max_clusters is None else f"max_clusters, {most}"
-            raise InputError(
-                f"The 'n_clusters' parameter of PartitionLabelModel must be at most {what} (n_samples = {n_items}). "
-                f"Got {told} instead."
-            )
-        if self.n_clusters == 1:
-            return 1
-        return max(min(MAX_CLUSTERS, n_items), told) if self.max_clusters is None else most
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_number_of_clusters(self)
-        none = self.max_clusters is None
-        require(self, "max_clusters", "None or an int of at least 1", none or is_whole(self.max_clusters, 1))
-        auto = isinstance(self.prior_variance, str) and self.prior_variance == "auto"
-        require(self, "prior_variance", "'auto' or a positive float", auto or is_number(self.prior_variance))
-        allowed = self.rich_get_richer is None or is_number(self.rich_get_richer, zero=True)
-        require(self, "rich_get_richer", "None or a float of at least 0", allowed)
-        for name in ("diagonal_concentration", "off_diagonal_concentration"):
-            require(self, name, "a positive float", is_number(getattr(self, name)))
-        require(self, "init", "'features' or 'random'", is_one_of(self.init, ("features", "random")))
-        require(self, "merge", "True or False", isinstance(self.merge, bool | np.bool_))
-        for name in ("n_init", "max_iter"):
-            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
-        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
+    def start_from_features(self, evidence: Evidence, prior: Prior, n_clusters: int, seed: int) -> State:
+        """First state of a run: as at random, but with posteriors that lean on a k-means clustering of the features."""
+        state = self.start_at_random(evidence, prior, n_clusters, seed)
+        k = max(round(SEEDED * n_clusters), 1)
+        seeds = KMeans(k, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed).fit_predict(self.design)
+        return replace(state, moments=leaning_moments(evidence, seeds, state.moments.log_normalizer, n_clusters))
 
 
-def _require_information(features: Float[np.ndarray, "items features"], groupings: Groupings) -> None:
-    """Labels that tell items apart, and features that do."""
-    if features.shape[1] and not np.ptp(features, axis=0).any():
-        raise InputError(
-            f"All {features.shape[1]} features are constant over the {len(features)} items, so they tell nothing "
-            "apart. Give features that vary, or None to use the annotations alone."
-        )
-    if not groupings.incidence.nnz:
-        raise InputError("None of the items has a label, so there is nothing to learn from.")
-    groups = np.bincount(groupings.grouping_of_group, minlength=groupings.n_groupings)
-    if groups.max() < 2:
-        raise InputError(
-            "Every annotator gave one label only, so the annotations tell no items apart. "
-            "Expected at least one grouping with two groups."
-        )
+def leaning_moments(
+    evidence: Evidence, seeds: Int[np.ndarray, " items"], log_normalizer: float, n_clusters: int
+) -> Moments:
+    """Moments of posteriors that put `LEANING` on each item's seed cluster and the rest evenly on all clusters."""
+    ends = np.cumsum([len(chunk.design) for chunk in evidence.chunks])
+    parts = []
+    for chunk, own in zip(evidence.chunks, np.split(seeds, ends)):
+        posterior = np.full((len(own), n_clusters), (1 - LEANING) / n_clusters)
+        posterior[np.arange(len(own)), own] += LEANING
+        parts.append(Moments(0.0, chunk.design.T @ posterior, chunk.labels.T @ posterior))
+    return replace(reduce(add, parts), log_normalizer=log_normalizer)
 
 
-def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndarray, "items clusters"]:
-    """(16), of all items."""
-    said = label_evidence(state.assignment, state.confusion, evidence.cells)
-    found = np.empty((sum(len(chunk.design) for chunk in evidence.chunks), state.weights.shape[1]))
-    start = 0
-    for part in posteriors(evidence.chunks, with_offset(state.weights, prior.richness), said):
-        found[start : start + len(part)] = part
-        start += len(part)
-    return found
+def row_space(phi: Float[np.ndarray, "items weights"]) -> tuple[np.ndarray, np.ndarray | None]:
+    """Coordinates of the rows in the space that they span, and its basis in columns; phi and None where it is wide."""
+    if phi.shape[1] <= len(phi):
+        return phi, None
+    left, singular, right = np.linalg.svd(phi, full_matrices=False)
+    kept = singular > singular[0] * max(phi.shape) * np.finfo(float).eps
+    return left[:, kept] * singular[kept], right[kept].T
 
 
-def _owners(state: State, evidence: Evidence, prior: Prior) -> Int[np.ndarray, " owning"]:
-    """Clusters that own items."""
-    return np.unique(_posteriors(state, evidence, prior).argmax(1))
+def merge(
+    trace: Trace[State], evidence: Evidence, prior: Prior, *, max_iter: int, tol: float, fewest: int = 1
+) -> Trace[State]:
+    """Join clusters that no annotator tells apart, as long as the bound gains by it and more than `fewest` are left.
+
+    Pairs are tried once each, the most alike first, with sweeps after every attempt.
+    """
+    tried: set[tuple[int, int]] = set()
+    while True:
+        candidates = [pair for pair in undistinguished(trace.state, evidence.cells) if pair not in tried]
+        joined = None
+        if (trace.state.moments.design[-1] > LIVE).sum() <= fewest:
+            return trace
+        for pair in candidates:
+            tried.add(pair)
+            attempt = run(with_joined(trace.state, *pair), evidence, prior, max_iter=max_iter, tol=tol)
+            if attempt.lower_bound - trace.lower_bound > tol * abs(trace.lower_bound):
+                joined = replace(attempt, lower_bounds=(*trace.lower_bounds, attempt.lower_bound))
+                break
+        if joined is None:
+            return trace
+        trace = joined
 
 
-def _log_probability(
-    item: Int[np.ndarray, " labels"],
-    group: Int[np.ndarray, " labels"],
-    posterior: Float[np.ndarray, "items clusters"],
-    probability: Float[np.ndarray, "groups clusters"],
-) -> Float[np.ndarray, " labels"]:
-    """ln Σ_k q(z = k) p(label | k) of each label."""
-    return np.log(np.einsum("lk,lk->l", posterior[item], probability[group]))
+def merge_to(
+    trace: Trace[State],
+    n_clusters: int,
+    owners: Callable[[State], Int[np.ndarray, " owning"]],
+    evidence: Evidence,
+    prior: Prior,
+    *,
+    max_iter: int,
+    tol: float,
+) -> Trace[State]:
+    """Join clusters until at most so many own items, each time two of whose joining the bound suffers least.
+
+    Of those that own items by `owners`, the pairs that are most alike are tried; a joining by which fewer than
+    `n_clusters` are left only where there is no other.
+    """
+    tried: set[tuple[int, int]] = set()
+    while True:
+        live = owners(trace.state)
+        pairs = [pair for pair in alike(trace.state, evidence.cells, live) if pair not in tried][:TRIED]
+        if len(live) <= n_clusters or not pairs:
+            return trace
+        attempts = [run(with_joined(trace.state, *pair), evidence, prior, max_iter=max_iter, tol=tol) for pair in pairs]
+        enough = [len(owners(attempt.state)) >= n_clusters for attempt in attempts]
+        best = max(range(len(pairs)), key=lambda place: (enough[place], attempts[place].lower_bound))
+        tried.add(pairs[best])
+        trace = replace(attempts[best], lower_bounds=(*trace.lower_bounds, attempts[best].lower_bound))
+
+
+def alike(state: State, cells: Cells, live: Int[np.ndarray, " live"]) -> list[tuple[int, int]]:
+    """Pairs of clusters, the larger first, the most alike in the labels that annotators give them first."""
+    live = live[np.argsort(-state.moments.design[-1][live], kind="stable")]
+    chance = np.sqrt(label_probability(state, cells)[:, live])
+    likeness = chance.T @ chance
+    a, b = np.triu_indices(len(live), 1)
+    order = np.argsort(-likeness[a, b], kind="stable")
+    return [(int(live[a[i]]), int(live[b[i]])) for i in order]
+
+
+def undistinguished(state: State, cells: Cells) -> list[tuple[int, int]]:
+    """Pairs of clusters, the larger first, to which no grouping surely gives different labels; the most alike first."""
+    sizes = state.moments.design[-1]
+    live = np.flatnonzero(sizes > LIVE)
+    live = live[np.argsort(-sizes[live], kind="stable")]
+    sure = (state.assignment[:, live] >= CERTAIN).astype(float)
+    decided = np.add.reduceat(sure, cells.first_group)
+    apart = decided.T @ decided - sure.T @ sure > 0.5
+    chance = np.sqrt(label_probability(state, cells)[:, live])
+    likeness = chance.T @ chance
+    a, b = np.triu_indices(len(live), 1)
+    a, b = a[~apart[a, b]], b[~apart[a, b]]
+    order = np.argsort(-likeness[a, b], kind="stable")[: len(live)]
+    return [(int(live[i]), int(live[j])) for i, j in zip(a[order], b[order])]
+
+
+def with_joined(state: State, kept: int, emptied: int) -> State:
+    """The state whose moments give all of one cluster's items to another."""
+    design, labels = state.moments.design.copy(), state.moments.labels.copy()
+    for table in (design, labels):
+        table[:, kept] += table[:, emptied]
+        table[:, emptied] = 0
+    return replace(state, moments=replace(state.moments, design=design, labels=labels))

@@ -21,7 +21,7 @@ from sklearn.utils import Bunch
 from consilience.annotations.types import RandomSource
 from consilience.datasets._bunch import DataBunch
 from consilience.errors import InputError
-from consilience.parameters import is_number
+from consilience.estimators.parameters import is_number
 from consilience.simulation._checks import generator, require_count, require_size
 
 __all__ = ["gaussian_clusters"]

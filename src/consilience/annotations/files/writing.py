@@ -13,6 +13,7 @@ from typing import IO, Literal
 import pandas as pd
 
 from consilience.annotations.base import Annotations
+from consilience.annotations.files.atomic import replacing, unpacked
 from consilience.annotations.files.sources import TEXT, import_pyarrow
 from consilience.annotations.files.table import is_whole
 from consilience.annotations.files.values import says_unsorted, spells_missing
@@ -20,7 +21,6 @@ from consilience.annotations.keywords import written
 from consilience.annotations.names import code, plain, union
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationWarning, InputError
-from consilience.writing import replacing, unpacked
 
 Writer = Callable[[IO[bytes]], None]
 ITEM_PAIR = ("item_a", "item_b")

@@ -1,0 +1,3 @@
+"""The version of the package, which everything else may import."""
+
+__version__ = "0.1.0"

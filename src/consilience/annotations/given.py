@@ -1,0 +1,200 @@
+"""What users give to `fit` for annotations, and beside them: read, or refused with the models that use features."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool
+from scipy.sparse import issparse
+
+from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations.files.frames import several
+from consilience.annotations.files.given import NOBODY, Given, annotations_of, is_frame
+from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError
+from consilience.annotations.matching import rows_of_matrix
+from consilience.annotations.names import outside, plain
+from consilience.errors import AnnotationError, AnnotationWarning, InputError, UnannotatedWarning
+from consilience.registry import ESTIMATORS
+
+MOST_NAMED = 5  # items in a warning
+
+
+def read_given(
+    given: Any,
+    kind: str,
+    model: str,
+    *,
+    items: pd.Index | None = None,
+    missing: Any = None,
+    known: pd.Index = NOBODY,
+) -> Given:
+    """Make annotations of what a user gave for them; see `annotations_of`.
+
+    Raises
+    ------
+    AnnotationError
+        As in `annotations_of`; features are refused with the names of the models that use them.
+    """
+    try:
+        return annotations_of(given, kind, model, items=items, missing=missing, known=known)
+    except HoldsGroupsError as error:
+        raise AnnotationError(
+            f"{error} {of_groupings()} If all annotators do share the names: give Labels.from_matrix(frame)."
+        ) from error
+    except HoldsFeaturesError as error:
+        beside = f"{model} takes them as X, beside the annotations." if _uses_features(model) else with_features(model)
+        raise AnnotationError(f"{error} {beside}") from error
+
+
+def values_of_missing(missing: Any) -> list[Any] | None:
+    """Return what a user gave for `missing` as a list of values, None for the default.
+
+    Examples
+    --------
+    >>> values_of_missing("?"), values_of_missing([]), values_of_missing(None)
+    (['?'], [], None)
+    """
+    return None if missing is None else [plain(value) for value in several(missing)]
+
+
+def first_named(items: pd.Index) -> str:
+    """Name the first few items.
+
+    Examples
+    --------
+    >>> first_named(pd.Index(list("abcdefg")))
+    "'a', 'b', 'c', 'd', 'e', …"
+    """
+    more = ", …" if len(items) > MOST_NAMED else ""
+    return ", ".join(repr(plain(name)) for name in items[:MOST_NAMED]) + more
+
+
+def warn_of_unsaid(annotations: Annotations, said: Bool[np.ndarray, " items"], lacking: str) -> None:
+    """Warn of items of which nothing was said, count them and name the first.
+
+    Parameters
+    ----------
+    annotations : Groupings or Labels
+    said : whether anything is known of each item
+    lacking : what the others have not, and get not
+    """
+    count = int((~said).sum())
+    if count:
+        items = f"{count} items have" if count > 1 else "1 item has"
+        names = first_named(annotations.items[~said])
+        warnings.warn(f"{items} {lacking}: {names}.", UnannotatedWarning, stacklevel=outside())
+
+
+def read_beside(given: Any, X: Any, kind: str, model: str, missing: Any = None) -> Annotations:
+    """Make annotations of what a user gave for them beside features; rows without names get those of X."""
+    items = X.index if isinstance(X, pd.DataFrame) else None
+    found = read_given(given, kind, model, items=items, missing=missing)
+    if found.matrix is None or found.annotations.named:
+        return found.annotations
+    return with_names(found, rows_of_matrix(given, X))
+
+
+def with_names(found: Given, items: pd.Index | None) -> Annotations:
+    """Return annotations with these names of items, if there are any and as many, in place of numbers of rows."""
+    said = found.annotations
+    return said if items is None or len(items) != len(said) else replace(said, items=items, named=True)
+
+
+def with_features(model: str) -> str:
+    """Say that a model reads annotations alone, and which models use features."""
+    using = models_of_features()
+    return f"{model} reads annotations alone, fit(annotations); with features, fit(X, annotations): {', '.join(using)}."
+
+
+def of_groupings() -> str:
+    """Say which models read groupings, whose names mean nothing to other annotators."""
+    reading = [
+        name for name, known in ESTIMATORS.items() if known.kind == "consensus" and known.reads[0] == "groupings"
+    ]
+    return f"Groups whose names mean nothing to other annotators are for {', '.join(reading)}."
+
+
+def models_of_features() -> list[str]:
+    """Names of the models that use features."""
+    return [name for name in ESTIMATORS if _uses_features(name)]
+
+
+def _uses_features(model: str) -> bool:
+    return model in ESTIMATORS and ESTIMATORS[model].kind == "semisupervised"
+
+
+def require_no_second(y: Any, model: str) -> None:
+    """Refuse a second argument of a model that reads annotations alone.
+
+    scikit-learn hands every estimator a y of one value for each item, such as the truth that a scorer compares with;
+    of this a warning says that it was not used.
+
+    Raises
+    ------
+    InputError
+        It is anything else.
+
+    Warns
+    -----
+    AnnotationWarning
+        It is one value for each item.
+    """
+    if y is None:
+        return
+    if _is_flat(y, model):
+        said = f"y was not used: {with_features(model)} A scorer may still compare with it."
+        warnings.warn(said, AnnotationWarning, stacklevel=outside())
+        return
+    first = "the first argument would be taken for annotations, and the second not used"
+    raise InputError(f"{model} got two arguments; {first}. {with_features(model)}")
+
+
+def _is_flat(y: Any, model: str) -> bool:
+    if isinstance(y, Annotations | dict | str) or issparse(y) or is_frame(y, model):
+        return False
+    try:
+        return np.asarray(y).ndim == 1
+    except ValueError:
+        return False
+
+
+def warn_of_fractions(matrix: Any, model: str) -> None:
+    """Warn if most cells of an array are fractions, as those of features are."""
+    values = np.asarray(matrix)
+    if values.dtype.kind != "f":
+        return
+    said = values[np.isfinite(values)]
+    fractions = said[said != np.rint(said)]
+    if len(fractions) > len(said) / 2:
+        what = f"Fractions such as {fractions[0]:g} were taken for names, as if they were labels or groups"
+        warnings.warn(f"{what}. {with_features(model)}", AnnotationWarning, stacklevel=outside())
+
+
+def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> Groupings:
+    """Groupings of what a user gave for them.
+
+    Parameters
+    ----------
+    annotations : Groupings, Labels, DataFrame or array of shape (n_items, n_annotators) or (n_items,)
+    X : features, whose index names the items of an array; or None
+    model : name of the estimator, for messages
+    missing : a value, or a list of them, that means that nothing was said
+
+    Raises
+    ------
+    InputError
+        Pairs, or nothing.
+    """
+    if annotations is None:
+        raise InputError(
+            f"{model} requires y to be passed, but the target y is None. Give the annotations: Groupings, Labels, or "
+            "an array (n_items, n_annotators)."
+        )
+    said = read_beside(annotations, X, "groupings", model, missing)
+    if isinstance(said, Pairs):
+        raise InputError(f"{model} reads partition labels, and Pairs hold none. Give Groupings or Labels.")
+    return said.to_groupings() if isinstance(said, Labels) else cast(Groupings, said)

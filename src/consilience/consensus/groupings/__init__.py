@@ -1,0 +1,1 @@
+"""Consensus of groupings, whose groups have names of their own in each."""

@@ -1,0 +1,239 @@
+"""Clusters from how often items were put together: what `CSPA`, `MetaClustering` and, in part, `KCC` share.
+
+    S_ij = C_ij / P_ij
+
+C the times that two items were put together, P the times that they were presented together; nothing on the diagonal.
+The items' coordinates are the leading eigenvectors of D^(-1/2) S D^(-1/2), D the sums of the rows of S. Their rows,
+brought to length one, are points whose k-means are the clusters (Ng, Jordan & Weiss 2002).
+
+Clusters never span two *parts* of the evidence, which no chain of groupings links. A *loner*, an item that was never
+put together with another, has no coordinates; it joins the cluster of its part that it was least often presented apart
+from, for each item of that cluster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import aslinearoperator
+
+from consilience.annotations import Groupings
+from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.errors import InputError
+from consilience.inference.memberships import Memberships, parts, shares_together
+from consilience.inference.spectral import EMBEDDING_TOLERANCE, leading_eigenpairs, rows_of_length_one
+
+Clusters = Int[np.ndarray, " items"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The items that some grouping holds.
+
+    places : of these items among all.
+    part : of `memberships.parts`.
+    """
+
+    memberships: Memberships
+    places: Int[np.ndarray, " seen"]
+    part: Int[np.ndarray, " seen"]
+    n_items: int
+
+    @classmethod
+    def of(cls, groupings: Groupings) -> Seen:
+        """Leave out the items that no grouping holds."""
+        everything = Memberships.of(groupings)
+        places = np.flatnonzero(everything.times_seen > 0)
+        memberships = everything.of_items(places)
+        return cls(memberships, places, parts(memberships), len(groupings))
+
+    def scattered(self, cluster: Int[np.ndarray, " seen"]) -> Int[np.ndarray, " items"]:
+        """Clusters of all items; -1 for those that no grouping holds."""
+        everywhere = np.full(self.n_items, -1)
+        everywhere[self.places] = cluster
+        return everywhere
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Clusters by falling size.
+
+    eigenvalues : those looked at, falling.
+    n_loners : items that were never put together with another.
+    """
+
+    cluster: Clusters
+    eigenvalues: Float[np.ndarray, " components"]
+    n_loners: int
+
+
+def partition(seen: Seen, n_clusters: int | None, max_clusters: int, *, rng: np.random.Generator) -> Partition:
+    """Cluster the items.
+
+    Parameters
+    ----------
+    seen : Seen
+    n_clusters : None for as many as the largest gap between eigenvalues says, where the groupings leave a doubt.
+    max_clusters : that are considered then.
+    rng : of k-means.
+    """
+    memberships, part = seen.memberships, seen.part
+    share = shares_together(memberships)
+    degree = np.asarray(share.sum(1))
+    linked = np.flatnonzero(degree > 0)
+    obvious = fusing.beyond_doubt(memberships, part) if n_clusters is None else None
+    if obvious is None and not len(linked):
+        obvious = np.arange(memberships.n_items)
+    if obvious is not None:
+        return Partition(by_size(obvious), np.empty(0), len(part) - len(linked))
+    n_parts = len(np.unique(part[linked]))
+    wanted = max_clusters + 1 if n_clusters is None else n_clusters
+    values, vectors = embedding(share[linked][:, linked], min(max(wanted, n_parts), len(linked)))
+    number = eigengap(values, max(2, n_parts)) if n_clusters is None else min(n_clusters, len(linked))
+    found = fusing.kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=10)
+    cluster = np.full(memberships.n_items, -1)
+    cluster[linked] = own_of_parts(found, part[linked])
+    return Partition(by_size(_with_loners(memberships, part, cluster)), values, len(part) - len(linked))
+
+
+def embedding(
+    similarity: csr_array, n_components: int
+) -> tuple[Float[np.ndarray, " components"], Float[np.ndarray, "items components"]]:
+    """Leading eigenvalues and eigenvectors of D^(-1/2) S D^(-1/2); every row of S has something in it."""
+    scale = 1 / np.sqrt(np.asarray(similarity.sum(1)))
+    row = np.repeat(np.arange(len(scale)), np.diff(similarity.indptr))
+    entries = similarity.data * scale[row] * scale[similarity.indices]
+    scaled = csr_array((entries, similarity.indices, similarity.indptr), shape=similarity.shape)
+    tol = 0.0 if len(scale) <= fusing.MACHINE_ACCURACY_ITEMS else EMBEDDING_TOLERANCE
+    return leading_eigenpairs(aslinearoperator(scaled), n_components, tol=tol)
+
+
+def eigengap(eigenvalues: Float[np.ndarray, " components"], fewest: int) -> int:
+    """Return the number k, at least `fewest`, of largest gap between the k-th eigenvalue and the next."""
+    gaps = eigenvalues[:-1] - eigenvalues[1:]
+    if len(gaps) < fewest:
+        return min(fewest, len(eigenvalues))
+    return fewest + int(gaps[fewest - 1 :].argmax())
+
+
+def by_size(cluster: Clusters) -> Clusters:
+    """Number clusters by falling size; of those of one size, the one of the first item comes first."""
+    _, first, code, sizes = np.unique(cluster, return_index=True, return_inverse=True, return_counts=True)
+    rank = np.empty(len(sizes), dtype=np.intp)
+    rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
+    return np.asarray(rank[code])
+
+
+def own_of_parts(cluster: Clusters, part: Clusters) -> Clusters:
+    """Give each part clusters of its own: one for each cluster that it has items of."""
+    _, code = np.unique(np.column_stack([part, cluster]), axis=0, return_inverse=True)
+    return np.asarray(code)
+
+
+def probabilities(labels: Int[np.ndarray, " items"], n_clusters: int) -> Float[np.ndarray, "items clusters"]:
+    """0 or 1; the clusters' shares for items of label -1."""
+    certain = np.eye(n_clusters)[labels]
+    certain[labels < 0] = certain[labels >= 0].mean(0)
+    return certain
+
+
+def annotator_table(
+    groupings: Groupings, memberships: Memberships, cluster: Clusters, **columns: np.ndarray
+) -> pd.DataFrame:
+    """One row an annotator: n_groupings, n_items (memberships), further columns, agreement with the clusters.
+
+    Parameters
+    ----------
+    groupings, memberships : of the same annotators
+    cluster : of each item of `memberships`
+    **columns : a value for each annotator
+    """
+    by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
+    return pd.DataFrame(
+        {
+            "n_groupings": np.bincount(by, minlength=n_annotators),
+            "n_items": np.bincount(by[memberships.grouping], minlength=n_annotators),
+            **columns,
+            "agreement": fusing.agreement_with(memberships, cluster),
+        },
+        index=groupings.annotators.rename("annotator"),
+    )
+
+
+def habits(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, "annotators 2"]:
+    """How often each annotator puts two items of one cluster together, and two of different clusters.
+
+    Shares of the pairs that the annotator's groupings hold, with one pair of the crowd's habit beforehand.
+    """
+    by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
+    n_clusters, k = int(cluster.max()) + 1, cluster[memberships.item]
+
+    def pairs(cell: np.ndarray, grouping: np.ndarray) -> Float[np.ndarray, " annotators"]:
+        _, first, m = np.unique(cell, return_index=True, return_counts=True)
+        return np.bincount(by[grouping[first]], m * (m - 1) / 2, n_annotators)
+
+    grouping = memberships.grouping
+    both = pairs(memberships.group * n_clusters + k, grouping)
+    within, total = pairs(grouping * n_clusters + k, grouping), pairs(grouping, grouping)
+    counted = np.column_stack([both, pairs(memberships.group, grouping) - both])
+    of = np.column_stack([within, total - within])
+    crowd = (counted.sum(0) + np.array([1, 0])) / (of.sum(0) + 1)
+    return np.asarray((counted + crowd) / (of + 1))
+
+
+def require_at_most(estimator: Any, n_clusters: Any, n_seen: int) -> None:
+    """Raise an InputError where more clusters are asked for than items are in groupings."""
+    if n_clusters > n_seen:
+        raise InputError(
+            f"The 'n_clusters' parameter of {type(estimator).__name__} must be at most the number of items that some "
+            f"grouping holds (n_samples = {n_seen}). Got {n_clusters} instead."
+        )
+
+
+def notes(seen: Seen, found: Partition, n_clusters: int | None) -> list[str]:
+    """Sentences on what the evidence does not allow to say.
+
+    Parameters
+    ----------
+    seen, found : of `partition`
+    n_clusters : that were asked for, None if their number was to be found
+    """
+    said = []
+    n_parts = int(seen.part.max()) + 1
+    if n_parts > 1:
+        said.append(
+            f"The items fall into {n_parts} parts that no chain of groupings links; each has clusters of its own, and "
+            "nothing is known of pairs across."
+        )
+    if found.n_loners:
+        said.append(
+            f"{found.n_loners} items were never put together with another, so that their clusters are unsure: those "
+            "that they were least often presented apart from, if there are any."
+        )
+    number = int(found.cluster.max()) + 1
+    if n_clusters is not None and number != n_clusters:
+        said.append(f"{n_clusters} clusters were asked for; the groupings make {number}.")
+    return said
+
+
+def _with_loners(memberships: Memberships, part: Clusters, cluster: Clusters) -> Clusters:
+    """Put items of cluster -1 into the cluster that was least held against them, or each into one of its own."""
+    loners, linked = np.flatnonzero(cluster < 0), np.flatnonzero(cluster >= 0)
+    if not len(loners):
+        return cluster
+    n_clusters = int(cluster.max()) + 1
+    sizes = np.bincount(cluster[linked], minlength=n_clusters)
+    part_of_cluster = np.empty(n_clusters, dtype=part.dtype)
+    part_of_cluster[cluster[linked]] = part[linked]
+    onehot = csr_array((np.ones(len(linked)), (linked, cluster[linked])), shape=(len(cluster), n_clusters))
+    held = memberships.in_grouping
+    apart = (held[loners] @ (held.T.tocsr() @ onehot)).toarray() / sizes
+    apart[part[loners][:, None] != part_of_cluster] = np.inf
+    filled = cluster.copy()
+    filled[loners] = np.where(np.isfinite(apart).any(1), apart.argmin(1), n_clusters + np.arange(len(loners)))
+    return filled

@@ -1,0 +1,123 @@
+"""CSPA: the estimator over `consilience.consensus.groupings.cspa`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from consilience.annotations import Groupings
+from consilience.annotations.types import Integer, Name, Names, NumberOfClusters, RandomSource
+from consilience.consensus.groupings import co_occurrence as core
+from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.parameters import check_random_state, is_whole, require
+from consilience.estimators.restoring import Axes
+
+
+class CSPA(GroupingConsensus):
+    """Clusters of items that were often put together, of the times that they were seen together.
+
+    Parameters
+    ----------
+    n_clusters : "auto" or int, default="auto"
+        "auto": the number, from 2 to `max_clusters`, of largest gap between eigenvalues.
+    max_clusters : int, default=30
+        Largest number that "auto" considers.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size; -1 for items that no grouping holds.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        0 or 1; the clusters' shares for items that no grouping holds.
+    n_clusters_ : int
+        More than `n_clusters` where the evidence falls into more parts; see `notes_`.
+    eigenvalues_ : ndarray, shape (n_components,)
+        Leading eigenvalues of the normalised similarities, falling; none where the groupings left no doubt.
+    annotators_ : DataFrame, one row an annotator
+        n_groupings, n_items (memberships), and `agreement`: adjusted Rand index of the annotator's groupings with the
+        clusters, over all pairs that they hold.
+    notes_ : list of str
+        What the evidence does not allow to say: sentences.
+    items_ : Index, shape (n_items,)
+
+    Raises
+    ------
+    InputError
+        On `fit`, for a wrong parameter or annotations without groupings.
+
+    References
+    ----------
+    Strehl & Ghosh (2002), Cluster ensembles: a knowledge reuse framework for combining multiple partitions, JMLR 3.
+    Ng, Jordan & Weiss (2002), On spectral clustering: analysis and an algorithm, NIPS 14.
+
+    Examples
+    --------
+    >>> from consilience.consensus import CSPA
+    >>> said = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
+    >>> CSPA(n_clusters=2, random_state=0).fit(said).labels_
+    array([1, 1, 0, 0, 0])
+    """
+
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {"_habits": ("annotators",)}
+
+    def __init__(
+        self, n_clusters: NumberOfClusters = "auto", *, max_clusters: Integer = 30, random_state: RandomSource = None
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.random_state = random_state
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items are of one cluster.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator puts both into one group, the share of the pairs of one
+            cluster, or of two, that the annotator put together. Default: that both are of the same cluster.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
+        if annotator is not None:
+            place = self._place_of_annotator(annotator)
+            within, across = self._habits[place]
+            same = same * within + (1 - same) * across
+        return float(same[0]) if one else same
+
+    def _fuse(self, groupings: Groupings) -> None:
+        seen = core.Seen.of(groupings)
+        auto = self.n_clusters == "auto"
+        if not auto:
+            core.require_at_most(self, self.n_clusters, len(seen.places))
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        asked = None if auto else int(self.n_clusters)
+        found = core.partition(seen, asked, self.max_clusters, rng=rng)
+        self.items_ = groupings.items
+        self.labels_ = seen.scattered(found.cluster)
+        self.n_clusters_ = int(found.cluster.max()) + 1
+        self.responsibilities_ = core.probabilities(self.labels_, self.n_clusters_)
+        self.eigenvalues_ = found.eigenvalues
+        self.annotators_ = core.annotator_table(groupings, seen.memberships, found.cluster)
+        self._habits = core.habits(seen.memberships, found.cluster)
+        self.notes_ = core.notes(seen, found, asked)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
+        require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
+        require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))

@@ -1,0 +1,102 @@
+"""What `SubsetFusion` tells beside the clusters: the table of its annotators, and what the evidence does not allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from consilience.annotations import Groupings
+from consilience.consensus.groupings import grouping_mixture as mixture
+from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.inference.memberships import Memberships
+
+DOUBTFUL = (
+    "A single cluster explains the groupings as well as these do: they are too few for so many items, or contradict "
+    "each other too often. The clusters are unsure."
+)
+
+
+def weights(
+    memberships: Memberships, state: mixture.State | None, of_groupings: Float[np.ndarray, " groupings"] | None
+) -> Float[np.ndarray, " annotators"]:
+    """Weight of each annotator.
+
+    Parameters
+    ----------
+    memberships : what was grouped
+    state : of the mixture, whose intraclass correlations are the weights; or None
+    of_groupings : else the weights of the groupings, which an annotator's sum up; None where all count alike
+
+    Returns
+    -------
+    ndarray, shape (n_annotators,)
+    """
+    if state is not None:
+        return np.asarray(1 / (1 + state.concentration))
+    n_groupings, by = memberships.n_groupings, memberships.annotator_of_grouping
+    each = np.full(n_groupings, 1 / n_groupings) if of_groupings is None else of_groupings
+    return np.asarray(np.bincount(by, each, memberships.n_annotators))
+
+
+def annotators_table(
+    groupings: Groupings,
+    memberships: Memberships,
+    weight: Float[np.ndarray, " annotators"],
+    cluster: Int[np.ndarray, " items"],
+) -> pd.DataFrame:
+    """How much each annotator said, and how far it counts and agrees.
+
+    Parameters
+    ----------
+    groupings : whose annotators these are
+    memberships : of the items that some grouping holds
+    weight : of each annotator
+    cluster : of each of these items
+
+    Returns
+    -------
+    DataFrame, one row an annotator
+        n_groupings, n_items, n_groups, weight and agreement, as `SubsetFusion.annotators_`.
+    """
+    by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
+    return pd.DataFrame(
+        {
+            "n_groupings": np.bincount(by, minlength=n_annotators),
+            "n_items": np.bincount(by[memberships.grouping], minlength=n_annotators),
+            "n_groups": np.bincount(
+                by[memberships.grouping_of_group], memberships.group_sizes > 0, n_annotators
+            ).astype(int),
+            "weight": weight,
+            "agreement": fusing.agreement_with(memberships, cluster),
+        },
+        index=groupings.annotators.rename("annotator"),
+    )
+
+
+def notes(groupings: Groupings, part: Int[np.ndarray, " seen"], n_clusters: Any, n_found: int) -> list[str]:
+    """Sentences on what the groupings do not allow to say.
+
+    Parameters
+    ----------
+    groupings : all that was fitted
+    part : of each item that some grouping holds; no chain of groupings links one to another
+    n_clusters : "auto", or how many were asked for
+    n_found : clusters found
+    """
+    found = []
+    n_parts = int(part.max()) + 1
+    if n_parts > 1:
+        sizes = np.bincount(part)
+        some = ", ".join(map(str, sizes[:5])) + (", …" if n_parts > 5 else "")
+        found.append(
+            f"The items fall into {n_parts} parts (of {some} items) that no chain of groupings links; each has "
+            "clusters of its own, and nothing is known of pairs across."
+        )
+    if n_clusters != "auto" and n_found < n_clusters:
+        found.append(f"{n_clusters} clusters were asked for; the groupings tell {n_found} apart.")
+    if groupings.n_groupings == 1:
+        found.append("There is one grouping only: the clusters are its groups, and nothing says how sure they are.")
+    return found

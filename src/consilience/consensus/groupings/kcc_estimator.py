@@ -1,0 +1,339 @@
+"""KCC: the estimator over `consilience.consensus.groupings.kcc`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float, Int
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations import Groupings
+from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.types import (
+    AnnotationsLike,
+    Count,
+    Flag,
+    Integer,
+    Literal,
+    Missing,
+    Name,
+    Names,
+    RandomSource,
+    Real,
+)
+from consilience.consensus.groupings import co_occurrence
+from consilience.consensus.groupings import kcc_utilities as utilities
+from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.consensus.groupings.kcc import (
+    HABIT,
+    Clusters,
+    Problem,
+    State,
+    objective,
+    run,
+    spread_seeds,
+    utility_of_groupings,
+)
+from consilience.errors import InputError
+from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
+from consilience.estimators.restoring import Axes
+from consilience.inference import Trace
+from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
+from consilience.inference.memberships import Memberships
+from consilience.inference.spectral import degree_normalised_embedding, rows_of_length_one
+
+
+class KCC(GroupingConsensus):
+    """Clusters that are most like all groupings together, found by k-means on the memberships.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    utility : {"lp", "entropy", "categorical", "cosine"}, default="lp"
+        How alike clusters and a grouping are. "entropy": mutual information. "categorical": category utility, whose
+        k-means has the squared Euclidean distance. "cosine" and "lp": the like with lengths of the vectors of shares,
+        Euclidean or of order `p`.
+    p : float, default=5
+        Order of "lp", above 1; the paper uses 5 and 8.
+    normalize : bool, default=False
+        Whether utilities are divided by what they would be for clusters identical to the grouping, or nearly so: see
+        `kcc_utilities`. Groupings into few groups then count for more.
+    init : {"spectral", "k-means++"}, default="spectral"
+        From what the runs start: k-means on coordinates from the graph of items and groups, or items drawn far from
+        each other, for complete groupings.
+    n_init : int, default=10
+        Runs; the one of largest utility is kept.
+    max_iter : int, default=100
+        Sweeps of a run.
+    n_jobs : int, optional
+        Runs side by side, in threads, as in joblib.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size; -1 for items that no grouping holds.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        0 or 1; the clusters' shares for items that no grouping holds.
+    n_clusters_ : int
+        Fewer than `n_clusters` where the groupings do not tell so many items apart.
+    centroids_ : DataFrame, shape (n_groups, n_clusters_)
+        Share of each group, indexed by (annotator, grouping, group), among the items of each cluster that the grouping
+        holds; among all that it holds, if there are none in the cluster.
+    objective_ : float
+        Sum of the distances of the items from their centroids.
+    utility_ : float
+        Sum over groupings of the utility times the share of items that the grouping holds. `objective_` is a constant
+        minus this times the number of items that some grouping holds.
+    annotators_ : DataFrame, one row an annotator
+        n_groupings, n_items (memberships); `utility`: the part of `utility_` that the annotator's groupings make up;
+        `agreement`: adjusted Rand index of these with the clusters, over all pairs that they hold.
+    n_iter_ : int
+        Sweeps of the run that was kept.
+    converged_ : bool
+    items_ : Index, shape (n_items,)
+
+    Raises
+    ------
+    InputError
+        On `fit`, for a wrong parameter or annotations without groupings.
+
+    Warns
+    -----
+    ConvergenceWarning
+        The run that was kept still improved after `max_iter` sweeps.
+
+    References
+    ----------
+    Wu, Liu, Xiong, Cao & Chen (2015), K-means-based consensus clustering: a unified view, IEEE TKDE 27(1).
+
+    Examples
+    --------
+    >>> from consilience.consensus import KCC
+    >>> said = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
+    >>> model = KCC(n_clusters=2, random_state=0).fit(said)
+    >>> model.labels_
+    array([1, 1, 0, 0, 0])
+    >>> model.predict([["b", None, None], [None, "p", "x"]])
+    array([0, 1])
+    """
+
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "centroids_": ("groups",),
+        "_table": ("groups",),
+        "_expected_shares": ("groups",),
+    }
+
+    def __init__(
+        self,
+        n_clusters: Count = 8,
+        *,
+        utility: Literal["lp", "entropy", "categorical", "cosine"] = "lp",
+        p: Real = 5.0,
+        normalize: Flag = False,
+        init: Literal["spectral", "k-means++"] = "spectral",
+        n_init: Integer = 10,
+        max_iter: Integer = 100,
+        n_jobs: Integer | None = None,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.utility = utility
+        self.p = p
+        self.normalize = normalize
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def predict(self, annotations: AnnotationsLike, *, missing: Missing | None = None) -> Clusters:
+        """Nearest cluster of items, old or new, by the groups of fitted groupings that they are in.
+
+        Parameters
+        ----------
+        annotations : Groupings, Labels, DataFrame or array, as for `fit`
+            Of annotators, groupings and groups that were fitted.
+        missing : as for `fit`
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+            -1 for items that no grouping holds.
+
+        Raises
+        ------
+        InputError
+            A group was not fitted.
+        """
+        check_is_fitted(self)
+        groupings, place = self._known(annotations, missing)
+        distance = np.asarray(groupings.incidence @ self._table[place])
+        return np.where(np.diff(groupings.incidence.indptr) > 0, distance.argmin(1), -1)
+
+    def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> float:
+        """Mean log probability of the groups that items are in, each by the other groups of the item.
+
+        Each group of an item is left out in turn: the others place the item into a cluster, and the share of this
+        cluster that is in the group is what was expected. An item of one group is expected to be of any cluster, by
+        their sizes. Higher is better, also across numbers of clusters.
+
+        Parameters
+        ----------
+        annotations : Groupings, Labels, DataFrame or array, as for `fit`
+            Of annotators, groupings and groups that were fitted.
+        y : ignored
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a group of an item, at most 0.
+
+        Raises
+        ------
+        InputError
+            A group was not fitted.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_sizes"):
+            raise InputError("This KCC was saved by an earlier version, which kept nothing to score by; fit it again.")
+        groupings, place = self._known(annotations, missing)
+        item, group = groupings.item_of_row, place[groupings.incidence.indices]
+        distance = np.asarray(groupings.incidence @ self._table[place])
+        cluster = (distance[item] - self._table[group]).argmin(1)
+        alone = np.diff(groupings.incidence.indptr)[item] == 1
+        expected = self._expected_shares[group, cluster]
+        expected[alone] = self._expected_shares[group[alone]] @ self._sizes / self._sizes.sum()
+        return float(np.log(expected).mean())
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items are of one cluster.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator puts two items of these clusters into one group, on average
+            over the annotator's groupings. Default: that both are of the same cluster.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        place_a, place_b, one = self._pairs_of_items(item_a, item_b)
+        a, b = self.responsibilities_[place_a], self.responsibilities_[place_b]
+        if annotator is None:
+            same = (a * b).sum(1)
+        else:
+            place = self._place_of_annotator(annotator)
+            whose = self.annotators_.index.get_indexer(self.centroids_.index.get_level_values("annotator"))
+            shares = self.centroids_.to_numpy()[whose == place]
+            same = np.einsum("ik,kl,il->i", a, shares.T @ shares, b) / max(
+                self.annotators_["n_groupings"].to_numpy()[place], 1
+            )
+        return float(same[0]) if one else same
+
+    def _fuse(self, groupings: Groupings) -> None:
+        seen = co_occurrence.Seen.of(groupings)
+        co_occurrence.require_at_most(self, self.n_clusters, len(seen.places))
+        problem = Problem.of(
+            seen.memberships, self.utility, self.p, normalize=self.normalize, n_clusters=int(self.n_clusters)
+        )
+        start = self._start(seen.memberships, problem)
+
+        def from_seed(seed: int) -> Trace[State]:
+            return run(problem, start(np.random.default_rng(seed)), max_iter=self.max_iter)
+
+        seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
+        traces = restarts(from_seed, [(seed,) for seed in seeds], n_jobs=self.n_jobs)
+        best = max(traces, key=lambda trace: trace.lower_bound)
+        if not best.converged:
+            warnings.warn(f"KCC: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
+        self.n_iter_, self.converged_ = best.n_iter, best.converged
+        self._set_result(groupings, seen, problem, best.state)
+
+    def _known(self, annotations: Any, missing: Any) -> tuple[Groupings, Int[np.ndarray, " groups"]]:
+        """Groupings of known groups, and the rows of their groups in `centroids_`."""
+        groupings = self._read_groupings(annotations, reset=False, missing=missing)
+        place = groupings.vocabulary.place_in(self.centroids_.index.tolist())
+        used = groupings.incidence.indices
+        if (place[used] == MISSING).any():
+            annotator, grouping, group = groupings.vocabulary.group_keys()[used[np.argmax(place[used] == MISSING)]]
+            raise InputError(
+                f"Group {plain(group)!r} of grouping {plain(grouping)!r} by annotator {plain(annotator)!r} was not "
+                "fitted."
+            )
+        return groupings, place
+
+    def _start(self, memberships: Memberships, problem: Problem) -> Callable[[np.random.Generator], Clusters]:
+        if self.init == "k-means++":
+            return lambda rng: spread_seeds(problem, rng)
+        number = problem.n_clusters
+        points = rows_of_length_one(degree_normalised_embedding(memberships.in_group, number))
+        return lambda rng: fusing.kmeans(points, number, rng=rng)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require(self, "n_clusters", "a positive int", is_whole(self.n_clusters, 1))
+        names = ", ".join(map(repr, utilities.UTILITIES))
+        require(self, "utility", f"one of {names}", is_one_of(self.utility, utilities.UTILITIES))
+        require(self, "p", "a number above 1", is_number(self.p) and self.p > 1)
+        require(self, "normalize", "True or False", isinstance(self.normalize, bool | np.bool_))
+        require(self, "init", "'spectral' or 'k-means++'", is_one_of(self.init, ("spectral", "k-means++")))
+        for name in ("n_init", "max_iter"):
+            require(self, name, "a positive int", is_whole(getattr(self, name), 1))
+
+    def _set_result(self, groupings: Groupings, seen: co_occurrence.Seen, problem: Problem, state: State) -> None:
+        cluster = co_occurrence.by_size(state.cluster)
+        kept = state.cluster[np.unique(cluster, return_index=True)[1]]  # which of the run's each cluster was
+        self.items_ = groupings.items
+        self.labels_ = seen.scattered(cluster)
+        self.n_clusters_ = len(kept)
+        self.responsibilities_ = co_occurrence.probabilities(self.labels_, self.n_clusters_)
+        keys = groupings.vocabulary.grouping_index[groupings.grouping_of_group]
+        levels = [keys.get_level_values(0), keys.get_level_values(1), name_index(groupings.group_names)]
+        index = pd.MultiIndex.from_arrays(levels, names=["annotator", "grouping", "group"])
+        self.centroids_ = pd.DataFrame(state.shares[:, kept], index=index)
+        self._table = problem.table(state.shares)[:, kept]
+        self._expected_shares, self._sizes = expected_shares(groupings, self.responsibilities_, self.labels_ >= 0)
+        self.objective_ = objective(problem, state)
+        by_grouping = utility_of_groupings(problem, state)
+        self.utility_ = float(by_grouping.sum())
+        of_annotators = np.bincount(groupings.annotator_of_grouping, by_grouping, groupings.n_annotators)
+        self.annotators_ = co_occurrence.annotator_table(groupings, seen.memberships, cluster, utility=of_annotators)
+
+
+def expected_shares(
+    groupings: Groupings, of_item: Float[np.ndarray, "items clusters"], seen: Bool[np.ndarray, " items"]
+) -> tuple[Float[np.ndarray, "groups clusters"], Float[np.ndarray, " clusters"]]:
+    """Share of each cluster that its grouping puts into each group, and sizes of the clusters.
+
+    Two items' worth of the grouping's own habit is added, so that no share is 0.
+    """
+    counts = np.asarray(groupings.incidence.T @ of_item)
+    grouping = groupings.grouping_of_group
+    held = np.zeros((groupings.n_groupings, counts.shape[1]))
+    np.add.at(held, grouping, counts)
+    groups = np.bincount(grouping, minlength=groupings.n_groupings)[grouping]
+    habit = (counts.sum(1) + 1) / (held.sum(1)[grouping] + groups)
+    return (counts + HABIT * habit[:, None]) / (held[grouping] + HABIT), of_item[seen].sum(0)

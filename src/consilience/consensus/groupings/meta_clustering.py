@@ -1,0 +1,88 @@
+"""Meta clustering: annotators who group alike share a view, and each view has clusters of its own.
+
+After R. Caruana, M. Elhawary, N. Nguyen & C. Smith, Meta clustering, ICDM 2006, with annotators in the place of
+clusterings: cluster the annotators by how alike their groupings are, then make one consensus of each cluster of them.
+
+| symbol | name in code | shape |
+|---|---|---|
+| R_uv, adjusted Rand index of annotators u and v | similarity_ | (annotators, annotators) |
+| view of an annotator | annotator_view_ | (annotators,) |
+| clusters of a view | view_labels_ | (items, views) |
+
+1. *How alike.* Over all pairs of items that a grouping of u and one of v both hold, with N pairs in all, T_u and T_v
+   that either put together, and B that both did,
+
+       R_uv = (B - T_u T_v / N) / ((T_u + T_v) / 2 - T_u T_v / N).
+
+2. *Views.* The leading eigenvectors of D^(-1/2) R D^(-1/2), rows of length one, k-means: as many as the largest gap
+   between eigenvalues says.
+3. *Clusters.* `co_occurrence` on the groupings of the annotators of each view.
+
+Decided here
+------------
+Where R is not defined, since both put all their common pairs together, or both put all apart, it is the share of these
+pairs on which they agree: 1. Annotators without a common pair count as alike as others do on average; those who agree
+less than by chance, as not at all. The diagonal is left out: with it, annotators who are noisy, so that none is much
+like another, seem views of one. Who is like nobody at all is a view of one; who is hardly like anybody goes with some
+view, at little harm. Views are numbered by falling number of annotators, then of memberships. They are of annotators,
+so that one who sorts by size today and by colour tomorrow blurs both: give each such sorting an annotator of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+
+from consilience.inference.memberships import Memberships
+
+LARGEST_TABLE = 5000  # annotators, of whom all pairs are compared
+Similarity = Float[np.ndarray, "annotators annotators"]
+
+
+def similarities(memberships: Memberships) -> Similarity:
+    """Adjusted Rand index of every two annotators over the pairs of items that both grouped.
+
+    Where that is not defined, the share of these pairs on which they agree; NaN without such a pair. 1 on the diagonal.
+    """
+    groups = _by_annotator(memberships, memberships.grouping_of_group)
+    groupings = _by_annotator(memberships, np.arange(memberships.n_groupings))
+    in_group, in_grouping = memberships.in_group, memberships.in_grouping
+    both = _summed(groups, _pairs(in_group, in_group), groups)
+    first = _summed(groups, _pairs(in_group, in_grouping), groupings)
+    total = _summed(groupings, _pairs(in_grouping, in_grouping), groupings)
+    second = first.T
+    product = np.divide(first * second, total, out=np.zeros_like(total), where=total > 0)
+    possible = (first + second) / 2 - product
+    agreed = np.divide(total + 2 * both - first - second, total, out=np.full_like(total, np.nan), where=total > 0)
+    found = np.divide(both - product, possible, out=agreed, where=possible > 1e-9)
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def affinities(similarity: Similarity) -> Similarity:
+    """Similarities none of which is negative or missing; 0 on the diagonal, 1 for who is like nobody."""
+    off_diagonal = similarity[~np.eye(len(similarity), dtype=bool)]
+    known = off_diagonal[np.isfinite(off_diagonal)]
+    mean = float(known.mean()) if len(known) else 0.0
+    found = np.maximum(np.where(np.isnan(similarity), mean, similarity), 0.0)
+    np.fill_diagonal(found, 0.0)
+    np.fill_diagonal(found, (found.sum(1) == 0).astype(float))
+    return found
+
+
+def _by_annotator(memberships: Memberships, grouping: Int[np.ndarray, " things"]) -> csr_array:
+    """(annotators, things) sparse 0/1: whose the grouping of each thing is."""
+    annotator = memberships.annotator_of_grouping[grouping]
+    shape = (memberships.n_annotators, len(grouping))
+    return csr_array((np.ones(len(grouping)), (annotator, np.arange(len(grouping)))), shape=shape)
+
+
+def _pairs(left: csr_array, right: csr_array) -> csr_array:
+    """Pairs that the items make which are both in one of `left` and in one of `right`."""
+    counts = csr_array(left.T.tocsr() @ right)
+    return csr_array((counts.data * (counts.data - 1) / 2, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _summed(left: csr_array, pairs: csr_array, right: csr_array) -> Similarity:
+    return np.asarray((left @ pairs @ right.T).toarray())

@@ -1,0 +1,253 @@
+"""MetaClustering: the estimator over `consilience.consensus.groupings.meta_clustering`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+
+from consilience.annotations import Groupings
+from consilience.annotations.names import MISSING, name_index
+from consilience.annotations.types import Integer, Literal, Name, Names, NumberOfClusters, RandomSource
+from consilience.consensus.groupings import co_occurrence as core
+from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.consensus.groupings.meta_clustering import LARGEST_TABLE, Similarity, affinities, similarities
+from consilience.errors import InputError
+from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.parameters import check_random_state, is_whole, require
+from consilience.estimators.restoring import Axes
+from consilience.inference.memberships import Memberships
+from consilience.inference.spectral import rows_of_length_one
+
+
+class MetaClustering(GroupingConsensus):
+    """Several clusterings, one for each group of annotators who group alike.
+
+    Parameters
+    ----------
+    n_clusters : "auto" or int, default="auto"
+        Clusters of each view. "auto": the number, from 2 to `max_clusters`, of largest gap between eigenvalues.
+    n_views : "auto" or int, default="auto"
+        "auto": the number, from 1 to `max_views`, of largest gap between eigenvalues.
+    max_clusters : int, default=30
+    max_views : int, default=10
+        Largest numbers that "auto" considers.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item in the largest view, numbered by falling size; -1 for items that none of its annotators
+        grouped.
+    view_labels_ : DataFrame, shape (n_items, n_views)
+        The same for every view, indexed by item.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        0 or 1, of the largest view; the clusters' shares for items that none of its annotators grouped.
+    n_clusters_ : int
+        Of the largest view.
+    n_views_ : int
+    views_ : DataFrame, one row a view
+        n_annotators, `weight` (share of all memberships that its annotators gave), n_clusters.
+    annotator_view_ : Series
+        View of each annotator.
+    similarity_ : DataFrame, shape (n_annotators, n_annotators)
+        Adjusted Rand index of the annotators' groupings over the pairs of items that both grouped; NaN without any.
+    eigenvalues_ : ndarray
+        Of the normalised similarities of the annotators, falling.
+    annotators_ : DataFrame, one row an annotator
+        n_groupings, n_items (memberships), view, and `agreement`: adjusted Rand index of the annotator's groupings with
+        the clusters of this view, over all pairs that they hold.
+    notes_ : list of str
+        What the evidence does not allow to say of the largest view: sentences.
+    items_ : Index, shape (n_items,)
+
+    Raises
+    ------
+    InputError
+        On `fit`, for a wrong parameter, annotations without groupings, or too many annotators.
+
+    References
+    ----------
+    Caruana, Elhawary, Nguyen & Smith (2006), Meta clustering, ICDM. Strehl & Ghosh (2002), Cluster ensembles, JMLR 3.
+
+    Examples
+    --------
+    Three people sort by colour, two by shape:
+
+    >>> from consilience.consensus import MetaClustering
+    >>> colour, shape = list("rrrrbbbb"), list("ostostos")
+    >>> said = list(zip(colour, colour, colour, shape, shape))
+    >>> model = MetaClustering(random_state=0).fit(said)
+    >>> model.views_["n_annotators"].tolist()
+    [3, 2]
+    >>> model.view_labels_.to_numpy().T
+    array([[1, 1, 1, 1, 0, 0, 0, 0],
+           [0, 1, 2, 0, 1, 2, 0, 1]])
+    """
+
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "view_labels_": ("items",),
+        "annotator_view_": ("annotators",),
+        "similarity_": ("annotators", "annotators"),
+    }
+
+    def __init__(
+        self,
+        n_clusters: NumberOfClusters = "auto",
+        *,
+        n_views: Literal["auto"] | Integer = "auto",
+        max_clusters: Integer = 30,
+        max_views: Integer = 10,
+        random_state: RandomSource = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_views = n_views
+        self.max_clusters = max_clusters
+        self.max_views = max_views
+        self.random_state = random_state
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items are of one cluster.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            In whose view. Default: in the largest.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        view = 0
+        if annotator is not None:
+            place = self.annotator_view_.index.get_indexer(name_index([annotator]))[0]
+            if place == MISSING:
+                raise InputError(f"Annotator {annotator!r} was not fitted.")
+            view = int(self.annotator_view_.iloc[place])
+        probabilities = core.probabilities(
+            self.view_labels_.to_numpy()[:, view], int(self.views_["n_clusters"].iloc[view])
+        )
+        same = (probabilities[a] * probabilities[b]).sum(1)
+        return float(same[0]) if one else same
+
+    def _fuse(self, groupings: Groupings) -> None:
+        asked = self._asked(groupings)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        memberships = Memberships.of(groupings)
+        rows = np.bincount(memberships.annotator_of_grouping[memberships.grouping], minlength=groupings.n_annotators)
+        said = np.flatnonzero(rows)
+        similarity = similarities(memberships)
+        view_of_said, self.eigenvalues_ = self._views(affinities(similarity[np.ix_(said, said)]), rng)
+        view = np.full(groupings.n_annotators, -1)
+        view[said] = _by_size(view_of_said, rows[said])
+        names = groupings.annotators.rename("annotator")
+        self.similarity_ = pd.DataFrame(similarity, index=names, columns=names)
+        self.annotator_view_ = pd.Series(view, index=names, name="view")
+        self.n_views_ = int(view.max()) + 1
+        found = [
+            self._of_view(groupings.restrict(annotators=names[view == v]), asked, rng) for v in range(self.n_views_)
+        ]
+        self._set_result(groupings, memberships, rows, found, asked)
+
+    def _views(self, affinity: Similarity, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """View of each annotator, and the eigenvalues."""
+        auto = isinstance(self.n_views, str)
+        wanted = min(int(self.max_views) + 1 if auto else int(self.n_views), len(affinity))
+        values, vectors = core.embedding(csr_array(affinity), wanted)
+        # negative ones tell nothing, and after the last there is none
+        positive = np.append(np.maximum(values, 0.0), [0.0] * (len(affinity) == wanted))
+        number = min(core.eigengap(positive, 1), int(self.max_views)) if auto else wanted
+        return fusing.kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=10), values
+
+    def _of_view(
+        self, groupings: Groupings, asked: int | None, rng: np.random.Generator
+    ) -> tuple[core.Seen, core.Partition]:
+        seen = core.Seen.of(groupings)
+        number = None if asked is None else min(asked, len(seen.places))
+        return seen, core.partition(seen, number, self.max_clusters, rng=rng)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
+        require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
+        auto_views = isinstance(self.n_views, str) and self.n_views == "auto"
+        require(self, "n_views", "'auto' or a positive int", auto_views or is_whole(self.n_views, 1))
+        require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))
+        require(self, "max_views", "a positive int", is_whole(self.max_views, 1))
+
+    def _asked(self, groupings: Groupings) -> int | None:
+        """Clusters asked for, and no more than the groupings allow; None if they are found."""
+        if groupings.n_annotators > LARGEST_TABLE:
+            raise InputError(
+                f"MetaClustering compares every two annotators, and {groupings.n_annotators} are too many (the limit "
+                f"is {LARGEST_TABLE}): give groupings of some of them."
+            )
+        n_said = len(np.unique(groupings.annotator_of_group[groupings.incidence.indices]))
+        if not isinstance(self.n_views, str) and self.n_views > n_said:
+            raise InputError(
+                f"The 'n_views' parameter of MetaClustering must be at most {n_said}, the number of annotators who "
+                f"grouped anything. Got {self.n_views} instead."
+            )
+        if self.n_clusters == "auto":
+            return None
+        core.require_at_most(self, self.n_clusters, int((np.diff(groupings.incidence.indptr) > 0).sum()))
+        return int(self.n_clusters)
+
+    def _set_result(
+        self,
+        groupings: Groupings,
+        memberships: Memberships,
+        rows: Int[np.ndarray, " annotators"],
+        found: list[tuple[core.Seen, core.Partition]],
+        asked: int | None,
+    ) -> None:
+        view, n_views = self.annotator_view_.to_numpy(), self.n_views_
+        self.items_ = groupings.items
+        labels = np.column_stack([seen.scattered(clusters.cluster) for seen, clusters in found])
+        self.view_labels_ = pd.DataFrame(labels, index=groupings.items.rename("item"))
+        self.labels_ = labels[:, 0].copy()
+        numbers = [int(clusters.cluster.max()) + 1 for _, clusters in found]
+        self.n_clusters_ = numbers[0]
+        self.responsibilities_ = core.probabilities(self.labels_, self.n_clusters_)
+        grouped = view >= 0
+        weight = np.bincount(view[grouped], rows[grouped], n_views) / rows.sum()
+        self.views_ = pd.DataFrame(
+            {"n_annotators": np.bincount(view[grouped], minlength=n_views), "weight": weight, "n_clusters": numbers},
+            index=pd.RangeIndex(n_views, name="view"),
+        )
+        agreement = np.full(groupings.n_annotators, np.nan)
+        for number, (seen, clusters) in enumerate(found):
+            agreement[view == number] = fusing.agreement_with(seen.memberships, clusters.cluster)
+        by = memberships.annotator_of_grouping
+        self.annotators_ = pd.DataFrame(
+            {
+                "n_groupings": np.bincount(by, minlength=groupings.n_annotators),
+                "n_items": rows,
+                "view": view,
+                "agreement": agreement,
+            },
+            index=self.annotator_view_.index,
+        )
+        self.notes_ = core.notes(*found[0], asked)
+
+
+def _by_size(
+    view: Int[np.ndarray, " annotators"], rows: Int[np.ndarray, " annotators"]
+) -> Int[np.ndarray, " annotators"]:
+    """Number views by falling number of annotators, then of their memberships, then by their first annotator."""
+    _, first, code, sizes = np.unique(view, return_index=True, return_inverse=True, return_counts=True)
+    rank = np.empty(len(sizes), dtype=np.intp)
+    rank[np.lexsort((first, -np.bincount(code, rows), -sizes))] = np.arange(len(sizes))
+    return np.asarray(rank[code])

@@ -1,0 +1,294 @@
+"""The steps of `SubsetFusion`: coordinates, clusters from them, the number of clusters, the parts of the evidence."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array, identity
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import aslinearoperator
+from scipy.special import softmax
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from consilience.consensus.groupings import distatis
+from consilience.consensus.groupings import grouping_mixture as mixture
+from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
+from consilience.inference.memberships import Memberships, shares_together, together
+from consilience.inference.progress import counting
+from consilience.inference.spectral import (
+    EMBEDDING_TOLERANCE,
+    degree_normalised_embedding,
+    leading_eigenpairs,
+    rows_of_length_one,
+)
+
+KMEANS_ITEMS = 20_000  # more are assigned to centres found on a sample
+MORE_CLUSTERS = 2  # times as many to begin with, where their number is given
+MACHINE_ACCURACY_ITEMS = 2000  # up to this many, coordinates are exact to the last digits
+MOST_PAIRS = 1 << 24  # presented, up to which the mixture also starts from coordinates that need them
+
+NORMALIZATIONS = ("degree", "presented", None)
+
+Embedding = Float[np.ndarray, "items components"]
+Clusters = Int[np.ndarray, " items"]
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Coordinates of the items, the leading first.
+
+    directions : whether only the direction of an item's row tells its cluster, in as many components as clusters.
+    grouping_weights : of the groupings, where they were weighed.
+    """
+
+    vectors: Embedding
+    directions: bool
+    grouping_weights: Float[np.ndarray, " groupings"] | None = None
+
+    def for_clusters(self, n_clusters: int) -> Embedding:
+        """Points whose k-means are this many clusters."""
+        return rows_of_length_one(self.vectors[:, :n_clusters]) if self.directions else self.vectors
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Clusters of items, with what they rest on.
+
+    silhouette : of the clusters in the evidence.
+    state : of the mixture where that is what gave the clusters.
+    doubtful : whether one cluster explains the groupings as well.
+    """
+
+    probabilities: Float[np.ndarray, "items clusters"]
+    curve: pd.DataFrame
+    silhouette: float
+    state: mixture.State | None = None
+    doubtful: bool = False
+
+    @property
+    def cluster(self) -> Clusters:
+        """Most probable cluster of each item."""
+        return self.probabilities.argmax(1)
+
+
+def coordinates(memberships: Memberships, normalize: str | None, n_components: int) -> Coordinates:
+    """Coordinates of the items, as the `normalize` parameter of SubsetFusion says."""
+    if normalize == "degree":
+        return Coordinates(degree_normalised_embedding(memberships.in_group, n_components), directions=True)
+    weights = distatis.weights(memberships)
+    tol = 0.0 if memberships.n_items <= MACHINE_ACCURACY_ITEMS else EMBEDDING_TOLERANCE
+    if normalize is None:
+        vectors, _ = distatis.coordinates(memberships, weights, n_components, tol=tol)
+        return Coordinates(vectors, directions=False, grouping_weights=weights)
+    share = csr_array(shares_together(memberships, weights) + identity(memberships.n_items, format="csr"))
+    scale = 1 / np.sqrt(share.sum(1))
+    row = np.repeat(np.arange(memberships.n_items), np.diff(share.indptr))
+    share.data *= scale[row] * scale[share.indices]
+    _, vectors = leading_eigenpairs(aslinearoperator(share), n_components, tol=tol)
+    return Coordinates(vectors, directions=True, grouping_weights=weights)
+
+
+def all_coordinates(
+    memberships: Memberships, n_components: int, known: Mapping[str | None, Coordinates]
+) -> Iterator[Coordinates]:
+    """Coordinates by each normalisation, where the pairs presented are not too many to be looked at.
+
+    known : those that are at hand, by normalisation.
+    """
+    if (memberships.grouping_sizes.astype(float) ** 2).sum() <= MOST_PAIRS:
+        for normalize in NORMALIZATIONS:
+            yield known[normalize] if normalize in known else coordinates(memberships, normalize, n_components)
+
+
+def kmeans(points: Embedding, n_clusters: int, *, rng: np.random.Generator, n_init: int = 1) -> Clusters:
+    """Clusters of points, fewer where fewer are distinct; where there are many, the centres are those of a sample."""
+    model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31 - 1)))
+    some = points if len(points) <= KMEANS_ITEMS else points[rng.choice(len(points), KMEANS_ITEMS, replace=False)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
+        model.fit(some)
+    return model.predict(points).astype(np.intp)
+
+
+def by_kmeans(memberships: Memberships, places: Coordinates, numbers: range, *, rng: np.random.Generator) -> Solution:
+    """Clusters by k-means on the coordinates, as many as have the largest silhouette in the evidence."""
+    evidence = EvidenceSilhouette.of(memberships, rng=rng)
+    found = {}
+    with counting("numbers of clusters", len(numbers)) as tried:
+        for k in numbers:
+            found[k] = kmeans(places.for_clusters(k), k, rng=rng, n_init=10)
+            tried.update()
+    curve = curve_of({k: [evidence.score(cluster), np.nan] for k, cluster in found.items()})
+    best = _largest(curve["silhouette"])
+    return Solution(onehot(found[best], best), curve, evidence.score(found[best]))
+
+
+def by_mixture(
+    memberships: Memberships,
+    places: Coordinates,
+    numbers: range,
+    *,
+    more_starts: Iterable[Coordinates] = (),
+    n_init: int,
+    rng: np.random.Generator,
+) -> Solution:
+    """Clusters by the mixture of groupings, as many as have the largest silhouette.
+
+    Fewer than the least of the numbers come out where the groupings tell no more apart. Their number found, the mixture
+    is also run from that many clusters by k-means on other coordinates. The largest silhouette is kept, of those that
+    explain more than one cluster does if there are any. Where that is doubtful, k-means on the coordinates counts too.
+    """
+    layout = mixture.Layout.of(memberships)
+    evidence = EvidenceSilhouette.of(memberships, rng=rng)
+    fewest, most = numbers[0], numbers[-1]
+    first = most if most > fewest else min(MORE_CLUSTERS * most, memberships.n_items)
+    states: dict[int, mixture.State] = {}
+    log_evidence: dict[int, float] = {}
+    with counting("clusterings", n_init * (first - fewest + 1)) as tried:
+        for _ in range(n_init):
+            cluster = kmeans(places.for_clusters(first), first, rng=rng)
+            for state in _down_to(fewest, layout, mixture.init(layout, cluster, first), rng=rng):
+                number, fits = state.n_clusters, mixture.log_evidence(layout, state)
+                if number <= most and fits > log_evidence.get(number, -np.inf):
+                    states[number], log_evidence[number] = state, fits
+                tried.update()
+    curve = curve_of({k: [evidence.score(state.cluster), log_evidence[k]] for k, state in states.items()})
+    state = states[_largest(curve["silhouette"])]
+    starts = [state]
+    for other in more_starts:
+        cluster = kmeans(other.for_clusters(state.n_clusters), state.n_clusters, rng=rng, n_init=10)
+        starts.append(mixture.init(layout, cluster, state.n_clusters))
+    ends = [mixture.occupied(mixture.settle(layout, start, rng=rng)) for start in starts]
+    as_many = [end for end in ends if end.n_clusters == ends[0].n_clusters]
+    explains_one = mixture.log_evidence(layout, _one_cluster(layout))
+    by_silhouette = sorted(as_many, key=lambda end: evidence.score(end.cluster), reverse=True)
+    for end in by_silhouette:
+        if mixture.log_evidence(layout, end) > explains_one:
+            probabilities = mixture.probabilities(layout, end, rng=rng)
+            if len(np.unique(probabilities.argmax(1))) > 1:
+                return _solution(layout, evidence, end, curve, probabilities)
+    best = by_silhouette[0]
+    plain = by_kmeans(memberships, places, numbers, rng=rng)
+    if best.n_clusters < fewest or plain.silhouette > evidence.score(best.cluster):
+        return replace(plain, doubtful=True)
+    here = softmax(mixture.cluster_scores(layout, best), axis=1)  # draws would go to the one cluster
+    return replace(_solution(layout, evidence, best, curve, here), doubtful=True)
+
+
+def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: np.random.Generator) -> Solution:
+    """Clusters by the mixture from these, as many as there are; items with cluster -1 come in from the start."""
+    layout = mixture.Layout.of(memberships)
+    start = mixture.init(
+        layout, np.where(cluster < 0, rng.integers(n_clusters, size=len(cluster)), cluster), n_clusters
+    )
+    evidence = EvidenceSilhouette.of(memberships, rng=rng)
+    end = mixture.occupied(mixture.settle(layout, start, rng=rng))
+    return _solution(layout, evidence, end, curve_of({}), mixture.probabilities(layout, end, rng=rng))
+
+
+def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
+    """Clusters that follow from the groupings without inference, or None.
+
+    No two items ever together: each is alone. None ever apart: each part is a cluster. All pairs within parts
+    presented, and nobody contradicts anybody, directly or through a third item: what everybody says.
+    """
+    group_pairs = (memberships.group_sizes.astype(float) ** 2 - memberships.group_sizes).sum()
+    pairs = (memberships.grouping_sizes.astype(float) ** 2 - memberships.grouping_sizes).sum()
+    if group_pairs == 0:
+        return np.arange(memberships.n_items)
+    if group_pairs == pairs:
+        return part
+    of_part = np.bincount(part).astype(float)
+    if pairs < (of_part**2 - of_part).sum():
+        return None
+    counts = together(memberships)
+    _, cluster = connected_components(counts, directed=False)
+    split = np.unique(np.column_stack([memberships.grouping, cluster[memberships.item]]), axis=0)
+    if len(split) != np.count_nonzero(memberships.group_sizes):
+        return None  # a grouping tells items of a cluster apart
+    seen = csr_array(memberships.in_grouping @ memberships.in_grouping.T.tocsr()).nnz
+    return cluster if seen == (of_part**2).sum() else None
+
+
+def within_parts(probabilities: Float[np.ndarray, "items clusters"], part: Clusters) -> Float[np.ndarray, "items own"]:
+    """Give each part of the evidence clusters of its own; those that own no item go, the largest come first."""
+    n_clusters = probabilities.shape[1]
+    owner = part * n_clusters + probabilities.argmax(1)
+    names, first, sizes = np.unique(owner, return_index=True, return_counts=True)
+    names = names[np.lexsort((first, -sizes))]
+    own = np.where(part[:, None] == names // n_clusters, probabilities[:, names % n_clusters], 0.0)
+    return np.asarray(own / own.sum(1, keepdims=True))
+
+
+def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, " annotators"]:
+    """Adjusted Rand index of each annotator's groupings with clusters, all pairs that they hold taken together.
+
+    NaN where it is not defined: no pair, or nothing that could disagree.
+    """
+    by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
+    n_clusters = int(cluster.max()) + 1
+
+    def pairs(cell: np.ndarray, grouping_of_cell: np.ndarray) -> Float[np.ndarray, " annotators"]:
+        names, m = np.unique(cell, return_counts=True)
+        return np.bincount(by[grouping_of_cell[names]], m * (m - 1) / 2, n_annotators)
+
+    def of_cell(grouping: np.ndarray) -> np.ndarray:
+        return np.repeat(grouping, n_clusters)
+
+    k = cluster[memberships.item]
+    groupings = np.arange(memberships.n_groupings)
+    both = pairs(memberships.group * n_clusters + k, of_cell(memberships.grouping_of_group))
+    in_cluster = pairs(memberships.grouping * n_clusters + k, of_cell(groupings))
+    in_group = pairs(memberships.group, memberships.grouping_of_group)
+    total = pairs(memberships.grouping, groupings)
+    expected = np.divide(in_cluster * in_group, total, out=np.zeros(n_annotators), where=total > 0)
+    possible = (in_cluster + in_group) / 2 - expected
+    return np.divide(both - expected, possible, out=np.full(n_annotators, np.nan), where=possible > 1e-9)
+
+
+def onehot(cluster: Clusters, n_clusters: int) -> Float[np.ndarray, "items clusters"]:
+    """Probabilities that are certain."""
+    return np.eye(n_clusters)[cluster]
+
+
+def _down_to(
+    fewest: int, layout: mixture.Layout, state: mixture.State, *, rng: np.random.Generator
+) -> Iterator[mixture.State]:
+    for merged in mixture.merge_down(layout, state, rng=rng):
+        yield merged
+        if merged.n_clusters <= fewest:
+            return
+
+
+def _largest(silhouette: pd.Series) -> int:
+    return int(silhouette.index.to_numpy()[silhouette.to_numpy().argmax()])
+
+
+def _one_cluster(layout: mixture.Layout) -> mixture.State:
+    everything = np.zeros(layout.memberships.n_items, dtype=np.intp)
+    return mixture.learn_concentration(layout, mixture.init(layout, everything, 1))
+
+
+def _solution(
+    layout: mixture.Layout,
+    evidence: EvidenceSilhouette,
+    state: mixture.State,
+    curve: pd.DataFrame,
+    probabilities: Float[np.ndarray, "items clusters"],
+) -> Solution:
+    """Put a settled state into the curve."""
+    curve, silhouette = curve.copy(), evidence.score(state.cluster)
+    curve.loc[state.n_clusters] = [silhouette, mixture.log_evidence(layout, state)]
+    return Solution(probabilities, curve.sort_index(), silhouette, state)
+
+
+def curve_of(rows: dict[int, list[float]]) -> pd.DataFrame:
+    """Silhouette and log evidence for each number of clusters."""
+    curve = pd.DataFrame.from_dict(rows, orient="index", columns=["silhouette", "log_evidence"], dtype=float)
+    return curve.rename_axis("n_clusters").sort_index()

@@ -1,0 +1,433 @@
+"""Fusion of groupings of subsets into one clustering: evidence, coordinates, clusters, annotators.
+
+Model and reference: K. Veeramachaneni & U.-M. O'Reilly, Clustering using subset groupings, and beyond it. Three steps:
+
+1. *Coordinates of the items.* ``normalize=None`` is the paper's Algorithm 1 (`distatis`), in which a pair that a
+   grouping does not hold counts as apart. ``"presented"`` divides by the times that a pair was presented,
+
+       E_ij = Σ_h w_h C_h[i, j] / Σ_h w_h P_h[i, j],    E_ii = 1,
+
+   and takes the leading eigenvectors of D^(-1/2) E D^(-1/2). ``"degree"`` takes the graph of items and groups,
+   normalised by degrees, which is linear in the memberships.
+2. *Clusters.* Without `refine`, k-means on the coordinates. With it (the default) k-means makes too many clusters, and
+   the mixture of groupings (`grouping_mixture`) moves items and merges clusters. It is run again from as many clusters
+   as it found by k-means on each of the three coordinates, and the largest silhouette is kept.
+3. *How many.* The silhouette of the clusters in the evidence (`evidence_silhouette`), for each number of clusters.
+
+Decided here
+------------
+Where one cluster explains the groupings as well as those found do (too few items are in more than one grouping, or
+people contradict each other), k-means on the coordinates counts beside the mixture, the largest silhouette is kept, and
+`notes_` says so. Clusters do not span
+items that no chain of groupings links: each part of such evidence has clusters of its own. If no two items were ever
+put together, each is a cluster of its own; if none were ever told apart, each part is one; if all pairs were presented
+and nobody contradicts anybody, clusters are what everybody says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import squareform
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations import Groupings, concat
+from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.given import require_no_second
+from consilience.annotations.name_lists import listed
+from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.types import Flag, Integer, Literal, Name, Names, NumberOfClusters, RandomSource
+from consilience.consensus.groupings import fusion_result
+from consilience.consensus.groupings import grouping_mixture as mixture
+from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
+from consilience.errors import InputError
+from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.parameters import check_random_state, is_one_of, is_whole, require
+from consilience.estimators.restoring import Axes
+from consilience.inference.memberships import Memberships, parts, presented, together
+from consilience.inference.threads import one_blas_thread
+
+LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` goes on from the clusters at hand
+LARGEST_TABLE = 5000  # items of which a table of all pairs is shown
+
+
+class SubsetFusion(GroupingConsensus):
+    """One clustering from many groupings of subsets, whoever saw what.
+
+    Parameters
+    ----------
+    n_clusters : "auto" or int, default="auto"
+        "auto": the number, up to `max_clusters`, of largest silhouette in the evidence. With an int and refinement,
+        fewer come out where the groupings tell no more apart; `notes_` says so.
+    normalize : {"degree", "presented", None}, default="degree"
+        Coordinates of the items: of the graph of items and groups; of the share of the presentations of a pair in
+        which it was put together; or the paper's, where unseen counts as apart. The latter two weigh groupings by
+        their agreement.
+    refine : bool, default=True
+        Whether a mixture of groupings moves items and merges clusters, starting from too many clusters by k-means on
+        the coordinates. Without it clusters are those of k-means.
+    max_clusters : int, default=30
+        Largest number that "auto" considers.
+    n_init : int, default=1
+        Starts of k-means from which the mixture is run; the most probable result is kept.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size; -1 for items that no grouping holds.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        Probability of each cluster, given this solution; 0 or 1 without refinement; the clusters' shares for items
+        that no grouping holds.
+    n_clusters_ : int
+    n_clusters_curve_ : DataFrame, indexed by n_clusters
+        `silhouette`, and `log_evidence` of the mixture (nats), for each number of clusters considered.
+    silhouette_ : float
+        That of `labels_`; 0 for a single cluster.
+    embedding_ : ndarray, shape (n_items, n_components)
+        Coordinates of the items; zeros for items that no grouping holds.
+    annotators_ : DataFrame, one row an annotator, outliers last
+        n_groupings, n_items (memberships), n_groups; `weight`: with refinement the annotator's intraclass
+        correlation, 0 (groups at random) to 1 (never separates items of a cluster), else the weights of the
+        annotator's groupings (all sum to 1); `agreement`: adjusted Rand index of the annotator's groupings with the
+        clusters, over all pairs that they hold.
+    part_ : ndarray of int, shape (n_items,)
+        Items of different parts are linked by no chain of groupings; -1 for items that no grouping holds.
+    refined_ : bool
+        Whether `labels_` are the mixture's.
+    notes_ : list of str
+        What the evidence does not allow to say: sentences.
+    groupings_ : Groupings
+        All that was fitted, `partial_fit` included.
+    items_ : Index, shape (n_items,)
+
+    Raises
+    ------
+    InputError
+        On `fit`, for a wrong parameter or annotations without groupings.
+
+    References
+    ----------
+    Veeramachaneni & O'Reilly, Clustering using subset groupings, Algorithm 1. Abdi, Valentin, Chollet & Chrea (2007),
+    DISTATIS, Food Quality and Preference 18. Fern & Brodley (2004), Solving cluster ensemble problems by bipartite
+    graph partitioning, ICML. Topchy, Jain & Punch (2004), A mixture model for clustering ensembles, SDM.
+
+    Examples
+    --------
+    >>> from consilience import Groupings
+    >>> from consilience.consensus import SubsetFusion
+    >>> sorts = [
+    ...     [["ant", "bee"], ["cow"]],
+    ...     [["bee", "wasp"], ["cow", "pig"]],
+    ...     [["ant", "wasp"], ["pig"]],
+    ...     [["ant"], ["cow", "pig"]],
+    ... ]
+    >>> fusion = SubsetFusion(random_state=0).fit(Groupings.from_lists(sorts))
+    >>> dict(zip(fusion.items_, fusion.labels_.tolist()))
+    {'ant': 0, 'bee': 0, 'cow': 1, 'wasp': 0, 'pig': 1}
+    """
+
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "embedding_": ("items",),
+        "part_": ("items",),
+        "_raw_clusters": ("items",),
+    }
+
+    def __init__(
+        self,
+        n_clusters: NumberOfClusters = "auto",
+        *,
+        normalize: Literal["degree", "presented", None] = "degree",
+        refine: Flag = True,
+        max_clusters: Integer = 30,
+        n_init: Integer = 1,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.normalize = normalize
+        self.refine = refine
+        self.max_clusters = max_clusters
+        self.n_init = n_init
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def partial_fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> SubsetFusion:
+        """Add groupings to those fitted so far.
+
+        While the new memberships are few beside those of the last full fit, the mixture goes on from its clusters,
+        as many as they were; else, and without refinement, everything is fitted anew.
+
+        Parameters
+        ----------
+        annotations : as for `fit`
+            Groupings other than those fitted, of items old or new.
+        y, missing : as for `fit`
+
+        Returns
+        -------
+        SubsetFusion
+
+        Raises
+        ------
+        InputError
+            An item is in a grouping of the annotations that holds it already.
+        """
+        if not hasattr(self, "groupings_"):
+            self.fit(annotations, y, missing=missing)
+            return self
+        require_no_second(y, type(self).__name__)
+        self._check_parameters()
+        # columns of a matrix are annotators: others may come
+        new = self._read_groupings(annotations, reset=True, missing=missing)
+        _require_new(new, self.groupings_)
+        arranged = arrange(concat([self.groupings_, new]))
+        little = arranged.given.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
+        learn = self._go_on if self.refined_ and little else self._fuse
+        with one_blas_thread(), self._progress():
+            learn(arranged.said)
+        self._restore(arranged)
+        return self
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items are of one cluster.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator puts both into one group. Default: that both are of the
+            same cluster.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+            For items that no chain of groupings links: the probability for two items taken at random.
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
+        unlinked = (self.part_[a] != self.part_[b]) | (self.part_[a] == -1)
+        same[unlinked] = (self._shares**2).sum()
+        if annotator is not None:
+            same = self._seen_by(annotator, same)
+        return float(same[0]) if one else same
+
+    def co_occurrence(self, items: Any = None) -> pd.DataFrame:
+        """Share of the presentations of each pair of items in which it was put together.
+
+        Parameters
+        ----------
+        items : list of names, optional
+            By default all, in the order of `items_`.
+
+        Returns
+        -------
+        DataFrame, shape (n_items, n_items)
+            1 on the diagonal, NaN for pairs that nobody saw together.
+
+        Raises
+        ------
+        InputError
+            More items than fit a table, or an unknown one.
+        """
+        _, memberships = self._some(items)
+        names = self.items_ if items is None else name_index(listed(items, "items"))
+        counted, of = together(memberships).toarray(), presented(memberships).toarray()
+        share = np.divide(counted, of, out=np.full(of.shape, np.nan), where=of > 0)
+        np.fill_diagonal(share, 1.0)
+        return pd.DataFrame(share, index=names, columns=names)
+
+    def linkage(self, items: Any = None, *, method: Any = "average") -> Float[np.ndarray, "mergers 4"]:
+        """Hierarchy of items by the evidence, for a dendrogram.
+
+        Parameters
+        ----------
+        items : list of names, optional
+            By default all, in the order of `items_`; at least two.
+        method : str, default="average"
+            As in `scipy.cluster.hierarchy.linkage`.
+
+        Returns
+        -------
+        ndarray, shape (n_items - 1, 4)
+            Distances are 1 - the share of presentations together, in which half a presentation at the overall share
+            is added to every pair.
+        """
+        _, memberships = self._some(items)
+        order = self._canonical_order(items)
+        evidence = EvidenceSilhouette.of(memberships.of_items(order), rng=np.random.default_rng(0), all_items=True)
+        result: np.ndarray = hierarchy.linkage(squareform(evidence.dissimilarities(), checks=False), method)
+        clusters = np.concatenate([order, np.arange(len(order), 2 * len(order) - 1)])
+        result[:, :2] = np.sort(clusters[result[:, :2].astype(np.intp)], axis=1)
+        return result
+
+    def _canonical_order(self, items: Any) -> Int[np.ndarray, " items"]:
+        """Places of these items in an order that depends on what was said alone."""
+        given = self.groupings_ if items is None else self.groupings_.restrict(items=items)
+        return arrange(given).items
+
+    def _fuse(self, groupings: Groupings) -> None:
+        memberships, places, part = self._linked(groupings)
+        require_at_most(self, memberships.n_items, "items that some grouping holds")
+        rng = self._rng()
+        most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
+        coordinates = fusing.coordinates(memberships, self.normalize, min(most, memberships.n_items))
+        obvious = fusing.beyond_doubt(memberships, part) if self.n_clusters == "auto" else None
+        if self.n_clusters == 1:
+            obvious = np.zeros(memberships.n_items, dtype=np.intp)
+        numbers = range(min(2, most), most + 1) if self.n_clusters == "auto" else range(most, most + 1)
+        if obvious is not None:
+            solution = _obvious(memberships, obvious)
+        elif self.refine:
+            known: dict[str | None, fusing.Coordinates] = {self.normalize: coordinates}
+            more_starts = fusing.all_coordinates(memberships, min(most, memberships.n_items), known)
+            solution = fusing.by_mixture(
+                memberships, coordinates, numbers, more_starts=more_starts, n_init=self.n_init, rng=rng
+            )
+        else:
+            solution = fusing.by_kmeans(memberships, coordinates, numbers, rng=rng)
+        self._n_rows_at_fit = groupings.n_rows
+        self.embedding_ = np.zeros((len(groupings), coordinates.vectors.shape[1]))
+        self.embedding_[places] = coordinates.vectors
+        self._notes = [fusion_result.DOUBTFUL] if solution.doubtful else []
+        self._set_result(groupings, memberships, places, part, solution, coordinates.grouping_weights)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
+        require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
+        known = is_one_of(self.normalize, fusing.NORMALIZATIONS)
+        require(self, "normalize", "'degree', 'presented' or None", known)
+        require(self, "refine", "True or False", isinstance(self.refine, bool | np.bool_))
+        require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))
+        require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
+
+    def _go_on(self, groupings: Groupings) -> None:
+        memberships, places, part = self._linked(groupings)
+        before = pd.Series(self._raw_clusters, index=self.items_).reindex(groupings.items).fillna(-1).to_numpy(np.intp)
+        solution = fusing.go_on(memberships, before[places], self._n_raw_clusters, rng=self._rng())
+        known = self.n_clusters_curve_.drop(solution.curve.index, errors="ignore")
+        solution = replace(solution, curve=pd.concat([known, solution.curve]).sort_index())
+        coordinates = np.zeros((len(groupings), self.embedding_.shape[1]))
+        coordinates[groupings.items.get_indexer(self.items_)] = self.embedding_
+        self.embedding_ = coordinates
+        self._set_result(groupings, memberships, places, part, solution, None)
+
+    def _linked(self, groupings: Groupings) -> tuple[Memberships, Int[np.ndarray, " seen"], Int[np.ndarray, " seen"]]:
+        """Memberships of the items that some grouping holds; their places; their parts."""
+        everything = Memberships.of(groupings)
+        places = np.flatnonzero(everything.times_seen > 0)
+        memberships = everything.of_items(places)
+        return memberships, places, parts(memberships)
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _some(self, items: Any) -> tuple[Int[np.ndarray, " places"], Memberships]:
+        check_is_fitted(self)
+        places = np.arange(len(self.items_)) if items is None else self._places(items)
+        if len(places) > LARGEST_TABLE:
+            raise InputError(
+                f"A table of all pairs of {len(places)} items is too large to be read (the limit is {LARGEST_TABLE}): "
+                "name some of the items."
+            )
+        return places, Memberships.of(self.groupings_).of_items(places)
+
+    def _seen_by(self, annotator: Any, same: Float[np.ndarray, " pairs"]) -> Float[np.ndarray, " pairs"]:
+        """Probability that an annotator puts two items together, of the probability that they are of one cluster."""
+        place = self._place_of_annotator(annotator)
+        own = self.annotators_.iloc[place]
+        base = own["n_groupings"] / (own["n_groups"] + mixture.MORE_GROUPS * own["n_groupings"])
+        keeps = own["weight"] if self.refined_ else 1.0
+        return same * (keeps + (1 - keeps) * base) + (1 - same) * base
+
+    def _set_result(
+        self,
+        groupings: Groupings,
+        memberships: Memberships,
+        places: Int[np.ndarray, " seen"],
+        part: Int[np.ndarray, " seen"],
+        solution: fusing.Solution,
+        grouping_weights: Float[np.ndarray, " groupings"] | None,
+    ) -> None:
+        own = fusing.within_parts(solution.probabilities, part)
+        n_items, n_clusters = len(groupings), own.shape[1]
+        self.items_ = groupings.items
+        self.refined_ = solution.state is not None
+        self.n_clusters_ = n_clusters
+        self._shares = own.mean(0)
+        self.responsibilities_ = np.tile(self._shares, (n_items, 1))
+        self.responsibilities_[places] = own
+        cluster = own.argmax(1)
+        self.labels_, self.part_ = _scattered(cluster, places, n_items), _scattered(part, places, n_items)
+        self._raw_clusters = _scattered(solution.cluster, places, n_items)
+        self._n_raw_clusters = solution.probabilities.shape[1]
+        self.n_clusters_curve_ = solution.curve
+        self.silhouette_ = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0)).score(cluster)
+        weight = fusion_result.weights(memberships, solution.state, grouping_weights)
+        self.annotators_ = fusion_result.annotators_table(groupings, memberships, weight, cluster)
+        self.notes_ = self._notes + fusion_result.notes(groupings, part, self.n_clusters, n_clusters)
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        self.groupings_ = arrangement.given
+        self.annotators_ = self.annotators_.sort_values("weight", ascending=False, kind="stable")
+
+
+def require_at_most(fusion: SubsetFusion, n_items: int, items: str = "items") -> None:
+    """Raise an InputError if more clusters are asked for than there are such items."""
+    if fusion.n_clusters != "auto" and int(fusion.n_clusters) > n_items:
+        raise InputError(
+            f"The 'n_clusters' parameter of SubsetFusion must be at most {n_items}, the number of {items}. Got "
+            f"{fusion.n_clusters} instead."
+        )
+
+
+def _require_new(new: Groupings, known: Groupings) -> None:
+    """Raise an InputError if a membership was fitted before, as where a batch is given twice."""
+    group = new.vocabulary.place_in(known.vocabulary.group_keys())[new.incidence.indices]
+    item = known.items.get_indexer(new.items)[new.item_of_row]
+    rows = np.flatnonzero((group != MISSING) & (item != MISSING))
+    memberships = known.item_of_row * known.n_groups + known.incidence.indices
+    fitted = rows[np.isin(item[rows] * known.n_groups + group[rows], memberships)]
+    if len(fitted):
+        name = plain(new.items[new.item_of_row[fitted[0]]])
+        annotator, grouping, _ = known.vocabulary.group_keys()[group[fitted[0]]]
+        raise InputError(
+            f"The item {name!r} was fitted in the grouping {grouping!r} of the annotator {annotator!r} before, one of "
+            f"{len(fitted)} such; partial_fit takes groupings that are new."
+        )
+
+
+def _obvious(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> fusing.Solution:
+    n_clusters = int(cluster.max()) + 1
+    if n_clusters > LARGEST_TABLE:
+        raise InputError(
+            f"The groupings make {n_clusters} clusters of {len(cluster)} items beyond doubt, since hardly two items "
+            "were ever put together. There is nothing to fuse."
+        )
+    silhouette = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0)).score(cluster)
+    curve = fusing.curve_of({n_clusters: [silhouette, np.nan]})
+    return fusing.Solution(fusing.onehot(cluster, n_clusters), curve, silhouette)
+
+
+def _scattered(values: Int[np.ndarray, " seen"], places: Int[np.ndarray, " seen"], n_items: int) -> np.ndarray:
+    """Values at their places, -1 elsewhere."""
+    everywhere = np.full(n_items, -1)
+    everywhere[places] = values
+    return everywhere

@@ -1,0 +1,1 @@
+"""Consensus of labels, whose names all annotators share."""

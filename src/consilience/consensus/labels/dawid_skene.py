@@ -1,0 +1,143 @@
+"""Dawid-Skene: every annotator errs by a confusion matrix of their own.
+
+Dawid & Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm, Applied Statistics
+28(1); here with a prior of the matrices that is learned from the crowd.
+
+Model
+-----
+    π           ~ Dirichlet(1, …, 1)              class proportions
+    z_n         ~ Categorical(π)                  class of item n
+    y_nj | z_n=k ~ Categorical(θ_jk)              label of item n by annotator j
+    θ                                             see `annotator_models`
+
+Symbols
+-------
+    here                     shape
+    z       responsibilities   (items, classes)             q(z_n = k)
+    θ       model.log_table    (annotators, labels, classes)  E ln θ_jkl
+    π       log_weights        (classes,)                   E ln π_k
+    n       counts             (annotators, labels, classes)  expected labels of items of each class
+
+Updates
+-------
+    q(z_n = k) ∝ exp(E ln π_k + Σ_j E ln θ_j,k,y_nj)
+    n_jkl      = Σ_n q(z_n = k) 1[y_nj = l]
+    q(π)       = Dirichlet(1 + Σ_n q(z_n))
+    q(θ)         from n, by the annotator model
+
+Decided here
+------------
+A label that an annotator did not give contributes nothing; of several that one gives an item, each contributes its own
+term to the sums over j, as an independent observation. The first responsibilities are the shares of the votes. The
+class of a gold item is known: its q(z) is fixed, and the bound counts its term alone. An annotator's history is a table
+of labels counted before, as another fit leaves it in `confusion_counts_`; it is evidence of θ, not of z. With
+``prior=None`` θ and π are points, each label with a pseudo-count of 1e-6: maximum likelihood, as in other packages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import gammaln
+
+from consilience.annotations import Labels
+from consilience.consensus.labels.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
+from consilience.estimators.labels import vote_shares
+from consilience.inference import Trace, iterate
+from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
+from consilience.inference.product_distributions import Answers, Expectation, expectation, expectation_of
+
+SMOOTHING = 1e-6  # of maximum likelihood
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Labels, and what is known besides.
+
+    answers : labels in chunks; the classes of gold items are known there.
+    history : (annotators, labels, classes) labels counted before, or 0.
+    """
+
+    answers: Answers
+    history: Counts | float
+
+
+@dataclass(frozen=True)
+class State:
+    """Beliefs about annotators and proportions, and what the items' posteriors under them add up to.
+
+    model : annotator model.
+    log_weights : (classes,) E ln π, or ln π.
+    log_prior : what the beliefs add to the bound, nats.
+    expected : sums of q(z).
+    """
+
+    model: AnnotatorModel
+    log_weights: Float[np.ndarray, " classes"]
+    log_prior: float
+    expected: Expectation
+
+
+def init(evidence: Evidence, responsibilities: np.ndarray, *, one_coin: bool, learned: bool) -> State:
+    """Beliefs from the first responsibilities, and the E-step under them."""
+    expected = expectation_of(evidence.answers, responsibilities)
+    counts = labels_of(expected, evidence) + evidence.history
+    if one_coin:
+        model: AnnotatorModel = OneCoin.of(counts, None if learned else SMOOTHING)
+    else:
+        model = Hierarchical.of(counts) if learned else Smoothed.of(counts, SMOOTHING)
+    return state_of(model, expected, evidence, learned=learned)
+
+
+def run(
+    responsibilities: np.ndarray, evidence: Evidence, *, one_coin: bool, learned: bool, max_iter: int, tol: float
+) -> Trace[State]:
+    """Iterate from given responsibilities until the bound stands still."""
+    first = init(evidence, responsibilities, one_coin=one_coin, learned=learned)
+    return iterate(first, lambda state: step(state, evidence, learned=learned), lower_bound, max_iter=max_iter, tol=tol)
+
+
+def step(state: State, evidence: Evidence, *, learned: bool) -> State:
+    """Beliefs from the sums at hand, then the E-step under them."""
+    model = state.model.update(labels_of(state.expected, evidence) + evidence.history)
+    return state_of(model, state.expected, evidence, learned=learned)
+
+
+def state_of(model: AnnotatorModel, expected: Expectation, evidence: Evidence, *, learned: bool) -> State:
+    """Beliefs about π beside those about θ, and the E-step under both."""
+    log_weights, from_weights = proportions(expected.sizes, learned=learned)
+    log_prior = model.log_prior(labels_of(expected, evidence)) + from_weights
+    table = model.log_table.reshape(-1, len(log_weights))
+    return State(model, log_weights, log_prior, expectation(evidence.answers, log_weights, table))
+
+
+def proportions(sizes: Float[np.ndarray, " classes"], *, learned: bool) -> tuple[np.ndarray, float]:
+    """E ln π, and -KL(q(π) ‖ p(π)); without learning ln π, and ln p(π) under Dirichlet(1 + ε)."""
+    if learned:
+        q = 1 + sizes
+        return expected_log_dirichlet(q), -float(kl_dirichlet(q, np.ones_like(q)))
+    n_classes, seen = len(sizes), sizes + SMOOTHING
+    logs = np.log(seen / seen.sum())
+    constant = gammaln(n_classes * (1 + SMOOTHING)) - n_classes * gammaln(1 + SMOOTHING)
+    return logs, float(SMOOTHING * logs.sum() + constant)
+
+
+def lower_bound(state: State) -> float:
+    """Bound on ln p(labels, history), all constants kept; without learning ln p(labels, history, θ, π)."""
+    return state.expected.log_likelihood + state.log_prior
+
+
+def labels_of(expected: Expectation, evidence: Evidence) -> Counts:
+    """Expected labels of items of each class, an annotator at a time."""
+    n_classes = evidence.answers.n_components
+    return expected.counts.reshape(-1, n_classes, n_classes)
+
+
+def first_guess(labels: Labels, known: Int[np.ndarray, " items"] | None) -> Float[np.ndarray, "items classes"]:
+    """Shares of the votes, and the classes of gold items."""
+    votes = vote_shares(labels)
+    if known is not None:
+        votes[known >= 0] = np.eye(labels.n_classes)[known[known >= 0]]
+    return votes

@@ -1,0 +1,229 @@
+"""DawidSkene: the estimator over `consilience.consensus.labels.dawid_skene`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Int
+
+from consilience.annotations import Labels
+from consilience.annotations.canonical import arrange
+from consilience.annotations.given import require_no_second
+from consilience.annotations.types import AnnotationsLike, Flag, FrameLike, Integer, Literal, Missing, Real, Self
+from consilience.consensus.labels.annotator_models import Counts
+from consilience.consensus.labels.dawid_skene import Evidence, State, first_guess, labels_of, run
+from consilience.consensus.labels.prior_knowledge import gold_codes, history_counts
+from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.parameters import is_number, is_whole, require
+from consilience.estimators.restoring import Axes
+from consilience.inference.iterate import UnsettledWarning
+from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.threads import one_blas_thread
+
+
+class DawidSkene(LabelAggregator):
+    """Class of each item, and confusion matrix of each annotator, by the model of Dawid and Skene.
+
+    Parameters
+    ----------
+    confusion : {"full", "one-coin"}, default="full"
+        Whether annotators have a matrix each, or one probability of a right label for all classes and of each wrong
+        one alike.
+    prior : {"learned", None}, default="learned"
+        Prior of the matrices. "learned": each annotator's rows lean on the annotator's accuracy, and that on the
+        crowd's, as far as the labels say that annotators and classes are alike; few labels of an annotator then
+        suffice. None: maximum likelihood.
+    max_iter : int, default=500
+        Most sweeps.
+    tol : float, default=1e-6
+        Converged when the bound gains less than this share of its size.
+    n_jobs : int, optional
+        Threads that share the items, as in joblib.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of class names, shape (n_items,)
+        Most probable class; missing (NaN where classes are numbers, else None) for items that nobody labelled and whose
+        class is not known.
+    labels_series_ : Series
+        The same, indexed by item.
+    responsibilities_ : ndarray, shape (n_items, n_classes)
+        Probability of each class.
+    classes_ : ndarray of class names, shape (n_classes,)
+    class_proportions_ : ndarray, shape (n_classes,)
+        π, posterior mean.
+    items_ : Index, shape (n_items,)
+    annotators_ : DataFrame, one row an annotator
+        n_labels; agreement, the expected share of these labels that is right; accuracy, the probability that a label
+        is right by the confusion matrix; information of a label about the class, bits. Annotators of the history who
+        gave no labels now come last.
+    confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
+        Posterior mean probability of each label, indexed by annotator and class.
+    confusion_counts_ : DataFrame, shape (n_annotators * n_classes, n_classes)
+        Expected number of labels, history included: the history of the next fit.
+    n_clusters_ : int
+        Number of classes.
+    lower_bound_ : float
+        Bound on ln p(labels), nats.
+    lower_bounds_ : ndarray, shape (n_iter_,)
+    n_iter_ : int
+    converged_ : bool
+
+    References
+    ----------
+    Dawid & Skene (1979). Maximum likelihood estimation of observer error-rates using the EM algorithm. Applied
+    Statistics 28(1).
+
+    Examples
+    --------
+    >>> from consilience.consensus import DawidSkene
+    >>> said = [["cat", "cat", "dog"], ["cat", "cat", "cat"], ["dog", "dog", "cat"], ["dog", "dog", None]]
+    >>> model = DawidSkene().fit(said)
+    >>> model.labels_.tolist()
+    ['cat', 'cat', 'dog', 'dog']
+    >>> bool(model.annotators_["accuracy"].idxmin() == 2)
+    True
+    """
+
+    _axes: ClassVar[Axes] = LabelAggregator._axes | {"confusion_counts_": ("annotators",)}
+
+    def __init__(
+        self,
+        confusion: Literal["full", "one-coin"] = "full",
+        prior: Literal["learned", None] = "learned",
+        max_iter: Integer = 500,
+        tol: Real = 1e-6,
+        n_jobs: Integer | None = None,
+        verbose: Flag = False,
+    ):
+        self.confusion = confusion
+        self.prior = prior
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        annotations: AnnotationsLike,
+        y: Any = None,
+        *,
+        missing: Missing | None = None,
+        gold: Any = None,
+        history: FrameLike | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        annotations : Labels, DataFrame or array of shape (n_items, n_annotators)
+            Labels; a long table of item, annotator, label or of crowd-kit's task, worker, label; or a label matrix,
+            in which NaN and None mean that the annotator did not label the item.
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+        missing : optional
+            A value, or a list of them, that means that the annotator gave no label, besides blank cells. By default -1
+            where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+        gold : Series or dict, optional
+            Known classes by item; items that are not among the annotations are an error.
+        history : DataFrame, optional
+            Labels counted before, as `confusion_counts_` of another fit: indexed by annotator and class, a column a
+            label. Annotators who are not among the annotations are kept, and inform the crowd.
+
+        Returns
+        -------
+        DawidSkene
+
+        Raises
+        ------
+        InputError
+            Annotations that hold no labels, features beside them, gold or history that do not fit them, or a wrong
+            parameter.
+
+        Warns
+        -----
+        AnnotationWarning
+            Something was left out, taken for missing, or not used.
+        ConvergenceWarning
+            The bound still rose after `max_iter` sweeps.
+        """
+        require_no_second(y, type(self).__name__)
+        self._check_parameters()
+        labels = self._labels(annotations, reset=True, missing=missing)
+        known = gold_codes(gold, labels)
+        arranged = arrange(labels, None if known is None else known[:, None])
+        annotators, past = history_counts(history, arranged.said)
+        known = None if known is None else known[arranged.items]
+        with one_blas_thread(), self._progress():
+            self._fit(arranged.said, known, annotators, past)
+        self._restore(arranged)
+        return self
+
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> DawidSkene:
+        return self._fit(labels, None, labels.annotators, 0.0)
+
+    def _fit(
+        self, labels: Labels, known: Int[np.ndarray, " items"] | None, annotators: pd.Index, history: Counts | float
+    ) -> DawidSkene:
+        n_classes, learned = labels.n_classes, self.prior is not None
+        answers = Answers.of(
+            labels.item,
+            labels.annotator * n_classes + labels.label,
+            (len(labels), len(annotators) * n_classes),
+            n_classes,
+            known=known,
+            n_jobs=self.n_jobs,
+        )
+        evidence = Evidence(answers, history)
+        one_coin = self.confusion == "one-coin"
+        trace = run(
+            first_guess(labels, known),
+            evidence,
+            one_coin=one_coin,
+            learned=learned,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        if not trace.converged:
+            warnings.warn(f"DawidSkene: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=3)
+        self.lower_bounds_ = np.array(trace.lower_bounds)
+        self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
+        self._read_off(labels, trace.state, evidence, annotators, known)
+        return self
+
+    def _read_off(
+        self,
+        labels: Labels,
+        state: State,
+        evidence: Evidence,
+        annotators: pd.Index,
+        known: Int[np.ndarray, " items"] | None,
+    ) -> None:
+        n_classes = labels.n_classes
+        self._log_weights = state.log_weights
+        self._log_table = state.model.log_table.reshape(-1, n_classes)
+        q = posterior(evidence.answers, self._log_weights, self._log_table)
+        sizes = state.expected.sizes + (self.prior is not None)
+        self.class_proportions_ = sizes / sizes.sum()
+        self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators, known=known)
+        counts = (labels_of(state.expected, evidence) + evidence.history).transpose(0, 2, 1)
+        matrices = self.confusion_matrices_
+        self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        named = isinstance(self.confusion, str) and self.confusion in ("full", "one-coin")
+        require(self, "confusion", "'full' or 'one-coin'", named)
+        require(
+            self,
+            "prior",
+            "'learned' or None",
+            self.prior is None or (isinstance(self.prior, str) and self.prior == "learned"),
+        )
+        require(self, "max_iter", "an int of at least 1", is_whole(self.max_iter, 1))
+        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))

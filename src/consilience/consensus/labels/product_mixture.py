@@ -1,0 +1,184 @@
+"""Mixture of discrete product distributions, fitted by expectation maximisation.
+
+The model of Zhao & Zucker, Stagewise Learning for Sparse Clustering of Discretely-Valued Data, section 2; with as many
+components as labels, that of Dawid & Skene (1979); on partitions, that of Topchy, Jain & Punch (2004).
+
+Model
+-----
+    y_n          ~ Categorical(ω)                 component of item n
+    x_ni | y_n=k ~ Categorical(μ_ki)              label of item n by annotator i, one of R
+
+Symbols
+-------
+    paper   here                  shape
+    ω       exp(log_weights)      (components,)
+    μ_kir   exp(log_table)        (annotators * labels, components), a column of the one-hot data a row here
+    f(k|x)  posterior             (items, components)
+
+Updates
+-------
+    E-step   q_nk ∝ ω_k Π_i μ_k,i,x_ni
+    M-step   ω_k = mean_n q_nk;   μ_kir ∝ Σ_n q_nk 1[x_ni = r] + ε
+
+Decided here
+------------
+An annotator who did not label an item has no factor in its product: whether a label is missing is taken to be
+independent of the class, so that its probability cancels. Every label has a pseudo-count ε, a Dirichlet(1 + ε) prior of
+μ_ki, and every component one of ε, so that no logarithm is -∞; the bound is ln p(labels, ω, μ), with all constants.
+With as many components as labels, components are matched with the labels' names by the assignment under which labels
+agree best with components, beyond chance.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.optimize import linear_sum_assignment
+from scipy.special import gammaln
+
+from consilience.annotations import Labels
+from consilience.estimators.labels import LabelAggregator
+from consilience.inference import Trace, iterate
+from consilience.inference.iterate import UnsettledWarning
+from consilience.inference.product_distributions import (
+    Answers,
+    Expectation,
+    Responsibilities,
+    expectation,
+    expectation_of,
+)
+
+SMOOTHING = 0.01
+RANDOM_CONCENTRATION = 1.0  # of the Dirichlet distribution that random responsibilities are drawn from
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Parameters, and what the items' posteriors under them add up to.
+
+    log_weights : (components,) ln ω.
+    log_table : (columns, components) ln μ.
+    log_prior : ln p(ω, μ), nats.
+    expected : sums of the posteriors under these parameters.
+    """
+
+    log_weights: Float[np.ndarray, " components"]
+    log_table: Float[np.ndarray, "columns components"]
+    log_prior: float
+    expected: Expectation
+
+
+def m_step(
+    expected: Expectation, n_labels: int, smoothing: float
+) -> tuple[Float[np.ndarray, " components"], Float[np.ndarray, "columns components"]]:
+    """Return ln ω and ln μ of expected counts."""
+    size = expected.sizes + smoothing
+    count = expected.counts.reshape(-1, n_labels, len(size)) + smoothing
+    table = np.log(count / count.sum(1, keepdims=True))
+    return np.log(size / size.sum()), table.reshape(-1, len(size))
+
+
+def log_prior(log_weights: np.ndarray, log_table: np.ndarray, n_labels: int, smoothing: float) -> float:
+    """ln p(ω, μ): Dirichlet(1 + ε) for ω and for every μ_ki."""
+
+    def constant(size: int) -> float:
+        return float(gammaln(size * (1 + smoothing)) - size * gammaln(1 + smoothing))
+
+    logs = smoothing * float(log_weights.sum() + log_table.sum())
+    return logs + constant(len(log_weights)) + (log_table.size // n_labels) * constant(n_labels)
+
+
+def step(state: Mixture, answers: Answers, n_labels: int, smoothing: float) -> Mixture:
+    """M-step on the sums at hand, then the E-step under it."""
+    return mixture_of(state.expected, answers, n_labels, smoothing)
+
+
+def mixture_of(expected: Expectation, answers: Answers, n_labels: int, smoothing: float) -> Mixture:
+    """Return the mixture that sums of posteriors lead to."""
+    weights, table = m_step(expected, n_labels, smoothing)
+    prior = log_prior(weights, table, n_labels, smoothing)
+    return Mixture(weights, table, prior, expectation(answers, weights, table))
+
+
+def lower_bound(state: Mixture) -> float:
+    """ln p(labels, ω, μ), nats; after an E-step the bound is tight."""
+    return state.expected.log_likelihood + state.log_prior
+
+
+def run(
+    responsibilities: Responsibilities,
+    answers: Answers,
+    n_labels: int,
+    *,
+    smoothing: float = SMOOTHING,
+    max_iter: int,
+    tol: float,
+) -> Trace[Mixture]:
+    """Iterate from the M-step of given responsibilities until the bound stands still."""
+    first = mixture_of(expectation_of(answers, responsibilities), answers, n_labels, smoothing)
+    return iterate(
+        first, lambda state: step(state, answers, n_labels, smoothing), lower_bound, max_iter=max_iter, tol=tol
+    )
+
+
+def matched(counts: Float[np.ndarray, "annotators labels components"]) -> Int[np.ndarray, " labels"]:
+    """Component of each label's name: the assignment with the largest sum of agreement beyond chance.
+
+    Agreement of a label and a component beyond chance: expected number of labels in it, less what the annotator's
+    share of that label leads to expect.
+    """
+    size, share = counts.sum(1, keepdims=True), counts.sum(2, keepdims=True)
+    total = np.maximum(size.sum(2, keepdims=True), 1e-300)
+    beyond = (counts - size * share / total).sum(0)
+    return linear_sum_assignment(-beyond)[1]
+
+
+def as_confusion(log_table: Float[np.ndarray, "annotators labels components"]) -> np.ndarray:
+    """Probability of each label in each component, (annotators, components, labels)."""
+    table = np.exp(log_table).transpose(0, 2, 1)
+    return table / table.sum(2, keepdims=True)
+
+
+def read_off(
+    estimator: LabelAggregator,
+    labels: Labels,
+    state: Mixture,
+    responsibilities: Responsibilities,
+    deciding: Sequence[int] | None = None,
+    evidence: Float[np.ndarray, "columns components"] | None = None,
+) -> None:
+    """Name components after classes if there are as many, else by falling size, and set what was learned.
+
+    `deciding` are the annotators whose labels decide an item's component, and its name; by default all. `evidence` is
+    what a label of theirs says for each component; by default its log probability.
+    """
+    n_labels, n_components = labels.n_classes, len(state.log_weights)
+    table = state.log_table.reshape(-1, n_labels, n_components)
+    who = np.arange(len(table)) if deciding is None else np.asarray(deciding, dtype=int)
+    order = np.argsort(-state.log_weights, kind="stable")
+    classes: pd.Index = pd.RangeIndex(n_components)
+    if n_components == n_labels:
+        order = matched(state.expected.counts.reshape(table.shape)[who])
+        classes = labels.classes
+    deciding_table = np.zeros_like(table)
+    deciding_table[who] = (state.log_table if evidence is None else evidence).reshape(table.shape)[who]
+    estimator.weights_ = np.exp(state.log_weights[order])
+    estimator._log_weights = state.log_weights[order]
+    estimator._log_table = deciding_table[:, :, order].reshape(-1, n_components)
+    estimator._set_result(labels, responsibilities[:, order], classes, as_confusion(table[:, :, order]))
+
+
+def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[Mixture]]) -> Trace[Mixture]:
+    """Return the restart with the highest bound, and set what the restarts came to; to be called in `_aggregate`."""
+    best = max(traces, key=lambda trace: trace.lower_bound)
+    if not best.converged:  # the warning points at the call of fit, which calls _aggregate
+        warnings.warn(f"{type(estimator).__name__}: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
+    estimator.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
+    estimator.lower_bounds_ = np.array(best.lower_bounds)
+    estimator.lower_bound_, estimator.n_iter_, estimator.converged_ = best.lower_bound, best.n_iter, best.converged
+    return best

@@ -1,0 +1,208 @@
+"""ProductMixture: the estimator over `consilience.consensus.labels.product_mixture`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations import Labels
+from consilience.annotations.alignment import rows_of_items
+from consilience.annotations.names import plain
+from consilience.annotations.types import ArrayLike, Flag, Integer, Literal, NumberOfClusters, RandomSource, Real
+from consilience.consensus.labels.product_mixture import (
+    RANDOM_CONCENTRATION,
+    SMOOTHING,
+    Mixture,
+    keep_best,
+    read_off,
+    run,
+)
+from consilience.errors import InputError
+from consilience.estimators.labels import MAX_TABLE_ENTRIES, LabelAggregator, vote_shares
+from consilience.estimators.parameters import (
+    check_random_state,
+    is_auto,
+    is_number,
+    is_numbers,
+    is_one_of,
+    is_whole,
+    require,
+    require_number_of_clusters,
+)
+from consilience.inference import Trace
+from consilience.inference.iterate import restarts, spawn_seeds
+from consilience.inference.product_distributions import (
+    Answers,
+    Responsibilities,
+    posterior,
+)
+
+
+class ProductMixture(LabelAggregator):
+    """Components within which annotators label independently of each other; no annotator needs all items.
+
+    With as many components as labels this is the model of Dawid and Skene, fitted by maximum likelihood.
+
+    Parameters
+    ----------
+    n_clusters : "auto" or int, default="auto"
+        Number of components. "auto": as many as there are classes among the labels. Components have
+        the classes' names if there are as many, else they are numbered by falling size.
+    init : "auto", "votes", "random" or array of shape (n_items, n_clusters), default="auto"
+        First responsibilities: shares of the votes, random, or given. "auto" takes the votes where there are as many
+        components as classes, else random ones. A DataFrame is indexed by item.
+    n_init : int, default=10
+        Random restarts; the one with the highest bound is kept. The other starts are not random and made once.
+    smoothing : float, default=0.01
+        Pseudo-count ε > 0 of each label of each annotator in each component.
+    max_iter : int, default=500
+        Sweeps of a restart.
+    tol : float, default=1e-7
+        A restart has converged when the bound gains less than this share of its size.
+    n_jobs : int, optional
+        Threads for the restarts, as in joblib; for the items if there is one start.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray, shape (n_items,)
+        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
+        items without labels.
+    labels_series_ : Series
+        The same, indexed by item.
+    responsibilities_ : ndarray, shape (n_items, n_components)
+    classes_ : ndarray, shape (n_components,)
+        Names of the classes, or 0, 1, …
+    weights_ : ndarray, shape (n_components,)
+        ω, the share of each component.
+    items_ : Index, shape (n_items,)
+    annotators_ : DataFrame, one row an annotator
+        n_labels, agreement, accuracy (NaN where components have no names) and information (bits).
+    confusion_matrices_ : DataFrame, shape (n_annotators * n_components, n_labels)
+        Probability of each label of an annotator in each component, indexed by annotator and class.
+    n_clusters_ : int
+        Number of components.
+    log_likelihood_ : float
+        ln p(labels), nats.
+    lower_bound_ : float
+        ln p(labels, parameters), nats, of the kept restart.
+    lower_bounds_ : ndarray, shape (n_iter_,)
+    restart_bounds_ : ndarray
+    n_iter_ : int
+    converged_ : bool
+
+    References
+    ----------
+    Zhao & Zucker. Stagewise Learning for Sparse Clustering of Discretely-Valued Data. Section 2.
+    Topchy, Jain & Punch (2004). A mixture model for clustering ensembles. SDM.
+
+    Examples
+    --------
+    >>> from consilience.consensus import ProductMixture
+    >>> said = [["a", "a", "b"], ["a", "a", None], ["b", "b", "b"], ["b", None, "a"]]
+    >>> ProductMixture().fit(said).labels_.tolist()
+    ['a', 'a', 'b', 'b']
+    """
+
+    def __init__(
+        self,
+        n_clusters: NumberOfClusters = "auto",
+        init: Literal["auto", "votes", "random"] | ArrayLike = "auto",
+        n_init: Integer = 10,
+        smoothing: Real = SMOOTHING,
+        max_iter: Integer = 500,
+        tol: Real = 1e-7,
+        n_jobs: Integer | None = None,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.smoothing = smoothing
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> ProductMixture:
+        n_components = self._n_components(labels)
+        n_starts = 1 if not isinstance(self.init, str) or self.init == "votes" else int(self.n_init)
+        if len(labels) * n_components * n_starts > MAX_TABLE_ENTRIES:
+            raise InputError(
+                f"ProductMixture keeps a probability for each item, component and restart: {len(labels)} × "
+                f"{n_components} × {n_starts}, more than {MAX_TABLE_ENTRIES}. Ask for fewer components or restarts."
+            )
+        starts = self._starts(labels, n_components, known)
+        column = labels.annotator * labels.n_classes + labels.label
+        shape = (len(labels), labels.n_annotators * labels.n_classes)
+        inner_jobs = self.n_jobs if len(starts) == 1 else None
+        answers = Answers.of(labels.item, column, shape, n_components, n_jobs=inner_jobs)
+
+        def once(start: np.ndarray) -> Trace[Mixture]:
+            settings: dict[str, Any] = {"smoothing": self.smoothing, "max_iter": self.max_iter, "tol": self.tol}
+            return run(start, answers, labels.n_classes, **settings)
+
+        traces = restarts(once, [(start,) for start in starts], n_jobs=self.n_jobs if len(starts) > 1 else None)
+        best = keep_best(self, traces)
+        self.log_likelihood_ = best.state.expected.log_likelihood
+        read_off(self, labels, best.state, posterior(answers, best.state.log_weights, best.state.log_table))
+        return self
+
+    def _known_of_items(self, labels: Labels) -> np.ndarray | None:
+        """First responsibilities, where they are given."""
+        self._check_parameters()
+        return None if isinstance(self.init, str) else _given_start(self.init, labels, self._n_components(labels))
+
+    def _n_components(self, labels: Labels) -> int:
+        return labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
+
+    def _starts(self, labels: Labels, n_components: int, given: np.ndarray | None) -> list[np.ndarray]:
+        """First responsibilities, one array a restart."""
+        if given is not None:
+            return [given]
+        votes = self.init == "votes" or (self.init == "auto" and n_components == labels.n_classes)
+        if votes and n_components != labels.n_classes:
+            require(self, "init", f"'random' or an array: {n_components} components are no votes", False)
+        if votes:
+            return [vote_shares(labels)]
+        rng = check_random_state(self.random_state)
+        concentration = np.full(n_components, RANDOM_CONCENTRATION)
+        seeds = spawn_seeds(rng, self.n_init)
+        return [np.random.default_rng(seed).dirichlet(concentration, len(labels)) for seed in seeds]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require_number_of_clusters(self)
+        known = is_one_of(self.init, ("auto", "votes", "random")) and self.init is not None
+        known = known or hasattr(self.init, "__array__") or is_numbers(self.init)
+        require(self, "init", "'auto', 'votes', 'random' or an array", known)
+        for name in ("n_init", "max_iter"):
+            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
+        require(self, "smoothing", "a positive float", is_number(self.smoothing))
+        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
+
+
+def _given_start(init: Any, labels: Labels, n_components: int) -> Responsibilities:
+    if isinstance(init, pd.DataFrame):
+        init = rows_of_items(init, labels.items, "The 'init' parameter of ProductMixture")
+    given, shape = np.asarray(init), (len(labels), n_components)
+    if given.shape != shape or given.dtype.kind not in "biuf":
+        got = f"{given.dtype} of shape {given.shape}" if given.ndim else repr(init)
+        raise InputError(
+            "The 'init' parameter of ProductMixture must be 'auto', 'votes', 'random' or an array of numbers of shape "
+            f"{shape}. Got {got} instead."
+        )
+    wrong = ~(np.isfinite(given) & (given >= 0)).all(1) | ~given.any(1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            "Each row of the 'init' parameter of ProductMixture must be shares, none below 0 and not all 0. Got "
+            f"{given[row].tolist()} for the item {plain(labels.items[row])!r}."
+        )
+    return given / given.sum(1, keepdims=True)

@@ -1,0 +1,325 @@
+"""The estimator of `stagewise`: Zhao & Zucker, Stagewise Learning for Sparse Clustering of Discretely-Valued Data."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy.special import logsumexp, softmax
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations import Labels
+from consilience.annotations.names import name_index, plain
+from consilience.annotations.types import Flag, Integer, Literal, NumberOfClusters, Real
+from consilience.consensus.labels import dawid_skene, product_mixture
+from consilience.consensus.labels import stagewise_em as stagewise
+from consilience.consensus.labels.informative_set import Selection, answers_of, criterion, informs, refine
+from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_step, matched, read_off
+from consilience.consensus.labels.stagewise_em import Settings, Stage, Study
+from consilience.errors import AnnotationWarning
+from consilience.estimators.labels import LabelAggregator, vote_shares
+from consilience.estimators.parameters import is_auto, is_number, is_whole, require, require_number_of_clusters
+from consilience.inference.product_distributions import Responsibilities, expectation_of, posterior
+
+EM_ITER, EM_TOL = 500, 1e-6
+ROUND_ITER = 100  # EM sweeps between two tests of the annotators
+
+
+class StagewiseEM(LabelAggregator):
+    """Classes from the few annotators who inform, found among many who do not.
+
+    A crowd in which most label at random defeats the majority vote and what begins from it. This model begins from the
+    pair of annotators whose labels tell most of each other, and takes in others as they help.
+
+    Parameters
+    ----------
+    n_clusters : "auto" or int, default="auto"
+        Number of components. "auto": as many as there are classes among the labels. Components have
+        the classes' names if there are as many, else they are numbered by falling size.
+    refine : {"informative", "all", None}, default="informative"
+        What follows the stagewise algorithm. "informative": by turns EM on the informative set and a test of every
+        annotator's labels against what the others say, until the set stays as it is; once from the stagewise
+        solution and once from the votes of all, of which the better is kept; in the end with the learned prior of
+        `DawidSkene` where components are classes. "all": EM on all annotators, the paper's
+        StageEM-refine. None: nothing, the paper's StageEM.
+    weighted : bool, default=True
+        Whether a component's information counts by the component's weight, as in (13) of the paper, or alike, as in
+        its algorithm.
+    entry_level : float, default=0.001
+        In the stagewise algorithm, the probability that chance alone lifts the information of a pair of annotators
+        over the threshold of entry.
+    level : float, default=0.01
+        In refining, the probability that any annotator enters the informative set by chance.
+    max_iter : int, default=20
+        Rounds of the stagewise algorithm at most.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray, shape (n_items,)
+        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
+        items without labels.
+    labels_series_ : Series
+        The same, indexed by item.
+    responsibilities_ : ndarray, shape (n_items, n_components_)
+    classes_ : ndarray, shape (n_components_,)
+    weights_ : ndarray, shape (n_components_,)
+        Share of each class.
+    informative_set_ : list of names
+        Annotators whose labels decide the classes, in order of entry; those that refining adds, with the strongest
+        evidence first.
+    trace_ : DataFrame, one row a round, indexed by round
+        n_components; log_likelihood of all labels, nats; information, the largest conditional mutual information of
+        two annotators' labels given the class, nats; n_informative, the size of the informative set; entered, the
+        names that it gained. Row 0 is the single component. Fig. 3 of the paper.
+    starts_ : DataFrame, or None
+        With ``refine="informative"``, for each start ("stagewise", and "votes" if components are classes) the size of
+        the informative set that it ends with, the log likelihood of all labels and Schwarz's criterion, nats. The end
+        with the highest criterion was kept.
+    n_components_ : int
+        Fewer than asked for if no pair of annotators tells more classes apart.
+    items_ : Index, shape (n_items,)
+    annotators_ : DataFrame, one row an annotator
+        n_labels, agreement, accuracy, information (bits); informative, whether in the informative set; and with
+        ``refine="informative"`` p_value, of the test of independence between the annotator's labels and the class by
+        the others.
+    confusion_matrices_ : DataFrame, shape (n_annotators * n_components_, n_labels)
+        Probability of each label of an annotator in each class, indexed by annotator and class.
+    n_clusters_ : int
+        The same as `n_components_`.
+    n_iter_ : int
+        Rounds of the stagewise algorithm.
+    converged_ : bool
+        Whether the informative set stayed as it was in the end; with ``refine="all"`` whether EM converged; without
+        refining whether the stagewise algorithm settled within `max_iter` rounds.
+
+    References
+    ----------
+    Zhao & Zucker. Stagewise Learning for Sparse Clustering of Discretely-Valued Data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.consensus import StagewiseEM
+    >>> from consilience.simulation import simulate_labels, sparse_crowd
+    >>> classes = np.arange(600) % 3
+    >>> crowd = sparse_crowd(40, 3, alpha=0.1, accuracy=0.7, random_state=0)
+    >>> labels = simulate_labels(classes, confusion=crowd, random_state=0)
+    >>> model = StagewiseEM().fit(labels)
+    >>> len(model.informative_set_)
+    4
+    >>> bool((model.labels_ == classes).mean() > 0.85)
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: NumberOfClusters = "auto",
+        refine: Literal["informative", "all", None] = "informative",
+        weighted: Flag = True,
+        entry_level: Real = 0.001,
+        level: Real = 0.01,
+        max_iter: Integer = 20,
+        verbose: Flag = False,
+    ):
+        self.n_clusters = n_clusters
+        self.refine = refine
+        self.weighted = weighted
+        self.entry_level = entry_level
+        self.level = level
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> StagewiseEM:
+        n_components = labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
+        study = Study.of(labels, n_components, float(self.entry_level))
+        settings = Settings(n_components, bool(self.weighted))
+        trace, rounds = stagewise.run(study, settings, max_iter=self.max_iter)
+        self.trace_ = trace_table(rounds, study, labels)
+        self.n_iter_, self.converged_ = trace.n_iter, trace.converged
+        self.starts_: pd.DataFrame | None = None
+        stage = trace.state
+        if len(stage.log_weights) < n_components and (self.refine is None or n_components != labels.n_classes):
+            found = f"Pairs of annotators tell {len(stage.log_weights)} of {n_components} components apart"
+            warnings.warn(f"StagewiseEM: {found}; there are fewer.", AnnotationWarning, stacklevel=3)
+        finish = {None: self._read_stage, "all": self._read_all, "informative": self._read_selection}
+        finish[self.refine](labels, stage, study, n_components)
+        self.n_components_ = self.n_clusters_
+        information, total = stagewise.conditional_information(self.responsibilities_, study)
+        self._pair_information = pd.DataFrame(
+            {
+                "first": labels.annotators.take(study.tables.first),
+                "second": labels.annotators.take(study.tables.second),
+                "information": stagewise.conditional(information, total),
+            }
+        )
+        return self
+
+    def conditional_information(self) -> pd.DataFrame:
+        """Mutual information of every two annotators' labels given the class, nats; (13), Fig. 4 of the paper.
+
+        Near zero throughout where the classes explain why annotators agree; what is left is noise of about
+        (R - 1)² / 2n for R labels and n items in common, or agreement of another origin, such as annotators who copy.
+
+        Returns
+        -------
+        DataFrame, shape (n_annotators, n_annotators)
+            Symmetric; NaN on the diagonal and for pairs with few items in common.
+        """
+        check_is_fitted(self)
+        names, pairs = self.annotators_.index, self._pair_information
+        table = np.full((len(names), len(names)), np.nan)
+        first, second = (names.get_indexer(name_index(pairs[one])) for one in ("first", "second"))
+        table[first, second] = table[second, first] = pairs["information"]
+        return pd.DataFrame(table, index=names, columns=names)
+
+    def _starts(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> list[Start]:
+        """Where refining begins: the stagewise solution and the votes, as far as they have all components."""
+        starts, everyone = [], tuple(range(labels.n_annotators))
+        if len(stage.log_weights) == n_components or n_components != labels.n_classes:
+            members = stage.members or everyone
+            starts.append(Start("stagewise", members, stagewise.regularised_posterior(stage, study)))
+        if n_components == labels.n_classes:
+            starts.append(Start("votes", everyone, vote_shares(labels)))
+        return starts
+
+    def _read_stage(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> None:
+        """End with the stagewise solution."""
+        q = stagewise.regularised_posterior(stage, study)
+        mixture = Mixture(stage.log_weights, stage.log_table, 0.0, expectation_of(study.answers, q))
+        self._finish(labels, mixture, q, stage.members)
+
+    def _read_all(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> None:
+        """End with EM on all annotators."""
+        first = self._starts(labels, stage, study, n_components)[0]
+        trace = product_mixture.run(first.q, study.answers, labels.n_classes, max_iter=EM_ITER, tol=EM_TOL)
+        mixture, self.converged_ = trace.state, trace.converged
+        q = posterior(study.answers, mixture.log_weights, mixture.log_table)
+        self._finish(labels, mixture, q, stage.members, deciding=range(labels.n_annotators))
+
+    def _read_selection(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> None:
+        """End with EM on the refined informative set, from the better start."""
+        starts = self._starts(labels, stage, study, n_components)
+        settings: dict[str, Any] = {"level": self.level, "max_iter": ROUND_ITER, "tol": EM_TOL}
+        traces = [refine(labels, start.members, start.q, **settings) for start in starts]
+        ends = [trace.state for trace in traces]
+        scores = [criterion(labels, end) for end in ends]
+        best = int(np.argmax([penalised for _, penalised in scores]))
+        last, inside, self.converged_ = ends[best], list(ends[best].members), traces[best].converged
+        if not informs(last.p_values, last.probability, self.level).any():
+            nothing = "no annotator's labels depend on what the others say; the classes may be chance"
+            warnings.warn(f"StagewiseEM: {nothing}.", AnnotationWarning, stacklevel=4)
+        end = plain_end(last) if n_components != labels.n_classes else end_with_prior(labels, last)
+        expected = expectation_of(study.answers, end.q)
+        shape = (labels.n_annotators, labels.n_classes, end.q.shape[1])
+        table, evidence = m_step(expected, labels.n_classes, SMOOTHING)[1].reshape(shape), np.zeros(shape)
+        table[inside] = end.log_table.reshape(-1, *shape[1:])
+        evidence[inside] = end.evidence.reshape(-1, *shape[1:])
+        whole = Mixture(end.log_weights, table.reshape(-1, shape[2]), 0.0, expected)
+        first = [annotator for annotator in stage.members if annotator in inside]
+        added = sorted(set(inside) - set(first), key=lambda annotator: last.p_values[annotator])
+        self._finish(labels, whole, end.q, [*first, *added], evidence=evidence.reshape(-1, shape[2]))
+        self.annotators_["p_value"] = last.p_values
+        outcome = {
+            "n_informative": [len(end.members) for end in ends],
+            "log_likelihood": [log_likelihood for log_likelihood, _ in scores],
+            "criterion": [penalised for _, penalised in scores],
+        }
+        self.starts_ = pd.DataFrame(outcome, index=pd.Index([start.name for start in starts], name="start"))
+
+    def _finish(
+        self,
+        labels: Labels,
+        mixture: Mixture,
+        q: Responsibilities,
+        members: Sequence[int],
+        deciding: Sequence[int] | None = None,
+        evidence: np.ndarray | None = None,
+    ) -> None:
+        read_off(self, labels, mixture, q, members if deciding is None else deciding, evidence)
+        self.informative_set_ = [plain(name) for name in labels.annotators.take(list(members))]
+        self.annotators_["informative"] = np.isin(np.arange(labels.n_annotators), list(members))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require_number_of_clusters(self)
+        known = self.refine is None or (isinstance(self.refine, str) and self.refine in ("informative", "all"))
+        require(self, "refine", "'informative', 'all' or None", known)
+        require(self, "weighted", "True or False", isinstance(self.weighted, bool | np.bool_))
+        for name in ("entry_level", "level"):
+            value = getattr(self, name)
+            require(self, name, "a float between 0 and 1", is_number(value) and value < 1)
+        require(self, "max_iter", "an int of at least 1", is_whole(self.max_iter, 1))
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where refining begins: an informative set and posteriors."""
+
+    name: str
+    members: tuple[int, ...]
+    q: Responsibilities
+
+
+@dataclass(frozen=True)
+class End:
+    """What refining ends with, of the informative set.
+
+    log_weights : (components,).
+    log_table : (columns, components) log probability of each label.
+    evidence : (columns, components) what each label says for each component.
+    q : (items, components) posteriors.
+    """
+
+    log_weights: Float[np.ndarray, " components"]
+    log_table: Float[np.ndarray, "columns components"]
+    evidence: Float[np.ndarray, "columns components"]
+    q: Responsibilities
+
+
+def plain_end(selection: Selection) -> End:
+    """Return the mixture of the informative set as it is."""
+    state = selection.mixture.state
+    return End(state.log_weights, state.log_table, state.log_table, softmax(selection.scores, axis=1))
+
+
+def end_with_prior(labels: Labels, selection: Selection) -> End:
+    """Go on from the mixture of the informative set with the learned prior of `dawid_skene`.
+
+    Where few inform, maximum likelihood takes chance for ways to err.
+    """
+    n_classes = labels.n_classes
+    counts = selection.mixture.state.expected.counts.reshape(-1, n_classes, n_classes)
+    q = softmax(selection.scores, axis=1)[:, matched(counts)]
+    evidence = dawid_skene.Evidence(answers_of(labels, selection.members, n_classes), 0.0)
+    state = dawid_skene.run(q, evidence, one_coin=False, learned=True, max_iter=EM_ITER, tol=EM_TOL).state
+    table = state.model.log_table.reshape(-1, n_classes)
+    means = np.log(state.model.matrices().transpose(0, 2, 1)).reshape(-1, n_classes)
+    weights = state.log_weights - logsumexp(state.log_weights)
+    return End(weights, means, table, posterior(evidence.answers, weights, table))
+
+
+def trace_table(rounds: list[Stage], study: Study, labels: Labels) -> pd.DataFrame:
+    """How the rounds went; see `StagewiseEM`."""
+    states = [stagewise.init(study), *rounds]
+    information = [after.largest for after in rounds]  # what a round begins with is what the one before ends with
+    last = stagewise.conditional(*stagewise.conditional_information(states[-1].q, study))
+    before: tuple[int, ...] = ()
+    entered = []
+    for state in states:
+        entered.append([plain(labels.annotators[place]) for place in state.members[len(before) :]])
+        before = state.members
+    table = {
+        "n_components": [len(state.log_weights) for state in states],
+        "log_likelihood": [state.log_likelihood for state in states],
+        "information": [*information, float(last.max(initial=0.0))],
+        "n_informative": [len(state.members) for state in states],
+        "entered": entered,
+    }
+    return pd.DataFrame(table).rename_axis("round")

@@ -1,0 +1,1 @@
+"""Consensus of judgements of pairs, same or different."""

@@ -1,0 +1,366 @@
+"""Crowdclustering: the estimator over `consilience.consensus.pairs.crowdclustering`."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.special import expit
+
+from consilience.annotations import Groupings, Pairs
+from consilience.annotations.canonical import arrange
+from consilience.annotations.given import require_no_second, warn_of_unsaid
+from consilience.annotations.types import (
+    AnnotationsLike,
+    Flag,
+    Integer,
+    Missing,
+    Name,
+    Names,
+    NumberOfClusters,
+    RandomSource,
+    Real,
+    Self,
+)
+from consilience.consensus.groupings import item_embeddings, point_mixture
+from consilience.consensus.groupings.item_embeddings import Problem, State
+from consilience.consensus.groupings.point_mixture import Mixture, Prior
+from consilience.consensus.pairs.crowdclustering import MAX_PAIRS, MOST_CLUSTERS, MOST_COMPONENTS, SHUFFLE
+from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.parameters import (
+    check_random_state,
+    is_auto,
+    is_number,
+    is_whole,
+    require,
+    require_number_of_clusters,
+)
+from consilience.estimators.restoring import Axes
+from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
+from consilience.inference.threads import one_blas_thread
+
+
+class Crowdclustering(GroupingConsensus):
+    """Clusters of items as groups of points, from judgements by annotators who look at the points in their own ways.
+
+    Each annotator is a classifier of pairs: a judgement is "same" if the two points agree in what the annotator looks
+    at. An annotator may look at little, at something else than the others, answer at random or the wrong way round.
+    How many clusters there are is found out.
+
+    Parameters
+    ----------
+    n_clusters : "auto" or int, default="auto"
+        Number of clusters. "auto" finds it. With a number, so many are begun with; a warning says where some of them
+        end without items.
+    max_clusters : int, default=15
+        Clusters at most, where their number is to be found.
+    n_components : int, default=4
+        D: dimensions of the points, from 1 to 10.
+    two_stage : bool, default=False
+        Whether the points are found first, and clusters then among their posterior means; else both are found together.
+    item_variance, weight_variance, bias_variance : float, default=5.0, 10.0, 1.0
+        Prior variances of the points, of the entries of W and of τ.
+    cluster_variance : float, default=0.5
+        Variance expected within clusters, in each dimension; less than `item_variance`.
+    stick_concentration : float, default=1.0
+        γ: the larger, the more clusters.
+    n_init : int, default=5
+        Restarts; the one with the highest bound is kept.
+    max_iter : int, default=500
+        Sweeps of each stage.
+    tol : float, default=1e-5
+        A stage has converged when the bound gains less than this share of its size.
+    n_jobs : int, optional
+        Restarts side by side, as in joblib.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size; -1 for items of which nothing was said.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        Probability of each cluster; the clusters' shares for items of which nothing was said.
+    n_clusters_ : int
+        Clusters that own an item.
+    embedding_ : ndarray, shape (n_items, n_components)
+        Posterior means of the points. Another fit may turn and stretch them.
+    annotators_ : DataFrame, one row an annotator
+        n_pairs (judged); bias (posterior mean of τ: how readily "same" is said); and how often the judgements are those
+        of the clusters: accuracy (of all), sensitivity (of pairs within clusters) and specificity (of others), NaN
+        where there are none.
+    lower_bound_ : float
+        Bound on ln p(judgements), nats; with `two_stage` that of the first stage.
+    lower_bounds_ : ndarray, shape (n_iter_,)
+        The same after each sweep of the last stage that meets the judgements.
+    restart_bounds_ : ndarray, shape (n_init,)
+    n_iter_ : int
+        Sweeps of that stage.
+    converged_ : bool
+    items_ : Index, shape (n_items,)
+
+    Raises
+    ------
+    InputError
+        On `fit`, for a wrong parameter, annotations without judgements of pairs, or more than 500,000 of them.
+
+    References
+    ----------
+    Gomes, Welinder, Krause & Perona (2011). Crowdclustering. NIPS 24.
+
+    Examples
+    --------
+    >>> from consilience.consensus import Crowdclustering
+    >>> from consilience.simulation import simulate_pairs
+    >>> flowers = ["iris"] * 12 + ["rose"] * 10 + ["lily"] * 8
+    >>> pairs = simulate_pairs(flowers, 3, 200, [0.95, 0.95, 0.05], random_state=0)
+    >>> model = Crowdclustering(n_init=2, random_state=0).fit(pairs)
+    >>> model.labels_[[0, 11, 12, 21, 22, 29]]
+    array([0, 0, 1, 1, 2, 2])
+    >>> (model.annotators_["accuracy"] > 0.5).tolist()
+    [True, True, False]
+    """
+
+    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+        "embedding_": ("items",),
+        "_points": ("items",),
+        "_weights": ("annotators",),
+        "_weight_covariances": ("annotators",),
+    }
+
+    def __init__(
+        self,
+        n_clusters: NumberOfClusters = "auto",
+        *,
+        max_clusters: Integer = 15,
+        n_components: Integer = 4,
+        two_stage: Flag = False,
+        item_variance: Real = 5.0,
+        weight_variance: Real = 10.0,
+        bias_variance: Real = 1.0,
+        cluster_variance: Real = 0.5,
+        stick_concentration: Real = 1.0,
+        n_init: Integer = 5,
+        max_iter: Integer = 500,
+        tol: Real = 1e-5,
+        n_jobs: Integer | None = None,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.n_components = n_components
+        self.two_stage = two_stage
+        self.item_variance = item_variance
+        self.weight_variance = weight_variance
+        self.bias_variance = bias_variance
+        self.cluster_variance = cluster_variance
+        self.stick_concentration = stick_concentration
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        annotations : Pairs, Groupings, Labels, DataFrame or array of shape (n_items, n_annotators)
+            Judgements of pairs, or their long table; groupings, which judge every two of their items; a long table of
+            groupings; or a matrix of group names, in which NaN and None mean that the annotator left the item out.
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells. By default -1 where it is
+            the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Annotations that hold no judgements of pairs or too many, features beside them, or a wrong parameter.
+
+        Warns
+        -----
+        AnnotationWarning
+            Something was left out, taken for missing, or not used.
+        ConvergenceWarning
+            The kept restart still improved after `max_iter` sweeps.
+        AnnotationWarning
+            Fewer clusters than were asked for own items.
+        """
+        require_no_second(y, type(self).__name__)
+        self._check_parameters()
+        said = self._said(annotations, reset=True, missing=missing)
+        if isinstance(said, Pairs):
+            self._require_pairs(said.n_rows, len(said))
+        arranged = arrange(said if isinstance(said, Pairs) else self._pairs_of(self._grouped(said)))
+        with one_blas_thread(), self._progress():
+            self._learn(arranged.said)
+        self._restore(arranged)
+        warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
+        return self
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items belong together.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator says "same", E σ(A) by MacKay's approximation. Default: that
+            both items are in the same cluster.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        if annotator is None:
+            same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
+        else:
+            place = self._place_of_annotator(annotator)
+            own = self._weights[place], self._weight_covariances[place]
+            mean, square = item_embeddings.scores_of_pairs(self._points[a], self._points[b], *own)
+            same = expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
+        return float(same[0]) if one else same
+
+    def _fuse(self, groupings: Groupings) -> None:
+        self._learn(self._pairs_of(groupings))
+
+    def _pairs_of(self, groupings: Groupings) -> Pairs:
+        sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(float)
+        n_pairs = int((sizes * (sizes - 1) / 2).sum())
+        self._require_pairs(n_pairs, len(groupings))
+        return groupings.to_pairs(max_pairs=MAX_PAIRS)
+
+    def _learn(self, pairs: Pairs) -> None:
+        order = np.union1d(pairs.item_a, pairs.item_b)
+        order = order[np.random.default_rng(SHUFFLE).permutation(len(order))]
+        problem = Problem.of(pairs[order], n_components=int(self.n_components), prior=self._prior())
+        run = partial(
+            item_embeddings.run,
+            problem,
+            int(self.max_clusters) if is_auto(self.n_clusters) else int(self.n_clusters),
+            fewest=1 if is_auto(self.n_clusters) else int(self.n_clusters),
+            two_stage=bool(self.two_stage),
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
+        found = restarts(run, [(seed,) for seed in seeds], n_jobs=self.n_jobs)
+        self.restart_bounds_ = np.array([trace.lower_bound for trace, _ in found])
+        trace, mixture = found[int(self.restart_bounds_.argmax())]
+        if not trace.converged:
+            warnings.warn(f"Crowdclustering: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
+        self.lower_bounds_ = np.array(trace.lower_bounds)
+        self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
+        self._read_off(problem, trace.state, mixture, pairs, order)
+        if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
+            warnings.warn(
+                f"Crowdclustering found {self.n_clusters_} clusters, where {self.n_clusters} were asked for: the "
+                "judgements do not tell so many apart.",
+                AnnotationWarning,
+                stacklevel=4,
+            )
+
+    def _read_off(
+        self, problem: Problem, state: State, mixture: Mixture, pairs: Pairs, order: Int[np.ndarray, " judged"]
+    ) -> None:
+        """Clusters that own items, by falling size; points; annotators."""
+        n_items, sizes = len(pairs), np.bincount(mixture.share.argmax(1), minlength=mixture.share.shape[1])
+        owned = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        shares = point_mixture.expected_sticks(mixture.sticks)[owned]
+        responsibilities = np.tile(shares, (n_items, 1))
+        responsibilities[order] = mixture.share[:, owned]
+        self.items_, self.n_clusters_ = pairs.items, len(owned)
+        self.responsibilities_ = responsibilities / responsibilities.sum(1, keepdims=True)
+        self.labels_ = np.full(n_items, -1)
+        self.labels_[order] = self.responsibilities_[order].argmax(1)
+        self._points = np.tile(point_mixture.prior_points(problem.layout, problem.prior, state.mixture), (n_items, 1))
+        self._points[order] = state.points
+        self.embedding_ = problem.layout.means(self._points)
+        self._weights, self._weight_covariances = state.mean, state.covariance
+        self.annotators_ = _annotators(pairs, self.responsibilities_, state.mean[:, -1])
+
+    def _prior(self) -> Prior:
+        return Prior(
+            item_variance=float(self.item_variance),
+            weight_variance=float(self.weight_variance),
+            bias_variance=float(self.bias_variance),
+            stick=float(self.stick_concentration),
+            within=float(self.cluster_variance),
+        )
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require_number_of_clusters(self)
+        clusters = is_whole(self.max_clusters, 1) and self.max_clusters <= MOST_CLUSTERS
+        require(self, "max_clusters", f"an int from 1 to {MOST_CLUSTERS:,}", clusters)
+        components = is_whole(self.n_components, 1) and self.n_components <= MOST_COMPONENTS
+        require(self, "n_components", f"an int from 1 to {MOST_COMPONENTS}", components)
+        require(self, "two_stage", "True or False", isinstance(self.two_stage, bool | np.bool_))
+        for name in ("item_variance", "weight_variance", "bias_variance", "cluster_variance", "stick_concentration"):
+            require(self, name, "a positive number", is_number(getattr(self, name)))
+        require(self, "cluster_variance", "less than item_variance", self.cluster_variance < self.item_variance)
+        require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
+        require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
+        require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
+
+    def _require_pairs(self, n_pairs: int, n_items: int) -> None:
+        if not n_pairs:
+            raise InputError(
+                f"Crowdclustering needs judgements of pairs, and the annotations hold none (n_samples = {n_items})."
+            )
+        if not is_auto(self.n_clusters) and int(self.n_clusters) > n_items:
+            raise InputError(
+                "The 'n_clusters' parameter of Crowdclustering must be at most the number of items, "
+                f"{n_items}. Got {self.n_clusters} instead."
+            )
+        if n_pairs > MAX_PAIRS:
+            raise InputError(
+                f"Crowdclustering meets judged pairs one by one, at most {MAX_PAIRS}, and the annotations hold "
+                f"{n_pairs}. Restrict the items or the annotators, or use SubsetFusion, which takes groupings as they "
+                "are."
+            )
+
+
+def _annotators(pairs: Pairs, share: Float[np.ndarray, "items clusters"], bias: np.ndarray) -> pd.DataFrame:
+    """Judgements and how often they are those of the clusters, expected."""
+    within = (share[pairs.item_a] * share[pairs.item_b]).sum(1)
+
+    def sums(of: np.ndarray) -> Float[np.ndarray, " annotators"]:
+        return np.bincount(pairs.annotator, of, pairs.n_annotators).astype(float)
+
+    def ratio(right: np.ndarray, of: np.ndarray) -> np.ndarray:
+        return np.divide(right, of, out=np.full(len(of), np.nan), where=of > 0)
+
+    together, apart = sums(within * pairs.same), sums((1 - within) * ~pairs.same)
+    n_pairs, n_within = np.bincount(pairs.annotator, minlength=pairs.n_annotators), sums(within)
+    table = {
+        "n_pairs": n_pairs,
+        "bias": bias,
+        "accuracy": ratio(together + apart, n_pairs),
+        "sensitivity": ratio(together, n_within),
+        "specificity": ratio(apart, sums(1 - within)),
+    }
+    return pd.DataFrame(table, index=pairs.annotators.rename("annotator"))

@@ -1,0 +1,381 @@
+"""The base of all estimators: items and features brought together, clusters read off."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping, Set
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations.alignment import rows_of_items
+from consilience.annotations.canonical import Arrangement
+from consilience.annotations.display import facts, sizes_in_short
+from consilience.annotations.given import as_groupings, read_beside
+from consilience.annotations.matching import matched
+from consilience.annotations.name_lists import listed
+from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.spelling import near_spelling
+from consilience.annotations.types import FeaturesLike
+from consilience.errors import FeatureScaleWarning, InputError
+from consilience.estimators.parameters import require_common
+from consilience.estimators.restoring import Axes, restore
+from consilience.inference.progress import showing
+from consilience.metrics.profiles import association, cluster_profile
+
+TWO_NAMES = "item_a and item_b must be two names of items, or two lists of names of one length."
+LARGEST = 1e150  # a feature, so that sums of squares are finite
+CONSTANT = 1e-12  # of its size: the range of a feature that rounding alone spreads
+APART = 1000.0  # times: scales of two features of which a model sees one alone
+
+
+class CrowdEstimator(BaseEstimator):
+    """What every estimator of the package shares.
+
+    A subclass sets ``items_`` (Index), ``labels_`` and ``n_clusters_`` in `fit`, and the features are read by
+    `_features`. Where ``labels_`` are no numbers from 0, it overrides `_cluster_codes` and `_cluster_names`; where the
+    scale of the features does not matter, `_depends_on_scale`.
+
+    It learns from annotations in canonical order (`consilience.annotations.canonical`), so that their order and names
+    change nothing, and brings what it learned back into the user's order by `_restore`; ``_axes`` says which of its
+    attributes have an axis of items, annotators, groupings or groups.
+    """
+
+    _name_of_labels = "cluster"
+    _does_without_features = False  # whether None may be given for them
+    _axes: ClassVar[Axes] = {
+        "labels_": ("items",),
+        "responsibilities_": ("items",),
+        "annotators_": ("annotators",),
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "clusterer"
+        tags.target_tags.required = True
+        return tags
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, below what a fitted model found."""
+        return self._found_in_html() + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        found = {"text/html": self._found_in_html() + bundle["text/html"]} if "text/html" in bundle else {}
+        return bundle | found
+
+    def _found_in_html(self) -> str:
+        """What a fitted model found, as a short table; nothing before it is fitted."""
+        if not hasattr(self, "labels_"):
+            return ""
+        codes, several = self._cluster_codes(), "classes" if self._name_of_labels == "label" else "clusters"
+        found = {several: sizes_in_short(np.bincount(codes[codes >= 0], minlength=self.n_clusters_).tolist())}
+        n_nowhere = int((codes < 0).sum())
+        found["items"] = f"{len(codes):,}" + (f", {n_nowhere:,} of them in none" if n_nowhere else "")
+        if hasattr(self, "annotators_"):
+            found["annotators"] = f"{len(self.annotators_):,}"
+        if len(getattr(self, "views_", ())) > 1:
+            found["views"] = f"{len(self.views_)}; the clusters above are those of view 0"
+        if hasattr(self, "converged_"):
+            found["converged"] = f"{'yes' if self.converged_ else 'no, stopped'} after {self.n_iter_:,} sweeps"
+        return facts(f"{type(self).__name__} found:", found, below=" ".join(getattr(self, "notes_", ())))
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Fit, and give the clusters of the items.
+
+        Parameters
+        ----------
+        X, y : as for `fit`
+        **fit_params : as for `fit`
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+        """
+        return self.fit(X, y, **fit_params).labels_
+
+    @property
+    def labels_series_(self) -> pd.Series:
+        """``labels_`` indexed by item: a Series named "label" of models that read labels alone, else "cluster".
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            The model was not fitted.
+        """
+        check_is_fitted(self)
+        return pd.Series(self.labels_, index=self.items_.rename("item"), name=self._name_of_labels)
+
+    def cluster_profile(self, X: FeaturesLike) -> pd.DataFrame:
+        """Size of every cluster, and mean and standard deviation of every feature in it.
+
+        See `consilience.metrics.profiles.cluster_profile`.
+
+        Parameters
+        ----------
+        X : DataFrame, Series or array, shape (n_items, n_features) or (n_items,)
+            The items that were fitted, indexed by name; or an array in their order. Raw features read best.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by cluster, or by the name of the class; those that own no item have no row. Items of no cluster
+            are left out.
+
+        Raises
+        ------
+        InputError
+            A row for each item is not there, or a feature is no number.
+        """
+        codes = self._cluster_codes()
+        profile = cluster_profile(self._of_items(X)[codes >= 0], codes[codes >= 0])
+        return profile.set_axis(self._cluster_names()[profile.index].rename(profile.index.name))
+
+    def association(self, scores: FeaturesLike) -> pd.DataFrame:
+        """Whether outside scores differ between the clusters: Kruskal-Wallis, corrected for their number.
+
+        See `consilience.metrics.profiles.association`.
+
+        Parameters
+        ----------
+        scores : DataFrame, Series or array, shape (n_items, n_scores) or (n_items,)
+            The items that were fitted, indexed by name; or an array in their order. NaN where a score is missing.
+
+        Returns
+        -------
+        DataFrame
+            Items of no cluster are left out.
+
+        Raises
+        ------
+        InputError
+            A row for each item is not there, or a score is no number.
+        """
+        codes = self._cluster_codes()
+        return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
+
+    def _check_parameters(self) -> None:
+        """Raise an InputError if a parameter is wrong, whatever the data are; a subclass adds its own."""
+        require_common(self)
+
+    def _progress(self) -> AbstractContextManager[None]:
+        """Context in which sweeps, restarts and the like are shown, if the estimator is verbose."""
+        return showing(type(self).__name__, shown=bool(getattr(self, "verbose", False)))
+
+    def _cluster_codes(self) -> Int[np.ndarray, " items"]:
+        """Place of each item's cluster among `_cluster_names`; -1 for items of none."""
+        codes: np.ndarray = self.labels_
+        return codes
+
+    def _cluster_names(self) -> pd.Index:
+        """Names of all clusters, also of those that own no item."""
+        return pd.RangeIndex(self.n_clusters_)
+
+    def _of_items(self, table: Any) -> pd.DataFrame:
+        """Rows of the table for the fitted items, in their order."""
+        check_is_fitted(self)
+        return rows_of_items(table, self.items_)
+
+    def _pairs_of_items(
+        self, item_a: Any, item_b: Any
+    ) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"], bool]:
+        """Places of the two items of each pair among ``items_``, and whether two names were given and not two lists."""
+        check_is_fitted(self)
+        one = _is_name(item_a)
+        if one != _is_name(item_b):
+            raise InputError(TWO_NAMES)
+        names_a, names_b = ([item_a], [item_b]) if one else (listed(item_a, "item_a"), listed(item_b, "item_b"))
+        if len(names_a) != len(names_b):
+            raise InputError(TWO_NAMES)
+        return self._places(names_a), self._places(names_b), one
+
+    def _place_of_annotator(self, annotator: Any) -> int:
+        """Row of a fitted annotator in `annotators_`."""
+        if not isinstance(annotator, Hashable):
+            raise InputError(f"'annotator' must be one name. Got a {type(annotator).__name__} instead: {annotator!r}.")
+        place = int(self.annotators_.index.get_indexer(name_index([annotator]))[0])
+        if place == MISSING:
+            hint = near_spelling(annotator, self.annotators_.index)
+            raise InputError(f"Annotator {annotator!r} was not fitted.{hint}")
+        return place
+
+    def _places(self, names: Any) -> Int[np.ndarray, " names"]:
+        wanted = name_index(listed(names, "items"))
+        place: np.ndarray = self.items_.get_indexer(wanted)
+        if (place == MISSING).any():
+            unknown = plain(wanted[place == MISSING][0])
+            raise InputError(f"Item {unknown!r} was not fitted.{near_spelling(unknown, self.items_)}")
+        return place
+
+    def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
+        """Features as a float array, every one finite; when they are fitted, scales far apart are warned of."""
+        self._require_features(X)
+        _require_numeric(X)
+        values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        finite = np.isfinite(values)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            item = X.index[row] if isinstance(X, pd.DataFrame) else row
+            feature = self._name_of_feature(column)
+            what = "missing (NaN)" if np.isnan(values[row, column]) else "an infinity (inf)"
+            raise InputError(
+                f"Feature {feature!r} of item {item!r} is {what}, one of {int((~finite).sum())} such values. "
+                f"{type(self).__name__} needs finite features: impute them or leave the items out."
+            )
+        if max(values.max(initial=0.0), -values.min(initial=0.0)) > LARGEST:
+            row, column = np.argwhere(np.abs(values) > LARGEST)[0]
+            item = X.index[row] if isinstance(X, pd.DataFrame) else row
+            raise InputError(
+                f"Feature {self._name_of_feature(column)!r} of item {item!r} is {values[row, column]:g}, whose square "
+                f"is infinite. Expected numbers of at most {LARGEST:g}: scale the feature."
+            )
+        if reset:
+            self._require_spread(values)
+        if reset and self._depends_on_scale():
+            self._warn_of_scales(values)
+        return values
+
+    def _require_spread(self, values: Float[np.ndarray, "items features"]) -> None:
+        """Raise an InputError if a feature varies so little that its squares are zero."""
+        if not len(values):
+            return
+        spread = values.max(axis=0) - values.min(axis=0)
+        tiny = np.flatnonzero((spread > 0) & (spread < 1 / LARGEST))
+        if len(tiny):
+            raise InputError(
+                f"The values of feature {self._name_of_feature(tiny[0])!r} differ by {spread[tiny[0]]:g} at most, and "
+                f"its square is zero. Expected differences of at least {1 / LARGEST:g}: scale the feature."
+            )
+
+    def _require_features(self, X: Any) -> None:
+        model = type(self).__name__
+        if isinstance(X, Annotations):
+            raise InputError(
+                f"{model} takes features first and annotations second, as in fit(X, annotations)"
+                f"{self._without_features()}. Got {type(X).__name__} first."
+            )
+        if X is None:
+            raise InputError(f"{model} needs features, and X is None.")
+
+    def _require_annotations(self, X: Any, y: Any) -> None:
+        """Raise an InputError if one argument was given alone, which is taken for features."""
+        if y is None and not isinstance(X, Annotations):
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Give the annotations "
+                f"second, as in fit(X, annotations){self._without_features()}."
+            )
+
+    def _without_features(self) -> str:
+        return "; without features, fit(None, annotations)" if self._does_without_features else ""
+
+    def _depends_on_scale(self) -> bool:
+        """Whether the answer changes if a feature is given in another unit."""
+        return True
+
+    def _warn_of_scales(self, values: Float[np.ndarray, "items features"]) -> None:
+        """Warn if the scales of two features are so far apart that one hides the other.
+
+        Both the standard deviations and the ranges must be `APART`: a pixel that is dark in all pictures but one has a
+        small deviation, and yet the scale of the others. Constant features count for nothing.
+        """
+        extremes = far_apart(values)
+        if extremes is None:
+            return
+        small, large, times = extremes
+        warnings.warn(
+            f"The scale of feature {self._name_of_feature(large)!r} is {times:,.0f} times that of feature "
+            f"{self._name_of_feature(small)!r}, so that {type(self).__name__} sees little but the larger ones; "
+            "standardise the features with StandardScaler.",
+            FeatureScaleWarning,
+            stacklevel=4,
+        )
+
+    def _name_of_feature(self, column: Any) -> Any:
+        return self.feature_names_in_[column] if hasattr(self, "feature_names_in_") else int(column)
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        """Bring what was learned in canonical order into that of the annotations as they were given."""
+        restore(self, arrangement)
+
+    def _groupings(self, X: Any, annotations: Any, missing: Any = None) -> Groupings:
+        """Annotations as groupings of the items of X, in their order."""
+        return matched(as_groupings(annotations, X, type(self).__name__, missing), X)
+
+    def _judgements(self, X: Any, annotations: Any, missing: Any = None) -> Pairs | Groupings:
+        """Annotations as what they say of pairs of the items of X, in their order."""
+        if annotations is not None:
+            annotations = read_beside(annotations, X, "groupings", type(self).__name__, missing)
+        return matched(annotations, X) if isinstance(annotations, Pairs) else self._groupings(X, annotations)
+
+    def _labels_beside(self, X: Any, annotations: Any, missing: Any = None) -> Labels:
+        """Annotations as labels of the items of X, in their order."""
+        if annotations is not None:
+            annotations = read_beside(annotations, X, "labels", type(self).__name__, missing)
+        if not isinstance(annotations, Labels):
+            raise InputError(
+                f"The consensus model of {type(self).__name__} reads Labels, whose names mean the same to all "
+                f"annotators. Got {'None' if annotations is None else type(annotations).__name__}."
+            )
+        return matched(annotations, X)
+
+
+def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, float] | None:
+    """Return the features of the smallest and the largest standard deviation, and their ratio, if it is `APART`.
+
+    None if it is less, or if the ranges of the features are less apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> far_apart(np.array([[0.1, 1000.0, 5.0], [0.2, 2000.0, 5.0], [0.1, 3000.0, 5.0]]))
+    (0, 1, 17320.508...)
+    >>> far_apart(np.array([[0.1, 10.0], [0.2, 20.0], [0.1, 30.0]])) is None
+    True
+    """
+    if len(values) < 2:
+        return None
+    lowest, highest = values.min(axis=0), values.max(axis=0)
+    spread = highest - lowest
+    moving = np.flatnonzero(spread > CONSTANT * np.maximum(highest, -lowest))
+    if len(moving) < 2 or spread[moving].max() < APART * spread[moving].min():
+        return None
+    deviation = values[:, moving].std(axis=0)
+    small, large = int(deviation.argmin()), int(deviation.argmax())
+    times = float(deviation[large] / deviation[small])
+    return (int(moving[small]), int(moving[large]), times) if times >= APART else None
+
+
+def _is_name(names: Any) -> bool:
+    """Whether it is one name and not a list of names; a tuple is a name."""
+    if isinstance(names, list | Mapping | Set):
+        return False
+    return isinstance(names, tuple) or np.ndim(names) == 0
+
+
+def _require_numeric(X: Any) -> None:
+    as_pandas = "" if isinstance(X, pd.DataFrame) else ".to_pandas()"
+    if not isinstance(X, pd.DataFrame):
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            return
+        others = [name for name, kind in frame.schema.items() if not kind.is_numeric()]
+        X = pd.DataFrame({name: frame[name].to_list() for name in others})
+    for name, kind in X.dtypes.items():
+        if not pd.api.types.is_numeric_dtype(kind):
+            bad = pd.to_numeric(X[name], errors="coerce").isna() & X[name].notna()
+            if bad.any():
+                row = int(bad.to_numpy().argmax())
+                hint = ""
+                if X[name].is_unique and X[name].notna().all():
+                    hint = f" If it names the items, make it the index: X{as_pandas}.set_index({name!r})."
+                raise InputError(
+                    f"Feature {name!r} of item {X.index[row]!r} is {X[name].iloc[row]!r}. "
+                    f"Expected a number: encode or drop the column.{hint}"
+                )

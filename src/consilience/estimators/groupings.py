@@ -1,0 +1,135 @@
+"""The base of the estimators that need groupings alone: groupings brought in, clusters read off."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool
+from scipy.sparse import issparse
+
+from consilience.annotations import Groupings
+from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.given import (
+    as_groupings,
+    first_named,
+    models_of_features,
+    require_no_second,
+    warn_of_unsaid,
+)
+from consilience.annotations.types import AnnotationsLike, Missing, Self
+from consilience.errors import InputError
+from consilience.estimators.consensus import ConsensusEstimator
+from consilience.inference.threads import one_blas_thread
+
+
+class GroupingConsensus(ConsensusEstimator):
+    """What the estimators of clusters from groupings share: ``fit(groupings)``.
+
+    A subclass implements `_fuse`, which reads `Groupings` in canonical order and learns from them.
+    """
+
+    def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        annotations : Groupings, Labels, DataFrame or array of shape (n_items, n_annotators)
+            Groupings; a long table of item, annotator and / or grouping, group; or a matrix of group names, in which
+            NaN and None mean that the annotator left the item out.
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+        missing : optional
+            A value, or a list of them, that means that the annotator left the item out, besides blank cells. By default
+            -1 where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Annotations that hold no groupings, features beside them, or a wrong parameter.
+
+        Warns
+        -----
+        AnnotationWarning
+            Something was left out, taken for missing, or not used.
+        """
+        require_no_second(y, type(self).__name__)
+        self._check_parameters()
+        arranged = arrange(self._read_groupings(annotations, reset=True, missing=missing))
+        with one_blas_thread(), self._progress():
+            self._fuse(arranged.said)
+        self._restore(arranged)
+        if not hasattr(self, "notes_"):  # else it says so there
+            grouped = np.diff(arranged.given.incidence.indptr) > 0
+            warn_of_unsaid(arranged.given, grouped, "no annotations and no cluster (label -1)")
+        return self
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        """Bring what was learned into the order of the annotations, and name the items of no grouping in a note."""
+        super()._restore(arrangement)
+        notes: list[str] | None = getattr(self, "notes_", None)
+        if notes is not None:
+            given = arrangement.given
+            self.notes_ = [*notes, *_of_unseen(given.items, np.diff(given.incidence.indptr) > 0)]
+
+    def __getattr__(self, name: str) -> Any:
+        """Say what has a score and what predicts, which models that place no new items cannot."""
+        if name == "score":
+            raise AttributeError(
+                f"{type(self).__name__} places no new items, and so has no score. To choose a number of clusters use "
+                "consilience.selection.compare, which foresees judgements that are held out."
+            )
+        if name in {"predict", "predict_proba"} and not hasattr(type(self), "predict"):
+            raise AttributeError(_for_new_items(type(self).__name__, name))
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @abstractmethod
+    def _fuse(self, groupings: Groupings) -> Any:
+        """Fit to groupings that hold at least one item."""
+
+    def _read_groupings(self, annotations: Any, *, reset: bool, missing: Any = None) -> Groupings:
+        return self._grouped(self._said(annotations, reset=reset, missing=missing))
+
+    def _said(self, annotations: Any, *, reset: bool, missing: Any) -> Any:
+        """Annotations of any kind, or None if there are none."""
+        if issparse(annotations):
+            raise InputError(
+                f"{type(self).__name__} reads matrices of group names that are not sparse. Got a sparse one."
+            )
+        return None if annotations is None else self._read(annotations, "groupings", reset=reset, missing=missing)
+
+    def _grouped(self, said: Any) -> Groupings:
+        """Groupings of at least one item, of annotations that were read."""
+        model = type(self).__name__
+        groupings = as_groupings(said, None, model)
+        if not groupings.n_rows:
+            raise InputError(f"{model} needs groupings, and none of the {len(groupings)} items is in any.")
+        return groupings
+
+
+def _of_unseen(items: pd.Index, grouped: Bool[np.ndarray, " items"]) -> list[str]:
+    """Say which items no grouping holds, if there are any."""
+    unseen = items[~grouped]
+    if unseen.empty:
+        return []
+    be, they = ("is", "it belongs") if len(unseen) == 1 else ("are", "they belong")
+    return [
+        f"{len(unseen)} of {len(items)} items {be} in no grouping; {they} to no cluster (label -1): "
+        f"{first_named(unseen)}."
+    ]
+
+
+def _for_new_items(model: str, method: str) -> str:
+    """Say what places new items, where a model does not."""
+    using = [name for name in models_of_features() if name != "InductiveConsensus"]
+    return (
+        f"{model} places no new items, and so has no {method}; labels_series_ holds the clusters of those that were "
+        f"fitted. For new items fit InductiveConsensus({model}(), classifier) to features and annotations, or a model "
+        f"of features: {', '.join(using)}."
+    )

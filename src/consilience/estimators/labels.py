@@ -1,0 +1,371 @@
+"""The base of the estimators that need labels alone: labels brought in, classes and annotators read off."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float, Int
+from scipy.sparse import issparse
+from scipy.special import entr
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations import Groupings, Labels
+from consilience.annotations.canonical import arrange
+from consilience.annotations.given import of_groupings, require_no_second, warn_of_unsaid
+from consilience.annotations.names import MISSING, plain
+from consilience.annotations.types import AnnotationsLike, Missing, Name, Names, Self
+from consilience.errors import InputError
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.consensus import ConsensusEstimator
+from consilience.estimators.restoring import Axes
+from consilience.inference.product_distributions import Answers, expectation, posterior
+from consilience.inference.threads import one_blas_thread
+
+MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
+
+
+class LabelAggregator(ConsensusEstimator):
+    """What the estimators of a class for each item from labels share: ``fit(labels)``, and answers in class names.
+
+    A subclass implements `_aggregate`, which reads `Labels` in canonical order and ends with `_set_result`. What its
+    parameters say of each item, `_known_of_items` gives.
+    """
+
+    _name_of_labels = "label"
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
+        "confusion_matrices_": ("annotators",),
+        "_log_table": ("annotators",),
+    }
+
+    def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        annotations : Labels, DataFrame or array of shape (n_items, n_annotators)
+            Labels; a long table of item, annotator, label, or other words for these, as in `Labels.from_frame`; or a
+            label matrix, in which NaN and None mean that the annotator did not label the item.
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+        missing : optional
+            A value, or a list of them, that means that the annotator gave no label, besides blank cells. By default -1
+            where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Annotations that hold no labels, features beside them, or a wrong parameter.
+
+        Warns
+        -----
+        AnnotationWarning
+            Something was left out, taken for missing, or not used.
+        """
+        require_no_second(y, type(self).__name__)
+        self._check_parameters()
+        labels = self._labels(annotations, reset=True, missing=missing)
+        known = self._known_of_items(labels)
+        arranged = arrange(labels, known)
+        with one_blas_thread(), self._progress():
+            self._aggregate(arranged.said, None if known is None else known[arranged.items])
+        self._restore(arranged)
+        return self
+
+    @abstractmethod
+    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> Any:
+        """Fit to labels of at least one item by at least one annotator.
+
+        known : a row for each item, as `_known_of_items` gives it.
+        """
+
+    def _known_of_items(self, labels: Labels) -> np.ndarray | None:
+        """Numbers that the parameters hold for each item, a row an item; by default there are none."""
+        return None
+
+    def predict(self, annotations: AnnotationsLike, *, missing: Missing | None = None) -> np.ndarray:
+        """Most probable class of items, old or new, by the labels of known annotators.
+
+        Parameters
+        ----------
+        annotations : Labels, DataFrame or array, as for `fit`
+            Of annotators who were fitted, with labels among `classes_`.
+        missing : as for `fit`
+
+        Returns
+        -------
+        ndarray of class names, shape (n_items,)
+            In the order of the items; the first of several that are as probable. An item without labels has none, as
+            in ``labels_``.
+
+        Raises
+        ------
+        InputError
+            An annotator or a label was not fitted.
+
+        Warns
+        -----
+        AnnotationWarning
+            Items have no labels.
+        """
+        check_is_fitted(self)
+        labels = self._labels(annotations, reset=False, missing=missing)
+        return self._named(labels, self._probabilities(labels), _labelled(labels))
+
+    def predict_proba(
+        self, annotations: AnnotationsLike, *, missing: Missing | None = None
+    ) -> Float[np.ndarray, "items classes"]:
+        """Probability of each class of items, old or new, by the labels of known annotators.
+
+        Parameters
+        ----------
+        annotations : Labels, DataFrame or array, as for `fit`
+            Of annotators who were fitted, with labels among `classes_`.
+        missing : as for `fit`
+
+        Returns
+        -------
+        ndarray, shape (n_items, n_classes)
+            Rows in the order of the items, columns in that of `classes_`. Of an item without labels, what the model
+            holds of any item.
+
+        Raises
+        ------
+        InputError
+            An annotator or a label was not fitted.
+        """
+        check_is_fitted(self)
+        return self._probabilities(self._labels(annotations, reset=False, missing=missing))
+
+    def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
+        annotator, label = self._fitted_codes(labels)
+        n_labels = len(self._label_names)
+        answers = Answers.of(
+            labels.item, annotator * n_labels + label, (len(labels), len(self._log_table)), len(self._log_weights)
+        )
+        return posterior(answers, self._log_weights, self._log_table)
+
+    def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> float:
+        """Mean log probability of the labels that known annotators give to other items, by what was learned of them.
+
+        The labels of an item are expected together: ln Σ_k π_k Π_a p(label by a | class k), with the classes' shares π
+        and the confusion matrices of the model. Higher is better, also across numbers of clusters.
+
+        Parameters
+        ----------
+        annotations : Labels, DataFrame or array, as for `fit`
+            Of annotators who were fitted, with labels among those fitted.
+        y : ignored
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a label, at most 0.
+
+        Raises
+        ------
+        InputError
+            An annotator or a label was not fitted.
+        """
+        check_is_fitted(self)
+        labels = self._labels(annotations, reset=False, missing=missing)
+        annotator, label = self._fitted_codes(labels)
+        table = self.confusion_matrices_.to_numpy().reshape(-1, self.n_clusters_, len(self._label_names))
+        columns = table.transpose(0, 2, 1).reshape(-1, self.n_clusters_)
+        column = annotator * len(self._label_names) + label
+        answers = Answers.of(labels.item, column, (len(labels), len(columns)), self.n_clusters_)
+        size = self.responsibilities_.sum(0) + 1  # as if there were an item more of each class
+        found = expectation(answers, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
+        return found.log_likelihood / labels.n_rows
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items are of one class.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator gives both items the same label. Default: that both items
+            are of the same class.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        place_a, place_b, one = self._pairs_of_items(item_a, item_b)
+        a, b = self.responsibilities_[place_a], self.responsibilities_[place_b]
+        if annotator is not None:
+            self._place_of_annotator(annotator)
+            matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
+            a, b = a @ matrix, b @ matrix
+        same = (a * b).sum(1)
+        return float(same[0]) if one else same
+
+    def _labels(self, annotations: Any, *, reset: bool, missing: Any = None) -> Labels:
+        model = type(self).__name__
+        if annotations is None:
+            raise InputError(f"{model} needs annotations: Labels, a long table of labels or a label matrix. Got None.")
+        if issparse(annotations):
+            raise InputError(f"{model} reads label matrices that are not sparse. Got a sparse one; give Labels.")
+        labels = self._read(annotations, "labels", reset=reset, missing=missing)
+        if not isinstance(labels, Labels):
+            kind = type(labels).__name__
+            others = f" {of_groupings()}" if isinstance(labels, Groupings) else ""
+            raise InputError(
+                f"{model} reads Labels, whose names mean the same to all annotators. Got {kind}, which have none such."
+                f"{others}"
+            )
+        if not labels.n_rows:
+            raise InputError(f"{model} needs labels, and none of the {len(labels)} items has any.")
+        if reset and labels.n_annotators * labels.n_classes**2 > MAX_TABLE_ENTRIES:
+            raise InputError(
+                f"{model} keeps a probability for each annotator, class and label: {labels.n_annotators} × "
+                f"{labels.n_classes} × {labels.n_classes}, more than {MAX_TABLE_ENTRIES}. Are the labels "
+                "names of classes?"
+            )
+        return labels
+
+    def _fitted_codes(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of annotator and label as they were when the model was fitted."""
+        codes = []
+        for what, codes_now, names, fitted in (
+            ("annotator", labels.annotator, labels.annotators, self.annotators_.index),
+            ("label", labels.label, labels.classes, self._label_names),
+        ):
+            place = fitted.get_indexer(names)[codes_now]
+            if (place == MISSING).any():
+                row = int(np.argmax(place == MISSING))
+                item = plain(labels.items[labels.item[row]])
+                raise InputError(f"The {what} {plain(names[codes_now[row]])!r} of item {item!r} was not fitted.")
+            codes.append(place)
+        return codes[0], codes[1]
+
+    def _set_result(
+        self,
+        labels: Labels,
+        responsibilities: Float[np.ndarray, "items classes"],
+        classes: pd.Index,
+        confusion: Float[np.ndarray, "annotators classes labels"],
+        *,
+        annotators: pd.Index | None = None,
+        known: Int[np.ndarray, " items"] | None = None,
+    ) -> None:
+        """Name what was found; `annotators` are those of the labels and any further ones, `known` classes or -1."""
+        annotators = labels.annotators if annotators is None else annotators
+        self.items_ = labels.items
+        self.classes_ = classes.to_numpy()
+        self.n_clusters_ = len(classes)
+        self.responsibilities_ = responsibilities
+        said = _labelled(labels) if known is None else _labelled(labels) | (known >= 0)
+        self.labels_ = self._named(labels, responsibilities, said)
+        self._label_names = labels.classes
+        # made of its parts, since from_product sorts names, which not all can be
+        levels: Any = [annotators, classes]
+        rows: Any = np.indices(confusion.shape[:2]).reshape(2, -1)
+        index = pd.MultiIndex(levels, rows, names=["annotator", "class"])
+        table = confusion.reshape(-1, confusion.shape[2])
+        self.confusion_matrices_ = pd.DataFrame(table, index=index, columns=labels.classes.rename("label"))
+        named = classes.equals(labels.classes)
+        self.annotators_ = annotator_quality(labels, responsibilities, confusion, annotators, named=named)
+
+    def _named(
+        self, labels: Labels, responsibilities: Float[np.ndarray, "items classes"], said: Bool[np.ndarray, " items"]
+    ) -> np.ndarray:
+        """Name the most probable class of each item, missing where nothing is known of it, which a warning tells."""
+        named: np.ndarray = self.classes_[responsibilities.argmax(1)]
+        if said.all():
+            return named
+        warn_of_unsaid(labels, said, "no annotations and no class (missing; probabilities as of any item)")
+        numbers = named.dtype.kind in "iuf" and np.abs(self.classes_).max() < 2**53
+        named = named.astype(float if numbers else object)
+        named[~said] = np.nan if numbers else None
+        return named
+
+    def _cluster_codes(self) -> Int[np.ndarray, " items"]:
+        return np.where(pd.isna(self.labels_), MISSING, self.responsibilities_.argmax(1))
+
+    def _cluster_names(self) -> pd.Index:
+        return pd.Index(self.classes_, tupleize_cols=False)
+
+
+def _labelled(labels: Labels) -> Bool[np.ndarray, " items"]:
+    return np.diff(labels.indptr) > 0
+
+
+def annotator_quality(
+    labels: Labels,
+    responsibilities: Float[np.ndarray, "items classes"],
+    confusion: Float[np.ndarray, "annotators classes labels"],
+    annotators: pd.Index,
+    *,
+    named: bool,
+) -> pd.DataFrame:
+    """Tell how much each annotator said, how often rightly, and how much a label of theirs says of an item's class.
+
+    Parameters
+    ----------
+    labels : Labels
+    responsibilities : probability of each class of each item
+    confusion : probability of each label of an annotator, given the class
+    annotators : names; the first are those of the labels
+    named : whether the classes are those of the labels, in their order, and not components without names
+
+    Returns
+    -------
+    DataFrame, one row an annotator
+        ``n_labels``; ``agreement``: the expected share of these labels that are the item's class, NaN without labels;
+        ``accuracy``: the probability that a label of an item of the crowd's mixture of classes is right; and
+        ``information``: mutual information of label and class, bits. Agreement and accuracy are NaN if classes have
+        no names.
+    """
+    n_annotators = len(annotators)
+    share = responsibilities.mean(0)
+    n_labels = np.bincount(labels.annotator, minlength=n_annotators)
+    agreement = accuracy = np.full(n_annotators, np.nan)
+    if named:
+        right = np.bincount(labels.annotator, responsibilities[labels.item, labels.label], n_annotators)
+        agreement = np.divide(right, n_labels, out=np.full(n_annotators, np.nan), where=n_labels > 0)
+        accuracy = np.einsum("akk,k->a", confusion, share)
+    return pd.DataFrame(
+        {
+            "n_labels": n_labels,
+            "agreement": agreement,
+            "accuracy": accuracy,
+            "information": information(share, confusion),
+        },
+        index=annotators.rename("annotator"),
+    )
+
+
+def information(
+    share: Float[np.ndarray, " classes"], confusion: Float[np.ndarray, "annotators classes labels"]
+) -> Float[np.ndarray, " annotators"]:
+    """Mutual information of an annotator's label and an item's class, bits."""
+    marginal = np.einsum("k,akl->al", share, confusion)
+    bits = (entr(marginal).sum(1) - entr(confusion).sum(2) @ share) / np.log(2)
+    return np.maximum(bits, 0.0)
+
+
+def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
+    """Share of the votes of each item for each class; equal shares where nobody voted."""
+    votes = np.bincount(labels.item * labels.n_classes + labels.label, minlength=len(labels) * labels.n_classes)
+    shares = votes.reshape(len(labels), labels.n_classes).astype(float)
+    shares[shares.sum(1) == 0] = 1.0
+    shares /= shares.sum(1, keepdims=True)
+    return shares

@@ -1,0 +1,292 @@
+"""The base of the clusterings by features and judgements of pairs: `MPCKMeans`, `ITMLClustering`, `SemiCrowd`.
+
+`PairwiseClustering` reads judgements and features, hands them to `_learn`, and says how far annotators agree with the
+clusters. `KMeansInMetric` is for those that learn a metric first and then cluster by k-means in it.
+
+Decided here
+------------
+Judgements are taken one by one, up to a million of them; `max_pairs` draws some.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.cluster import KMeans
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations import Groupings, Pairs
+from consilience.annotations.canonical import arrange
+from consilience.annotations.given import values_of_missing
+from consilience.annotations.names import inverse
+from consilience.annotations.pairs import pairs_of_ranks
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names, Self
+from consilience.errors import InputError
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.parameters import check_random_state, is_number, is_whole, require
+from consilience.estimators.scoring import rates_of_table, score_of_clusters
+from consilience.inference.iterate import UnsettledWarning
+from consilience.inference.pair_reliability import annotator_table, same_by_clusters
+from consilience.inference.threads import one_blas_thread
+
+LARGEST = 1_000_000  # judgements that are taken without being asked to sample
+
+
+class PairwiseClustering(CrowdEstimator):
+    """Clusters of items by their features and by judgements of pairs.
+
+    A subclass has the parameters `n_clusters`, `n_init`, `max_pairs`, `max_iter`, `tol` and `random_state`, and learns
+    in `_learn`.
+    """
+
+    _unsettled: ClassVar[str]  # what to say where max_iter did not do, with a place for it
+
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+            Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
+            position.
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+            Judgements of pairs; or what they follow from, as for the other models.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Features and annotations that do not fit each other, too many judgements or items, or a wrong parameter.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The model still changed after `max_iter`.
+        """
+        self._check_parameters()
+        self._require_annotations(X, y)
+        model, features = type(self).__name__, self._features(X, reset=True)
+        rng = check_random_state(self.random_state)
+        self._missing = values_of_missing(missing)
+        arranged = arrange(self._judgements(X, y, missing), features)
+        pairs, notes = read_pairs(arranged.said, model, self.max_pairs, rng)
+        if self.n_clusters > len(features):
+            raise InputError(
+                f"The 'n_clusters' parameter of {model} must be at most the number of items, {len(features)} "
+                f"(n_samples = {len(features)}). Got {self.n_clusters} instead."
+            )
+        with one_blas_thread(), self._progress():
+            self.notes_ = notes + self._learn(features[arranged.items], pairs, rng)
+        if not self.converged_:
+            sentence = self._unsettled.format(self.max_iter)
+            warnings.warn(f"{model}: {sentence} Raise max_iter.", UnsettledWarning, stacklevel=2)
+        self.annotators_ = annotator_table(pairs, self.labels_)
+        self._restore(arranged)
+        return self
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items belong together.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict, by the annotator's sensitivity and specificity. Default: whether both items are
+            in the same cluster, 1 or 0.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        if annotator is not None:
+            self._place_of_annotator(annotator)
+        same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
+        return float(same[0]) if one else same
+
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
+        `consilience.selection.compare` says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        of_item = np.eye(self.n_clusters_)[self.predict(X)]
+        return score_of_clusters(
+            self._judgements(X, y, missing), of_item, rates_of_table(self.annotators_), self.annotators_.index
+        )
+
+    @abstractmethod
+    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
+        """Set clusters and all else that is learned; give notes on what was left out."""
+
+    def _set_clusters(self, cluster: Int[np.ndarray, " items"]) -> Int[np.ndarray, " kept"]:
+        """Set the clusters of the items, numbered by falling size; give the old number of each."""
+        sizes = np.bincount(cluster)
+        kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        self.n_clusters_ = len(kept)
+        self.labels_ = inverse(kept, len(sizes))[cluster]
+        self.responsibilities_ = np.eye(len(kept))[self.labels_]
+        return kept
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for name in ("n_clusters", "n_init", "max_iter"):
+            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
+        none = self.max_pairs is None
+        require(self, "max_pairs", "None or an int of at least 1", none or is_whole(self.max_pairs, 1))
+        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
+
+
+class KMeansInMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClustering):
+    """Clusters by k-means in a learned metric.
+
+    A subclass sets ``components_``, the root of the metric, in `_learn`, and calls `_cluster`.
+    """
+
+    def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
+        """Coordinates in which the learned metric is the plain distance.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_items, n_components)
+        """
+        return self._in_metric(X)
+
+    def _in_metric(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
+        check_is_fitted(self)
+        return self._features(X, reset=False) @ self.components_.T
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
+        """Cluster of new items: the nearest centroid, in the learned metric.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+        """
+        rows, centres = self._in_metric(X), self.cluster_centers_ @ self.components_.T
+        return (-2 * rows @ centres.T + (centres**2).sum(1)).argmin(1)
+
+    def _cluster(self, features: np.ndarray, rng: np.random.RandomState) -> None:
+        rows = features @ self.components_.T
+        n_clusters = min(int(self.n_clusters), len(np.unique(rows, axis=0)))
+        kmeans = KMeans(n_clusters, n_init=self.n_init, random_state=rng).fit(rows)
+        self._set_clusters(kmeans.labels_)
+        self.inertia_ = float(kmeans.inertia_)
+        sizes = np.bincount(self.labels_)
+        self.cluster_centers_ = self.responsibilities_.T @ features / sizes[:, None]
+
+
+def read_pairs(
+    said: Pairs | Groupings, model: str, max_pairs: int | None, rng: np.random.RandomState
+) -> tuple[Pairs, list[str]]:
+    """Judgements of pairs, one by one; and a note if some were left out.
+
+    Parameters
+    ----------
+    said : Pairs or Groupings
+    model : name of the estimator, for messages.
+    max_pairs : int, optional
+        Of more judgements, so many at random are taken.
+    rng : RandomState
+
+    Returns
+    -------
+    Pairs, list of str
+
+    Raises
+    ------
+    InputError
+        More than a million judgements and no `max_pairs`.
+    """
+    n_pairs = said.n_rows if isinstance(said, Pairs) else _n_pairs(said)
+    if max_pairs is None and n_pairs > LARGEST:
+        raise InputError(
+            f"The annotations hold {n_pairs} judgements of pairs, and {model} takes {LARGEST} at most. Set max_pairs "
+            "to use so many of them, drawn at random."
+        )
+    if max_pairs is not None and n_pairs > max_pairs:
+        ranks = np.sort(rng.choice(n_pairs, int(max_pairs), replace=False))
+        said = said._rows(ranks) if isinstance(said, Pairs) else _drawn(said, ranks)
+        return said, [f"Of {n_pairs} judgements of pairs, {max_pairs} were drawn at random."]
+    return said if isinstance(said, Pairs) else said.to_pairs(max_pairs=n_pairs), []
+
+
+def _sizes(groupings: Groupings) -> Int[np.ndarray, " groupings"]:
+    grouping = groupings.grouping_of_group[groupings.incidence.indices]
+    return np.bincount(grouping, minlength=groupings.n_groupings).astype(np.int64)
+
+
+def _n_pairs(groupings: Groupings) -> int:
+    sizes = _sizes(groupings)
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def _drawn(groupings: Groupings, ranks: Int[np.ndarray, " drawn"]) -> Pairs:
+    """Pairs of groupings by their ranks among all pairs, which are not listed."""
+    group = groupings.incidence.indices.astype(np.int64)
+    order = np.argsort(groupings.grouping_of_group[group], kind="stable")
+    group, item = group[order], groupings.item_of_row[order]
+    first, second = pairs_of_ranks(_sizes(groupings), ranks)
+    grouping = groupings.grouping_of_group[group[first]]
+    return Pairs(
+        items=groupings.items,
+        annotators=groupings.annotators,
+        named=groupings.named,
+        item_a=item[first],
+        item_b=item[second],
+        annotator=groupings.annotator_of_grouping[grouping],
+        same=group[first] == group[second],
+        grouping=grouping,
+        groupings=pd.RangeIndex(groupings.n_groupings),
+    ).in_order()

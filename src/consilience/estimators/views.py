@@ -1,0 +1,190 @@
+"""The base of models that find several views: read off, predicted from, compared."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float, Int
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations.base import Annotations
+from consilience.annotations.canonical import Arrangement
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names
+from consilience.errors import InputError
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.parameters import is_whole
+from consilience.estimators.restoring import Axes
+from consilience.estimators.scoring import rates_of_table, score
+
+
+class ViewEstimator(CrowdEstimator):
+    """A model of clustering views, each held by some annotators."""
+
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
+        "view_labels_": ("items",),
+        "view_responsibilities_": ("items",),
+        "view_probabilities_": ("annotators",),
+    }
+
+    def predict(self, X: FeaturesLike, view: Any = 0) -> Int[np.ndarray, " items"]:
+        """Most probable cluster of new items by their features.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        view : int, default=0
+            A row of `views_`.
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite, a model fitted without any, or an unknown view.
+        """
+        return self.predict_proba(X, view).argmax(1)
+
+    def predict_proba(self, X: FeaturesLike, view: Any = 0) -> Float[np.ndarray, "items clusters"]:
+        """Probability of each cluster for new items by their features.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        view : int, default=0
+            A row of `views_`.
+
+        Returns
+        -------
+        ndarray, shape (n_items, n clusters of the view)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite, a model fitted without any, or an unknown view.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "n_features_in_"):
+            raise InputError(f"{type(self).__name__} was fitted without features. It cannot predict new items.")
+        if not (is_whole(view, 0) and view < len(self.views_)):
+            raise InputError(f"'view' must be an int from 0 to {len(self.views_) - 1}. Got {view!r} instead.")
+        owned = self._predicted(self._features(X, reset=False), int(view))[:, self._owned[view]]
+        return owned / owned.sum(1, keepdims=True)
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items belong together.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator says "same". Default: that both items are in the same
+            cluster of the first view.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        within = np.stack([(eta[a] * eta[b]).sum(1) for eta in self.view_responsibilities_], axis=1)
+        same = within[:, 0]
+        if annotator is not None:
+            place = self._place_of_annotator(annotator)
+            own = self.annotators_.iloc[place]
+            same = within @ self.view_probabilities_.to_numpy()[place]
+            same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
+        return float(same[0]) if one else same
+
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
+        `consilience.selection.compare` says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        said = self._judgements(X, y, missing)
+        views = [self.predict_proba(X, view) for view in range(len(self.views_))]
+        holds = np.vstack([self.view_probabilities_.to_numpy(), self.views_["weight"].to_numpy()])  # the crowd last
+
+        def together(a: np.ndarray, b: np.ndarray, place: np.ndarray) -> np.ndarray:
+            return (np.stack([(eta[a] * eta[b]).sum(1) for eta in views], axis=1) * holds[place]).sum(1)
+
+        return score(said, together, rates_of_table(self.annotators_), self.annotators_.index)
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        self.responsibilities_ = self.view_responsibilities_[0]
+
+    @abstractmethod
+    def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
+        """Probabilities of all clusters of a kept view, up to a factor for each item."""
+
+    def _read_views(
+        self,
+        eta: Float[np.ndarray, "views items clusters"],
+        phi: Float[np.ndarray, "annotators views"],
+        judged: Bool[np.ndarray, " annotators"],
+        share: Float[np.ndarray, " views"],
+        said: Annotations,
+    ) -> Int[np.ndarray, " kept"]:
+        """Views with annotators, the most followed first, and in them the clusters that own items; the views kept.
+
+        judged : who judged any pair. share : of each view. said : names of items and annotators.
+        """
+        kept, followers = _by_falling_size(phi[judged].argmax(1))
+        self._owned = [_by_falling_size(eta[view].argmax(1))[0] for view in kept]
+        self.view_responsibilities_ = [
+            eta[view][:, owned] / eta[view][:, owned].sum(1, keepdims=True)
+            for view, owned in zip(kept, self._owned, strict=True)
+        ]
+        names = pd.RangeIndex(len(kept), name="view")
+        labels = np.column_stack([own.argmax(1) for own in self.view_responsibilities_])
+        self.view_labels_ = pd.DataFrame(labels, index=said.items, columns=names)
+        self.labels_, self.responsibilities_ = labels[:, 0], self.view_responsibilities_[0]
+        self.n_clusters_ = self.responsibilities_.shape[1]
+        table = {
+            "n_annotators": followers,
+            "weight": share[kept] / share[kept].sum(),
+            "n_clusters": [len(owned) for owned in self._owned],
+        }
+        self.views_ = pd.DataFrame(table, index=names)
+        own = phi[:, kept] / phi[:, kept].sum(1, keepdims=True)
+        self.view_probabilities_ = pd.DataFrame(own, index=said.annotators.rename("annotator"), columns=names)
+        return kept
+
+
+def _by_falling_size(codes: Int[np.ndarray, " codes"]) -> tuple[np.ndarray, np.ndarray]:
+    """The codes that occur and how often, the commonest first; of equally common ones, the one that occurs first."""
+    found, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    order = np.lexsort((first, -counts))
+    return found[order], counts[order]

@@ -1,0 +1,33 @@
+"""Agreement of clusterings with each other and with people; profiles of clusters."""
+
+from consilience.metrics.agreement import annotator_agreement, order_by_agreement
+from consilience.metrics.clusterings import (
+    PairScores,
+    ami,
+    ari,
+    clustering_accuracy,
+    nmi,
+    pairwise_f,
+    same_log_loss,
+    v_measure,
+)
+from consilience.metrics.profiles import association, cluster_profile
+
+__all__ = [
+    "PairScores",
+    "ami",
+    "annotator_agreement",
+    "ari",
+    "association",
+    "cluster_profile",
+    "clustering_accuracy",
+    "nmi",
+    "order_by_agreement",
+    "pairwise_f",
+    "same_log_loss",
+    "v_measure",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

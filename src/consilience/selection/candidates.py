@@ -1,0 +1,292 @@
+"""The models of a comparison: which can be compared, what each is given, what it foresees and what it costs.
+
+Decided here
+------------
+Whether a model takes features is what the registry says of it, and for others whether the first argument of their `fit`
+is called ``X``. Annotations are given to a model as they are if it reads them, else as the first kind that it reads and
+that can be made of them.
+
+Nothing says beforehand which semi-supervised models do without features: `candidates` tries each on six items.
+
+Whatever ValueError a model raises is its sentence in the table; the comparison goes on without it. Other errors are
+faults of a program and are not caught. Warnings become notes.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from consilience import registry
+from consilience.annotations import Annotations, Groupings
+from consilience.annotations.name_lists import listed
+from consilience.errors import InputError, MatchingError, UnannotatedWarning
+from consilience.estimators.parameters import is_whole
+from consilience.selection.folds import HeldOut
+from consilience.selection.prediction import foresee
+
+__all__ = ["candidates"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+CHANCE = "chance"
+USUAL = (2, 3, 4, 6, 8)  # numbers of clusters that are tried
+
+
+def candidates(
+    annotations: Annotations,
+    X: Any = None,
+    *,
+    n_clusters: int | Iterable[int] | None = None,
+    models: str | Iterable[str] | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return models of the package that can be fitted to such annotations, for `compare`.
+
+    Parameters
+    ----------
+    annotations : Groupings, Pairs or Labels
+    X : features, or None
+    n_clusters : int or iterable of int, optional
+        Numbers of clusters for all models that have the parameter. By default 2, 3, 4, 6 and 8 for those that do not
+        find the number themselves.
+    models : name or iterable of names, optional
+        These, whether or not they can be fitted. Default: all that can, without the deep ones, which train for minutes.
+    settings : dict of model name to dict of parameters, optional
+        A number of clusters given here is the only one.
+
+    Returns
+    -------
+    dict of name to estimator
+
+    Raises
+    ------
+    InputError
+        A model that there is not, or a number of clusters that is no positive int.
+
+    Examples
+    --------
+    >>> from consilience import Labels
+    >>> from consilience.selection import candidates
+    >>> labels = Labels.from_matrix([[0, 1], [0, 0], [1, 1]])
+    >>> "DawidSkene" in candidates(labels)
+    True
+    >>> list(candidates(labels, models=["SubsetFusion"], n_clusters=[2, 3]))
+    ['SubsetFusion(n_clusters=2)', 'SubsetFusion(n_clusters=3)']
+    """
+    models = None if models is None else listed(models, "models")
+    numbers = None if n_clusters is None else _numbers_of_clusters(n_clusters)
+    quick = [name for name, known in registry.ESTIMATORS.items() if known.module != "consilience.deep"]
+    entries = [registry.entry(name) for name in (quick if models is None else models)]
+    found: dict[str, Any] = {}
+    for known in entries:
+        made = known.load()
+        if models is None and not _fits(annotations, X, known, made):
+            continue
+        given = dict((settings or {}).get(known.name, {}))
+        parameter = signature(made).parameters.get("n_clusters")
+        asked = numbers is not None or (parameter is not None and is_whole(parameter.default, 1))
+        if parameter is None or "n_clusters" in given or not asked:
+            found[known.name] = made(**given)
+        else:
+            tried = [k for k in (USUAL if numbers is None else numbers) if k <= len(annotations)]
+            found |= {f"{known.name}(n_clusters={k})": made(n_clusters=k, **given) for k in tried}
+    return found
+
+
+def _numbers_of_clusters(n_clusters: Any) -> list[int]:
+    found = list(n_clusters) if isinstance(n_clusters, Iterable) and not isinstance(n_clusters, str) else [n_clusters]
+    for number in found:
+        if not is_whole(number, 1):
+            raise InputError(f"'n_clusters' must be a positive int, or several. Got {number!r}.")
+    return [int(number) for number in found]
+
+
+def named(models: Any) -> dict[str, Any]:
+    """Models by name: those of a dict, or of a list by class and by what sets them apart.
+
+    Raises
+    ------
+    InputError
+        No models, names that repeat, or something that is no model.
+    """
+    if isinstance(models, str):
+        models = [models]
+    if isinstance(models, Mapping):
+        found = {str(name): model for name, model in models.items()}
+    else:
+        several = list(models) if isinstance(models, Iterable) and not hasattr(models, "fit") else [models]
+        for model in several:
+            _require_estimator(type(model).__name__ if not isinstance(model, str) else model, model)
+        plain = [type(final(model)).__name__ for model in several]
+        full = [" ".join(repr(final(model)).split()) for model in several]
+        found = {long if plain.count(short) > 1 else short: model for short, long, model in zip(plain, full, several)}
+        if len(found) < len(several):
+            raise InputError("Two of the models are the same; give a dict of name to estimator.")
+    if not found:
+        raise InputError("There are no models to compare.")
+    for name, model in found.items():
+        _require_estimator(name, model)
+        if not (hasattr(model, "fit") and hasattr(final(model), "predict_same")):
+            raise InputError(f"The model {name!r} cannot be compared: it has no 'fit' or no 'predict_same'.")
+        if name == CHANCE:
+            raise InputError(f"The name {CHANCE!r} is that of the baseline; give the model another.")
+    return found
+
+
+def _require_estimator(name: str, model: Any) -> None:
+    """Raise an InputError for the name of a model, or its class, in place of an estimator."""
+    if isinstance(model, str):
+        known = registry.ESTIMATORS.get(model)
+        made = f"{known.name}()" if known else "DawidSkene()"
+        raise InputError(
+            f"Models are estimators, such as {made}. Got the text {model!r}; see also entrants.candidates."
+        )
+    if isinstance(model, type):
+        raise InputError(f"Models are estimators, such as {model.__name__}(). Got the class {model.__name__} itself.")
+
+
+def final(model: Any) -> Any:
+    """Return the last step of a Pipeline, or the estimator itself."""
+    return model[-1] if hasattr(model, "steps") else model
+
+
+@dataclass
+class Entrant:
+    """A model of the comparison and what was measured so far."""
+
+    name: str
+    model: Any
+    probability: np.ndarray = field(default_factory=lambda: np.empty(0))
+    seconds: list[float] = field(default_factory=list)
+    megabytes: float = math.nan
+    warned: list[str] = field(default_factory=list)
+    failure: str = ""
+
+    def run(self, held: HeldOut, kept: Annotations, X: Any, fold: int, seed: int, *, by: str, memory: bool) -> None:
+        """Fit to what is kept of a fold, and foresee what is not; a failure is written down."""
+        try:
+            model = seeded(clone(self.model), seed)
+            said = as_read(kept, final(model))
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                warnings.simplefilter("ignore", UnannotatedWarning)  # what is held out may be all of an item
+                seconds, megabytes = measured(lambda: fit(model, said, X), memory=memory)
+            there = np.flatnonzero(held.fold == fold)
+            self.probability[there] = foresee(final(model), held, kept, there, by)
+        except MatchingError:  # it is the same for all models that take features
+            raise
+        except ValueError as error:
+            self.failure = " ".join(str(error).split())
+            return
+        self.warned += [" ".join(str(warning.message).split()) for warning in caught[:1]]
+        if memory:
+            self.megabytes = megabytes
+        else:
+            self.seconds.append(seconds)
+
+    @property
+    def note(self) -> str:
+        """Why there are no numbers, or what the model warned of."""
+        if self.failure or not self.warned:
+            return self.failure
+        return f"Warned in {len(self.warned)} folds: {self.warned[0]}"
+
+
+def fit(model: Any, annotations: Annotations, X: Any) -> None:
+    """Fit a model of either shape."""
+    last = final(model)
+    known = registry.ESTIMATORS.get(type(last).__name__)
+    takes_features = known.kind == "semisupervised" if known else next(iter(signature(last.fit).parameters)) == "X"
+    if takes_features and X is None and hasattr(model, "steps"):
+        raise InputError("A pipeline begins with the features: give them to compare, as X.")
+    if takes_features:
+        model.fit(X, annotations)
+    else:
+        last.fit(annotations)
+
+
+def as_read(annotations: Annotations, model: Any) -> Annotations:
+    """Annotations of the kind that a model reads.
+
+    Raises
+    ------
+    InputError
+        It reads none that could be made of these.
+    """
+    known = registry.ESTIMATORS.get(type(model).__name__)
+    if known is None:
+        return annotations
+    kind = _readable(annotations, known.reads)
+    if kind is None:
+        given = type(annotations).__name__.lower()
+        raise InputError(f"{known.name} reads {' or '.join(known.reads)}, and these are {given}.")
+    return annotations if kind == "" else getattr(annotations, kind)()
+
+
+def _readable(annotations: Annotations, reads: tuple[str, ...]) -> str | None:
+    """How to make what a model reads: a method of the annotations, "" for as they are, None if there is no way."""
+    if type(annotations).__name__.lower() in reads:
+        return ""
+    possible = [f"to_{kind}" for kind in reads if hasattr(annotations, f"to_{kind}")]
+    return possible[0] if possible else None
+
+
+def _fits(annotations: Annotations, X: Any, known: registry.Entry, made: Callable[..., Any]) -> bool:
+    """Whether a model can be fitted to such annotations, with these features or without."""
+    if _readable(annotations, known.reads) is None:
+        return False
+    return X is not None or known.kind == "consensus" or _needs_no_features(made, known.reads)
+
+
+def _needs_no_features(made: Callable[..., Any], reads: tuple[str, ...]) -> bool:
+    """Whether a semi-supervised model can be fitted without features: it is tried, on six items."""
+    groupings = Groupings.from_matrix([["p", "r"], ["p", "r"], ["p", "r"], ["q", "s"], ["q", "s"], ["q", "s"]])
+    said: Any = groupings if "groupings" in reads else groupings.to_pairs()
+    small = {"n_clusters": 2, "n_init": 1, "random_state": 0, "prior_variance": 1.0}
+    settings = {name: value for name, value in small.items() if name in signature(made).parameters}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            made(**settings).fit(None, said)
+        except ValueError:
+            return False
+    return True
+
+
+def seeded(model: Any, seed: int) -> Any:
+    """Set every `random_state` of a model that is None."""
+    loose = [name for name, value in sorted(model.get_params().items()) if value is None]
+    loose = [name for name in loose if name == "random_state" or name.endswith("__random_state")]
+    return model.set_params(**dict.fromkeys(loose, seed))
+
+
+def measured(work: Callable[[], None], *, memory: bool) -> tuple[float, float]:
+    """Do some work; say how many seconds it took, or if `memory`, how many megabytes it held at its peak."""
+    if not memory:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start, math.nan
+    tracing = tracemalloc.is_tracing()
+    if not tracing:
+        tracemalloc.start()
+    try:
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        work()
+        return math.nan, (tracemalloc.get_traced_memory()[1] - before) / 1e6
+    finally:
+        if not tracing:
+            tracemalloc.stop()

@@ -1,0 +1,333 @@
+"""Any consensus of annotations, and any classifier that learns to tell its clusters by the items' features.
+
+The baseline "KCC + LR" of Chen et al. (2018), Crowdclustering with Partition Labels, for any two estimators:
+
+1. The consensus model finds the clusters of the annotated items. It sees no features.
+2. The classifier learns these clusters from the features, and answers for all other items. It sees no annotations.
+
+Decided here
+------------
+Annotated items keep the cluster that the consensus gave them, whatever the classifier thinks of it. Clusters, or names
+of classes, are the consensus model's, in its order. Where it finds one cluster only there is nothing to learn, and
+every item is of that cluster.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations.canonical import arrange
+from consilience.annotations.given import values_of_missing
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, Names, RandomSource, Self
+from consilience.errors import InputError, UnannotatedWarning
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.parameters import check_random_state, shown
+from consilience.estimators.restoring import Axes
+from consilience.estimators.scoring import rates, score_of_clusters
+
+
+def _gives_probabilities(model: Any) -> bool:
+    if model.classifier is None:
+        return True
+    return hasattr(getattr(model, "classifier_", model.classifier), "predict_proba")
+
+
+class InductiveConsensus(CrowdEstimator):
+    """A consensus of annotations that also answers for items without any, by their features.
+
+    Parameters
+    ----------
+    consensus : estimator
+        Any model of the package that needs no features, such as ``KCC(5)``.
+    classifier : estimator, optional
+        Any classifier of scikit-learn's kind, or a `Pipeline` that ends with one. Default: logistic regression on
+        standardised features.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+        Of the consensus and the classifier, where theirs is None.
+
+    Attributes
+    ----------
+    labels_ : ndarray, shape (n_items,)
+        Cluster of each item: the consensus model's, and for items that nobody annotated the classifier's. Numbers, or
+        names of classes if the consensus model answers in these.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        Probability of each cluster, of the same two; 0 or 1 where the classifier gives no probabilities.
+    n_clusters_ : int
+        Of the consensus model.
+    items_ : Index, shape (n_items,)
+    annotators_ : DataFrame, one row an annotator
+        The consensus model's.
+    consensus_, classifier_ : fitted estimators
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Raises
+    ------
+    InputError
+        On `fit`, for features and annotations that do not fit each other, or what is no such estimator.
+
+    References
+    ----------
+    Chen, Chang, Castaldi, Cho, Hobbs & Dy (2018). Crowdclustering with Partition Labels. AISTATS, PMLR 84.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from consilience.consensus import KCC
+    >>> from consilience.semisupervised import InductiveConsensus
+    >>> from consilience.simulation import simulate_experts
+    >>> X, species = load_iris(return_X_y=True)
+    >>> experts = simulate_experts(species, random_state=0)
+    >>> annotated, new = np.arange(0, 150, 2), np.arange(1, 150, 2)
+    >>> model = InductiveConsensus(KCC(3), random_state=0).fit(X[annotated], experts[annotated])
+    >>> model.predict(X[new]).shape
+    (75,)
+    """
+
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {"_codes": ("items",)}
+
+    def __init__(
+        self, consensus: Any = None, classifier: Any = None, *, verbose: Flag = False, random_state: RandomSource = None
+    ) -> None:
+        self.consensus = consensus
+        self.classifier = classifier
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
+        """Fit the consensus to the annotations, then the classifier to the consensus.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+            Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
+            position.
+        y : what the consensus model reads
+            Items of X without annotations get the classifier's answer.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        InductiveConsensus
+
+        Raises
+        ------
+        InputError
+            Features and annotations that do not fit each other, or what is no such estimator.
+        """
+        self._check_parameters()
+        self._require_annotations(X, y)
+        features = self._features(X, reset=True)
+        self.consensus_, classifier = self._estimators()
+        labels = isinstance(self.consensus_, LabelAggregator)
+        self._missing = values_of_missing(missing)
+        read = self._labels_beside(X, y, missing) if labels else self._judgements(X, y, missing)
+        with warnings.catch_warnings(), self._progress():
+            warnings.simplefilter("ignore", UnannotatedWarning)  # the classifier answers for such items
+            self.consensus_.fit(read)
+        self.items_, self.n_clusters_ = read.items, self.consensus_.n_clusters_
+        self.annotators_ = self.consensus_.annotators_
+        codes = np.asarray(self.consensus_._cluster_codes())
+        known = (codes >= 0) & (read.summary().annotators_per_item.to_numpy() > 0)
+        if len(np.unique(codes[known])) < 2:
+            classifier = DummyClassifier(strategy="most_frequent")
+        arranged = arrange(read, features)
+        order = arranged.items
+        taught, asked = order[known[order]], order[~known[order]]
+        self.classifier_ = classifier.fit(features[taught], codes[taught])
+        self.responsibilities_ = np.array(self.consensus_.responsibilities_)
+        self._codes = codes.copy()
+        if len(asked):
+            self._codes[asked] = self.classifier_.predict(features[asked])
+            self.responsibilities_[asked] = self._probabilities(features[asked])
+        self.labels_ = self._named(self._codes)
+        self._rates, self._rated = rates(arranged.said, self.responsibilities_[order]), arranged.said.annotators
+        return self
+
+    def predict(self, X: FeaturesLike) -> np.ndarray:
+        """Cluster of items by their features alone, as the classifier says.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_items,)
+            Numbers of clusters, or names of classes.
+
+        Raises
+        ------
+        InputError
+            Features that are not finite.
+        """
+        check_is_fitted(self)
+        return self._named(np.asarray(self.classifier_.predict(self._features(X, reset=False))))
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
+        """Probability of each cluster of items by their features alone, as the classifier says.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_items, n_clusters_)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite.
+        """
+        check_is_fitted(self)
+        return self._probabilities(self._features(X, reset=False))
+
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
+        """Mean log probability of what annotators say of other items, by the items' features.
+
+        Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
+        `consilience.selection.compare` says more, such as by how much a model leads.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : annotations, as for `fit`
+            An annotator who was not fitted is foreseen as the crowd.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a judgement of two items, at most 0.
+
+        Raises
+        ------
+        InputError
+            Nobody judged two of the items.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_rates"):
+            raise InputError(
+                "This InductiveConsensus was saved by an earlier version, which kept nothing to score by; fit it again."
+            )
+        of_item = self._probabilities(self._features(X, reset=False))
+        return score_of_clusters(self._judgements(X, y, missing), of_item, self._rates, self._rated)
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items belong together.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict, as the consensus model does; it knows nothing of features. Default: that both
+            items are in the same cluster, by `responsibilities_`.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        if annotator is not None:
+            found: float | np.ndarray = self.consensus_.predict_same(item_a, item_b, annotator=annotator)
+            return found
+        same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
+        return float(same[0]) if one else same
+
+    def _depends_on_scale(self) -> bool:
+        """No: the consensus sees no features, and the default classifier standardises them."""
+        return False
+
+    def _cluster_codes(self) -> Int[np.ndarray, " items"]:
+        codes: np.ndarray = self._codes
+        return codes
+
+    def _cluster_names(self) -> pd.Index:
+        names: pd.Index = self.consensus_._cluster_names()
+        return names
+
+    def _named(self, codes: Int[np.ndarray, " items"]) -> np.ndarray:
+        """Clusters as the consensus model calls them."""
+        if isinstance(self.consensus_, LabelAggregator):
+            return np.asarray(self.consensus_.classes_)[codes]
+        return codes.astype(np.intp)
+
+    def _probabilities(self, features: Float[np.ndarray, "items features"]) -> Float[np.ndarray, "items clusters"]:
+        """Of the classifier, a column for each cluster; those that it never met have none."""
+        found = np.zeros((len(features), self.n_clusters_))
+        if hasattr(self.classifier_, "predict_proba"):
+            found[:, self.classifier_.classes_] = self.classifier_.predict_proba(features)
+        else:
+            found[np.arange(len(features)), self.classifier_.predict(features)] = 1.0
+        return found
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        consensus, classifier = self.consensus, self.classifier
+        if not isinstance(consensus, CrowdEstimator) or _reads_features(consensus):
+            raise InputError(
+                "The 'consensus' parameter of InductiveConsensus must be an estimator of the package that needs no "
+                f"features, such as KCC(5). Got {shown(consensus)} instead."
+            )
+        consensus._check_parameters()
+        methods = (hasattr(classifier, name) for name in ("fit", "predict", "get_params"))
+        if classifier is not None and not all(methods):
+            raise InputError(
+                "The 'classifier' parameter of InductiveConsensus must be None or a classifier of scikit-learn's kind. "
+                f"Got {shown(classifier)} instead."
+            )
+
+    def _estimators(self) -> tuple[Any, Any]:
+        """Unfitted copies of the consensus model and the classifier."""
+        classifier = self.classifier
+        if classifier is None:
+            classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        copies = clone(self.consensus), clone(classifier)
+        if self.random_state is not None:
+            rng = check_random_state(self.random_state)
+            for copy in copies:
+                _seed(copy, rng)
+        return copies
+
+
+def _reads_features(estimator: CrowdEstimator) -> bool:
+    """Whether `fit` needs annotations beside its first argument."""
+    return bool(estimator.__sklearn_tags__().target_tags.required)
+
+
+def _seed(estimator: Any, rng: np.random.RandomState) -> None:
+    """Give a seed to all that draw at random and have none."""
+    draws = [
+        name
+        for name, value in sorted(estimator.get_params(deep=True).items())
+        if value is None and name.rsplit("__", 1)[-1] == "random_state"
+    ]
+    estimator.set_params(**{name: int(rng.randint(2**31 - 1)) for name in draws})

@@ -1,0 +1,167 @@
+"""ITMLClustering: the estimator over `consilience.semisupervised.itml`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from consilience.annotations import Pairs
+from consilience.annotations.types import Count, Flag, Integer, Literal, RandomSource, Real
+from consilience.estimators.pairs import KMeansInMetric
+from consilience.estimators.parameters import is_number, require
+from consilience.semisupervised.constraints import Constraints
+from consilience.semisupervised.itml import (
+    PRIORS,
+    SAME_FEATURES,
+    Problem,
+    distances,
+    divergence,
+    first_metric,
+    percentiles,
+    run,
+)
+
+
+class ITMLClustering(KMeansInMetric):
+    """k-means in a learned metric, in which pairs put together are near and pairs told apart far.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+    slack : float, default=0.1
+        γ: what it costs to give in to a judgement. Small where people err, large where they do not.
+    prior : {"scale", "identity", "covariance"}, default="scale"
+        The metric from which to stray as little as possible: that of features of variance 1; the plain distance; the
+        inverse of the covariance.
+    n_init : int, default=10
+        Starts of k-means.
+    max_pairs : int, optional
+        Of more judgements, so many at random are used. Without it, more than a million are refused.
+    max_iter : int, default=1000
+        Passes over the pairs.
+    tol : float, default=1e-2
+        The passes end when multipliers change by less than this share of their sum.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        1 for the item's cluster, else 0.
+    n_clusters_ : int
+    cluster_centers_ : ndarray, shape (n_clusters_, n_features)
+        In the space of the features.
+    metric_ : ndarray, shape (n_features, n_features)
+        A, positive definite.
+    components_ : ndarray, shape (n_features, n_features)
+        L with A = Lᵀ L; `transform` gives X Lᵀ.
+    bounds_ : tuple of float
+        u and l.
+    multipliers_ : ndarray, shape (n_pairs_,)
+        λ; 0 where a pair would keep its bound without being asked.
+    items_ : Index, shape (n_items,)
+    annotators_ : DataFrame, one row an annotator
+        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
+        sensitivity, of pairs of one cluster; specificity, of pairs of two.
+    n_pairs_, n_contradicted_ : int
+        Pairs used; pairs on which judgements differ.
+    notes_ : list of str
+        What was contradicted or left out: sentences.
+    objective_ : float
+        D(A, A_0) + Σ_c γ_c d(ξ_c, b_c); lower is better.
+    inertia_ : float
+        Of k-means, in the metric.
+    n_iter_ : int
+    converged_ : bool
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Davis, Kulis, Jain, Sra & Dhillon (2007). Information-Theoretic Metric Learning. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from consilience.metrics import nmi
+    >>> from consilience.semisupervised import ITMLClustering
+    >>> from consilience.simulation import simulate_pairs
+    >>> X, species = load_iris(return_X_y=True)
+    >>> pairs = simulate_pairs(species, 3, 100, 0.85, random_state=0)
+    >>> model = ITMLClustering(3, random_state=0).fit(X, pairs)
+    >>> round(nmi(species, model.labels_), 2)
+    0.86
+    """
+
+    _unsettled = "The multipliers still moved after max_iter={} passes."
+
+    def __init__(
+        self,
+        n_clusters: Count = 2,
+        *,
+        slack: Real = 0.1,
+        prior: Literal["scale", "identity", "covariance"] = "scale",
+        n_init: Integer = 10,
+        max_pairs: Integer | None = None,
+        max_iter: Integer = 1000,
+        tol: Real = 1e-2,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.slack = slack
+        self.prior = prior
+        self.n_init = n_init
+        self.max_pairs = max_pairs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _depends_on_scale(self) -> bool:
+        """Not where the metric begins with the variances of the features."""
+        return bool(self.prior == "identity")
+
+    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
+        constraints = Constraints.of(pairs)
+        problem, left_out = self._problem(features, constraints, rng)
+        trace = run(problem, max_iter=int(self.max_iter), tol=float(self.tol))
+        self._set_metric(trace.state.metric)
+        self._cluster(features, rng)
+        self.n_pairs_, self.n_contradicted_ = len(problem.sign), constraints.n_contradicted
+        self.multipliers_, self.objective_ = trace.state.multiplier, divergence(trace.state, problem)
+        self.n_iter_, self.converged_ = trace.n_iter, trace.converged
+        return constraints.notes + left_out
+
+    def _problem(
+        self, features: np.ndarray, constraints: Constraints, rng: np.random.RandomState
+    ) -> tuple[Problem, list[str]]:
+        """Pairs that have a distance; and a note of those that have none."""
+        metric = first_metric(features, self.prior)
+        self.bounds_ = percentiles(features, metric, rng)
+        difference = features[constraints.item_a] - features[constraints.item_b]
+        away = distances(difference, metric)
+        kept = away > SAME_FEATURES * self.bounds_[1]
+        must = constraints.must[kept]
+        problem = Problem(
+            difference=difference[kept],
+            sign=np.where(must, 1.0, -1.0),
+            first_bound=np.where(must, *self.bounds_),
+            slack=self.slack * constraints.weight[kept],
+            first_metric=metric,
+        )
+        n = int((~kept).sum())
+        note = [f"{n} pairs are of items with the same features, which no metric tells apart: they are left out."]
+        return problem, note if n else []
+
+    def _set_metric(self, metric: np.ndarray) -> None:
+        self.metric_ = metric
+        values, vectors = np.linalg.eigh(metric)
+        self.components_ = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require(self, "slack", "a positive float", is_number(self.slack))
+        known = isinstance(self.prior, str) and self.prior in PRIORS
+        require(self, "prior", "'scale', 'identity' or 'covariance'", known)

@@ -1,0 +1,342 @@
+"""The estimators of `multiple_views`: Chang et al. (2017), MCVC, and MECC, which is MCVC with one view."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy.special import softmax
+
+from consilience.annotations.base import Annotations
+from consilience.annotations.canonical import arrange
+from consilience.annotations.given import values_of_missing
+from consilience.annotations.types import (
+    AnnotationsLike,
+    Count,
+    FeaturesLike,
+    Flag,
+    Integer,
+    Literal,
+    Missing,
+    RandomSource,
+    Real,
+    Reals,
+    Self,
+)
+from consilience.errors import InputError
+from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
+from consilience.estimators.views import ViewEstimator
+from consilience.inference.iterate import UnsettledWarning
+from consilience.inference.pair_evidence import PairEvidence
+from consilience.inference.threads import one_blas_thread
+from consilience.semisupervised import mcvc as multiple_views
+from consilience.semisupervised.mcvc import Prior, Problem, State
+
+MOST_VIEWS = 10  # that "auto" allows
+LARGEST_VIEWS = 1000  # that may be asked for
+N_DRAWS = 100  # of the weights, over which predictions are averaged
+
+
+class _UncertainExperts(ViewEstimator):
+    """What MCVC and MECC share: all but the number of views."""
+
+    _does_without_features = True
+
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features), or None
+            Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
+            its index, an array by position. Without features (None) the judgements alone tell the clusters apart.
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+            Judgements of pairs. A grouping judges every two of its items; they are never listed.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Features and annotations that do not fit each other, annotations without judgements, or a wrong parameter.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The kept restart still improved after `max_iter` sweeps.
+        """
+        self._check_parameters()
+        self._require_annotations(X, y)
+        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
+            delattr(self, name)
+        features = None if X is None else self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
+        said = self._judgements(X, y, missing)
+        features = np.empty((len(said), 0)) if features is None else features
+        arranged = arrange(said, features)
+        evidence = PairEvidence.of(arranged.said, implied=self.implied_pairs)
+        if not evidence.n_pairs.sum():
+            raise InputError(
+                f"{type(self).__name__} needs judgements of pairs; the annotations hold none (n_samples={len(said)})."
+            )
+        prior = Prior(self._stick_concentration(), *map(float, self.reliability_prior))
+        problem = Problem.of(features[arranged.items], evidence, prior, min(self.n_clusters, len(said)))
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        with one_blas_thread(), self._progress():
+            trace, self.restart_bounds_ = multiple_views.run(
+                problem,
+                self._n_views(evidence.n_annotators),
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                tol=float(self.tol),
+                rng=rng,
+            )
+        if not trace.converged:
+            warnings.warn(f"{type(self).__name__}: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
+        self.lower_bounds_ = np.array(trace.lower_bounds)
+        self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
+        self._read_off(trace.state, evidence, arranged.said)
+        self._restore(arranged)
+        return self
+
+    def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
+        """Mean over draws from q(W)."""
+        mean, deviation = self._weights[view]
+        draws = np.random.default_rng(0).normal(size=(N_DRAWS, *mean.shape))
+        total = np.zeros((len(features), mean.shape[1]))
+        for draw in draws:
+            weights = mean + deviation * draw
+            total += softmax(features @ weights[:-1] + weights[-1], axis=1)
+        return total
+
+    def _n_views(self, n_annotators: int) -> int:
+        """Views to begin with."""
+        return 1
+
+    def _stick_concentration(self) -> float:
+        """γ."""
+        return 1.0
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require(self, "n_clusters", "a positive int", is_whole(self.n_clusters, 1))
+        prior = self.reliability_prior
+        two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
+        require(self, "reliability_prior", "two positive numbers", two)
+        require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
+        require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
+        require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
+        require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
+
+    def _read_off(self, state: State, evidence: PairEvidence, said: Annotations) -> None:
+        """Views and annotators."""
+        phi, judged = state.phi[:, 0], evidence.n_pairs > 0
+        share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
+        kept = self._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, said)
+        mean, deviation = state.weights.mean, np.exp(state.weights.log_variance / 2)
+        self._weights = [(mean[:, :, view], deviation[:, :, view]) for view in kept]
+        own = self.view_probabilities_
+        self.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index)
+
+
+class MCVC(_UncertainExperts):
+    """Several clusterings of the same items, each told from the features and held by some of the annotators.
+
+    Annotators judge whether two items belong together, rightly or wrongly, each by one of several views. How many
+    views there are, and who holds which, is found out.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters of each view, at most; those that own no item are left out.
+    max_views : "auto" or int, default="auto"
+        Views to begin with, of which those that nobody holds are left out. "auto": half the annotators, at most 10.
+    reliability_prior : (float, float), default=(10.0, 1.0)
+        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+    stick_concentration : float, default=1.0
+        γ: the larger, the more views.
+    implied_pairs : {"all", "independent"}, default="all"
+        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        are "independent": m - 1 for m items.
+    n_init : int, default=50
+        Restarts; the one with the highest bound is kept.
+    max_iter : int, default=500
+        Sweeps of a restart.
+    tol : float, default=1e-6
+        A restart has converged when the bound gains less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    views_ : DataFrame, one row a view, the most held first
+        n_annotators, weight (shares of annotators expected, sum to 1), n_clusters.
+    view_labels_ : DataFrame of int, shape (n_items, n_views)
+        Cluster of each item in each view, numbered by falling size.
+    view_responsibilities_ : list of ndarray, shapes (n_items, clusters of the view)
+    labels_, responsibilities_, n_clusters_ :
+        Of the first view.
+    view_probabilities_ : DataFrame, shape (n_annotators, n_views)
+        Probability that an annotator holds a view.
+    annotators_ : DataFrame, one row an annotator
+        n_pairs (judged, or what `implied_pairs` counts), view (the most probable), sensitivity and specificity
+        (posterior means), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
+    items_ : Index, shape (n_items,)
+    lower_bound_ : float
+        Bound on ln p(judgements | features), nats, of the kept restart.
+    lower_bounds_ : ndarray
+        The same after each of its last sweeps, which it made alone.
+    restart_bounds_ : ndarray, shape (n_init,)
+        The bound at which each restart was compared with the others.
+    n_iter_, converged_, n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017). Multiple Clustering Views from Multiple Uncertain Experts. ICML.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from consilience import Groupings
+    >>> from consilience.semisupervised import MCVC
+    >>> blocks = pd.MultiIndex.from_product([["red", "blue"], ["round", "square"], range(6)]).to_frame()
+    >>> items = [f"{colour} {shape} {number}" for colour, shape, number in blocks.index]
+    >>> sorts = pd.DataFrame({"Ann": blocks[0], "Bob": blocks[0], "Cem": blocks[1], "Dia": blocks[1]})
+    >>> model = MCVC(n_clusters=2, random_state=0).fit(None, Groupings.from_matrix(sorts.to_numpy(), items=items))
+    >>> len(model.views_), model.annotators_["view"].tolist()
+    (2, [0, 0, 1, 1])
+    """
+
+    def __init__(
+        self,
+        n_clusters: Count = 8,
+        *,
+        max_views: Literal["auto"] | Integer = "auto",
+        reliability_prior: Reals = (10.0, 1.0),
+        stick_concentration: Real = 1.0,
+        implied_pairs: Literal["all", "independent"] = "all",
+        n_init: Integer = 50,
+        max_iter: Integer = 500,
+        tol: Real = 1e-6,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.max_views = max_views
+        self.reliability_prior = reliability_prior
+        self.stick_concentration = stick_concentration
+        self.implied_pairs = implied_pairs
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        auto = isinstance(self.max_views, str) and self.max_views == "auto"
+        views = auto or is_whole(self.max_views, 1, LARGEST_VIEWS)
+        require(self, "max_views", f"'auto' or an int from 1 to {LARGEST_VIEWS}", views)
+        require(self, "stick_concentration", "a positive number", is_number(self.stick_concentration))
+
+    def _n_views(self, n_annotators: int) -> int:
+        return min(math.ceil(n_annotators / 2), MOST_VIEWS) if self.max_views == "auto" else self.max_views
+
+    def _stick_concentration(self) -> float:
+        return float(self.stick_concentration)
+
+
+class MECC(_UncertainExperts):
+    """One clustering told from the features, on which all annotators judge pairs, each as reliable as they are.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters at most; those that own no item are left out.
+    reliability_prior : (float, float), default=(10.0, 1.0)
+        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+    implied_pairs : {"all", "independent"}, default="independent"
+        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        are "independent": m - 1 for m items.
+    n_init : int, default=50
+        Restarts; the one with the highest bound is kept.
+    max_iter : int, default=500
+        Sweeps of a restart.
+    tol : float, default=1e-6
+        A restart has converged when the bound gains less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+    n_clusters_ : int
+    annotators_ : DataFrame, one row an annotator
+        n_pairs (judged, or what `implied_pairs` counts), sensitivity and specificity (posterior means), weight
+        (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts). `view` is 0.
+    views_, view_labels_, view_responsibilities_, view_probabilities_ : as in MCVC, with one view.
+    items_, lower_bound_, lower_bounds_, restart_bounds_, n_iter_, converged_ : as in MCVC
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017). Clustering from Multiple Uncertain Experts. AISTATS.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from consilience.metrics import nmi
+    >>> from consilience.semisupervised import MECC
+    >>> from consilience.simulation import simulate_pairs
+    >>> X, species = load_iris(return_X_y=True)
+    >>> judged = simulate_pairs(species, n_annotators=3, pairs_each=200, accuracy=[0.95, 0.85, 0.75], random_state=0)
+    >>> model = MECC(n_clusters=3, random_state=0).fit((X - X.mean(0)) / X.std(0), judged)
+    >>> nmi(species, model.labels_) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: Count = 8,
+        *,
+        reliability_prior: Reals = (10.0, 1.0),
+        implied_pairs: Literal["all", "independent"] = "independent",
+        n_init: Integer = 50,
+        max_iter: Integer = 500,
+        tol: Real = 1e-6,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.reliability_prior = reliability_prior
+        self.implied_pairs = implied_pairs
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+
+
+def _annotators(state: State, evidence: PairEvidence, view_probability: np.ndarray) -> pd.DataFrame:
+    sensitivity, specificity = (right[:, 0, 0] / right[:, 0].sum(-1) for right in state.right)
+    same, apart = multiple_views.pair_weights(state)
+    table = {
+        "n_pairs": np.rint(evidence.n_pairs).astype(int),
+        "view": view_probability.argmax(1),
+        "sensitivity": sensitivity,
+        "specificity": specificity,
+        "weight": (same - apart)[:, 0],
+    }
+    return pd.DataFrame(table)

@@ -1,0 +1,231 @@
+"""The estimator of `constrained_kmeans`: Bilenko, Basu & Mooney (2004), MPCKMeans."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float, Int
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations import Pairs
+from consilience.annotations.types import ArrayLike, Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
+from consilience.errors import InputError
+from consilience.estimators.pairs import PairwiseClustering
+from consilience.estimators.parameters import is_auto, is_number, is_numbers, is_one_of, require
+from consilience.inference.iterate import Trace, restarts, spawn_seeds
+from consilience.inference.pair_reliability import independent_share, log_odds
+from consilience.semisupervised import mpckmeans as core
+from consilience.semisupervised.constraints import Constraints, entailed
+
+METRICS = ("diagonal", "full", None)
+REWEIGHTINGS = 2
+ASSUMED = 0.8  # accuracy of annotators before there are clusters
+ENTAILED = 4  # pairs that may follow from those given, for each
+
+
+class MPCKMeans(PairwiseClustering):
+    """k-means with must-links, cannot-links and a learned metric, for contradictory crowds.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+    metric : {"diagonal", "full", None}, default="diagonal"
+        What is learned: a weight of each feature; a matrix; nothing (PCKMeans; the scale of the features then matters).
+    metric_per_cluster : bool, default=False
+        Whether each cluster has a metric of its own.
+    weight : "auto" or float, default="auto"
+        What a violated judgement costs. "auto": by its annotator's sensitivity and specificity, which are estimated.
+        A number: w of the paper, the same for all judgements.
+    closure : bool, default=False
+        Whether pairs that follow from must-links are added where nothing contradicts them and they are no more than
+        four for each one given.
+    init : "auto" or array of shape (n_clusters, n_features), default="auto"
+        First centroids. "auto": from neighbourhoods, and from the directions that pairs point out.
+    n_init : int, default=4
+        Starts; the one with the lowest objective is kept.
+    max_pairs : int, optional
+        Of more judgements, so many at random are used. Without it, more than a million are refused.
+    max_iter : int, default=100
+        Sweeps of a run.
+    tol : float, default=1e-6
+        A run has converged when the objective falls by less than this share of its size.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        1 for the item's cluster, else 0.
+    n_clusters_ : int
+        Clusters that own an item.
+    cluster_centers_ : ndarray, shape (n_clusters_, n_features)
+    metric_ : ndarray, shape (n_features, n_features), or (n_clusters_, n_features, n_features) if per cluster
+        A.
+    items_ : Index, shape (n_items,)
+    annotators_ : DataFrame, one row an annotator
+        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
+        sensitivity, of pairs of one cluster; specificity, of pairs of two.
+    n_pairs_ : int
+        Constraints: pairs with a net majority.
+    n_contradicted_ : int
+        Pairs on which judgements differ.
+    n_violated_ : int
+        Constraints that the clusters violate.
+    notes_ : list of str
+        What was contradicted or left out: sentences.
+    objective_ : float
+        J; lower is better.
+    objectives_ : ndarray, shape (n_iter_,)
+        After each sweep of the last run.
+    n_iter_ : int
+    converged_ : bool
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Bilenko, Basu & Mooney (2004). Integrating Constraints and Metric Learning in Semi-Supervised Clustering. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from consilience.metrics import nmi
+    >>> from consilience.semisupervised import MPCKMeans
+    >>> from consilience.simulation import simulate_pairs
+    >>> X, species = load_iris(return_X_y=True)
+    >>> pairs = simulate_pairs(species, 3, 100, 0.85, random_state=0)
+    >>> model = MPCKMeans(3, random_state=0).fit(X, pairs)
+    >>> round(nmi(species, model.labels_), 2)
+    0.92
+    """
+
+    _unsettled = "The objective still fell after max_iter={} sweeps."
+
+    def __init__(
+        self,
+        n_clusters: Count = 2,
+        *,
+        metric: Literal["diagonal", "full", None] = "diagonal",
+        metric_per_cluster: Flag = False,
+        weight: Literal["auto"] | Real = "auto",
+        closure: Flag = False,
+        init: Literal["auto"] | ArrayLike = "auto",
+        n_init: Integer = 4,
+        max_pairs: Integer | None = None,
+        max_iter: Integer = 100,
+        tol: Real = 1e-6,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.metric_per_cluster = metric_per_cluster
+        self.weight = weight
+        self.closure = closure
+        self.init = init
+        self.n_init = n_init
+        self.max_pairs = max_pairs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
+        """Cluster of new items: the nearest centroid, in its metric.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+            Fitted items may come out otherwise than in `labels_`, to which constraints contribute.
+        """
+        check_is_fitted(self)
+        return core.nearest(self._features(X, reset=False), self.cluster_centers_, core.Metric(*self._metric)).argmin(1)
+
+    def _depends_on_scale(self) -> bool:
+        """Not where the metric is learned, which begins with the variances of the features."""
+        return self.metric is None
+
+    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
+        trace = self._best(features, pairs, rng)
+        self._read_off(trace.state)
+        self.objectives_ = -np.array(trace.lower_bounds)
+        self.objective_, self.n_iter_, self.converged_ = -trace.lower_bound, trace.n_iter, trace.converged
+        constraints = Constraints.of(pairs)
+        self.n_pairs_, self.n_contradicted_ = constraints.n_pairs, constraints.n_contradicted
+        apart = self.labels_[constraints.item_a] != self.labels_[constraints.item_b]
+        self.n_violated_ = int((apart == constraints.must).sum())
+        return constraints.notes
+
+    def _best(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> Trace[core.State]:
+        """Run from all starts, then weigh the annotators by the best."""
+        auto = isinstance(self.weight, str)
+        assumed = np.log(ASSUMED / (1 - ASSUMED)) if auto else float(self.weight)
+        share = independent_share(pairs) if auto else np.ones(pairs.n_rows)
+        problem = self._problem(features, pairs, assumed * share)
+        starts = self._starts(problem, rng)
+        if auto:
+            problem = core.priced(problem, core.init(starts[0], core.unconstrained(problem)))
+        traces = restarts(lambda start: self._run(core.init(start, problem), problem), [(start,) for start in starts])
+        best = min(traces, key=lambda trace: -trace.lower_bound)
+        for _ in range(REWEIGHTINGS if auto and pairs.n_rows else 0):
+            state = best.state
+            without_constraints = core.nearest(features, state.centres, state.metric).argmin(1)
+            problem = self._problem(features, pairs, share * log_odds(pairs, without_constraints))
+            problem = core.priced(problem, state)
+            best = self._run(state, problem)
+        return best
+
+    def _run(self, first: core.State, problem: core.Problem) -> Trace[core.State]:
+        return core.run(first, problem, max_iter=int(self.max_iter), tol=float(self.tol))
+
+    def _problem(self, features: np.ndarray, pairs: Pairs, worth: np.ndarray) -> core.Problem:
+        constraints = Constraints.of(pairs, worth)
+        if self.closure:
+            constraints = entailed(constraints, ENTAILED * constraints.n_pairs)
+        return core.Problem.of(features, constraints, int(self.n_clusters), self.metric, bool(self.metric_per_cluster))
+
+    def _starts(self, problem: core.Problem, rng: np.random.RandomState) -> list[Int[np.ndarray, " items"]]:
+        if not isinstance(self.init, str):
+            return [core.assigned(self._given_centres(problem), problem)]
+        seeds = spawn_seeds(rng, self.n_init)
+        first = core.start_from_neighbourhoods(problem, seeds[0])
+        rest = seeds if first is None else seeds[1:]
+        return ([] if first is None else [first]) + [core.start_from_pairs(problem, seed) for seed in rest]
+
+    def _given_centres(self, problem: core.Problem) -> Float[np.ndarray, "clusters features"]:
+        wanted = (problem.n_clusters, problem.features.shape[1])
+        try:
+            centres = np.asarray(self.init, dtype=float)
+        except (TypeError, ValueError):
+            require(self, "init", f"'auto' or finite centroids of shape {wanted}", False)
+        if centres.shape != wanted or not np.isfinite(centres).all():
+            raise InputError(
+                f"The 'init' parameter of MPCKMeans must be 'auto' or finite centroids of shape {wanted}. Got an array "
+                f"of shape {centres.shape} instead."
+            )
+        return centres
+
+    def _read_off(self, state: core.State) -> None:
+        """Set clusters, centroids and metric."""
+        kept = self._set_clusters(state.labels)
+        self.cluster_centers_ = state.centres[kept]
+        root, log_det = state.metric.root, state.metric.log_det
+        own = len(root) > 1
+        self._metric = (root[kept], log_det[kept]) if own else (root, log_det)
+        metric = [np.diag(one**2) if one.ndim == 1 else one @ one.T for one in self._metric[0]]
+        self.metric_ = np.stack(metric) if self.metric_per_cluster else metric[0]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require(self, "metric", "'diagonal', 'full' or None", is_one_of(self.metric, (None, *METRICS)))
+        for name in ("metric_per_cluster", "closure"):
+            require(self, name, "True or False", isinstance(getattr(self, name), bool | np.bool_))
+        auto = isinstance(self.weight, str) and self.weight == "auto"
+        require(self, "weight", "'auto' or a float of at least 0", auto or is_number(self.weight, zero=True))
+        known = is_auto(self.init) or is_numbers(self.init)
+        require(self, "init", "'auto' or an array of centroids", known)

@@ -1,0 +1,605 @@
+"""The estimator of `partition_labels`: Chen et al. (2018), Crowdclustering with Partition Labels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.sparse import coo_array, csr_array
+from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.annotations import Groupings
+from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.given import values_of_missing
+from consilience.annotations.types import (
+    AnnotationsLike,
+    FeaturesLike,
+    Flag,
+    Integer,
+    Literal,
+    Missing,
+    Name,
+    Names,
+    NumberOfClusters,
+    RandomSource,
+    Real,
+    Self,
+)
+from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.parameters import (
+    check_random_state,
+    is_auto,
+    is_number,
+    is_one_of,
+    is_whole,
+    require,
+    require_number_of_clusters,
+)
+from consilience.estimators.restoring import Axes
+from consilience.inference import Trace
+from consilience.inference.confusion import confusion_prior
+from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
+from consilience.inference.softmax import posteriors, with_offset
+from consilience.semisupervised import mapping, prior_variance
+from consilience.semisupervised.partition_label_model import (
+    Evidence,
+    Prior,
+    Problem,
+    State,
+    expected_accuracy,
+    label_evidence,
+    label_probability,
+    merge,
+    merge_to,
+    run,
+)
+
+MAX_CLUSTERS = 50
+SEARCH_ITEMS = 5000  # the prior variance is chosen on at most so many items
+
+Start = Callable[[Evidence, Prior, int, int], State]
+
+
+class PartitionLabelModel(CrowdEstimator):
+    """Clusters that explain the partition labels of several annotators and can be told from the features.
+
+    Finds the number of clusters, the hyperplanes between them, and for every annotator which clusters each label
+    stands for. Standardise the features first, for example in a `Pipeline`.
+
+    Parameters
+    ----------
+    n_clusters : "auto" or int, default="auto"
+        Number of clusters. "auto" finds it. Of a number, clusters are joined until so many own items, each time two of
+        whose joining the bound suffers least; a warning says where the annotations do not tell so many apart.
+    max_clusters : int, optional
+        Upper bound K on the number of clusters; at most the number of items. Default: 50, or the number of items if
+        that is smaller.
+    prior_variance : "auto" or float, default="auto"
+        Variance σ² of the weights. "auto" chooses by the probability of annotations left out (3 folds over the labels
+        given, on at most 5000 items) among values that give the score of a typical item a prior variance of 1, 3, 10,
+        30 or 100: the smallest that is within a standard error of the best.
+    rich_get_richer : float, optional
+        Weight λ ≥ 0 of the term that favours large clusters. Default: 1 / (2 n_items σ²), the largest for which the
+        M-step is concave.
+    diagonal_concentration, off_diagonal_concentration : float, default=40.0 and 10.0
+        Dirichlet prior of what is said where label j is due: 40 (J - 1) for j and 10 for each other of J labels, so
+        that labels are expected to be right with probability 0.8.
+    init : {"features", "random"}, default="features"
+        How a restart begins: from a k-means clustering of the features into 0.8 K cells, or from small random weights
+        as in the paper. Without features always the latter.
+    merge : bool, default=True
+        Afterwards join clusters that no annotator tells apart, as long as the bound gains by it.
+    n_init : int, default=5
+        Restarts; the one with the highest bound is kept. One alone often ends in a lower bound, with more clusters than
+        there are; raise the number if the best of ``restart_bounds_`` was reached only once.
+    max_iter : int, default=500
+        Sweeps of a restart.
+    tol : float, default=1e-5
+        A restart has converged when the bound gains less than this share of its size.
+    n_jobs : int, optional
+        Restarts side by side, in threads, as in joblib.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        Probability of each cluster given the features and the labels of the item.
+    items_ : Index, shape (n_items,)
+        Names of the items.
+    n_clusters_ : int
+        Clusters that own an item.
+    coef_ : ndarray, shape (n_clusters_, n_features)
+    intercept_ : ndarray, shape (n_clusters_,)
+        ``X @ coef_.T + intercept_`` are the log-odds of the clusters; the intercept includes λ ‖w‖².
+    prior_variance_ : float
+        σ² in use.
+    prior_variance_search_ : DataFrame or None
+        Log probability of the annotations left out under each candidate; None if σ² was given.
+    annotators_ : DataFrame, one row an annotator
+        n_labels, n_groupings, n_groups, accuracy (share of the annotator's labels that the model predicts) and
+        expected_accuracy (posterior mean probability of the label that is due). The level of neither shows who sorts at
+        random: few labels hardly move the expected accuracy from 0.8, where the prior has it with the weight of
+        50 (J - 1) labels in each cluster, and clusters may follow groups at random. The mean of
+        `consilience.inspection.annotator_agreement` with the others is then about 0.
+    groupings_ : DataFrame, one row a grouping
+        n_labels, n_groups, accuracy and expected_accuracy of each (annotator, grouping).
+    annotator_mapping_ : DataFrame, one row a group
+        annotator, grouping, group, n_items, clusters (those that go by this label; empty if none) and probability
+        (the smallest of their q(t)).
+    mapping_probabilities_ : DataFrame, shape (n_groups, n_clusters_)
+        q(t): the probability that a cluster goes by a label.
+    label_probabilities_ : DataFrame, shape (n_groups, n_clusters_)
+        Probability that the annotator gives the label to an item of the cluster.
+    lower_bound_ : float
+        Bound on ln p(annotations, weights | features), nats, of the kept restart.
+    lower_bounds_ : ndarray, shape (n_iter_,)
+        The bound after each sweep of the kept restart; a merger with its sweeps counts as one.
+    restart_bounds_ : ndarray, shape (n_init,)
+        The bound that each restart reached, before merging.
+    n_iter_ : int
+    converged_ : bool
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Chen, Chang, Castaldi, Cho, Hobbs & Dy (2018). Crowdclustering with Partition Labels. AISTATS, PMLR 84.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from consilience.semisupervised import PartitionLabelModel
+    >>> from consilience.simulation import simulate_experts
+    >>> X, species = load_iris(return_X_y=True)
+    >>> experts = simulate_experts(species, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), PartitionLabelModel(random_state=0)).fit(X, experts)
+    >>> model[-1].n_clusters_
+    3
+    """
+
+    _does_without_features = True
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
+        "groupings_": ("groupings",),
+        "annotator_mapping_": ("groups",),
+        "mapping_probabilities_": ("groups",),
+        "label_probabilities_": ("groups",),
+    }
+
+    def __init__(
+        self,
+        n_clusters: NumberOfClusters = "auto",
+        max_clusters: Integer | None = None,
+        prior_variance: Literal["auto"] | Real = "auto",
+        rich_get_richer: Real | None = None,
+        diagonal_concentration: Real = 40.0,
+        off_diagonal_concentration: Real = 10.0,
+        init: Literal["features", "random"] = "features",
+        merge: Flag = True,
+        n_init: Integer = 5,
+        max_iter: Integer = 500,
+        tol: Real = 1e-5,
+        n_jobs: Integer | None = None,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
+    ):
+        self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.prior_variance = prior_variance
+        self.rich_get_richer = rich_get_richer
+        self.diagonal_concentration = diagonal_concentration
+        self.off_diagonal_concentration = off_diagonal_concentration
+        self.init = init
+        self.merge = merge
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features), or None
+            Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
+            position. Without features (None) the labels alone tell the clusters apart.
+        y : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
+            Partition labels. Items of X without annotations are clustered by their features.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        PartitionLabelModel
+
+        Raises
+        ------
+        InputError
+            Features and annotations that do not fit each other or carry no information, or a wrong parameter.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The kept restart still improved after `max_iter` sweeps.
+        AnnotationWarning
+            Other than as many clusters as were asked for own items.
+        """
+        self._check_parameters()
+        self._require_annotations(X, y)
+        features = None if X is None else self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
+        groupings = self._groupings(X, y, missing)
+        features = np.empty((len(groupings), 0)) if features is None else features
+        n_clusters = self._n_clusters(len(features))
+        _require_information(features, groupings)
+        arranged = arrange(groupings, features)
+        features, groupings = features[arranged.items], arranged.said
+        rng = check_random_state(self.random_state)
+
+        with self._progress():
+            self.prior_variance_search_ = None
+            if isinstance(self.prior_variance, str):
+                search = self._search_variance(features, groupings, n_clusters, rng)
+                self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
+            else:
+                self.prior_variance_ = float(self.prior_variance)
+            problem = Problem.of(features, groupings)
+            prior = self._prior(problem, self.prior_variance_)
+            best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
+        if not best.converged:
+            warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
+
+        self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
+        self.lower_bounds_ = np.array(best.lower_bounds)
+        self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
+        self._read_off(best.state, problem, evidence, prior, groupings)
+        self._restore(arranged)
+        self._warn_unless_as_many()
+        return self
+
+    def _warn_unless_as_many(self) -> None:
+        if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
+            warnings.warn(
+                f"{type(self).__name__} found {self.n_clusters_} clusters, where {self.n_clusters} were asked for: the "
+                "annotations and features do not tell so many apart.",
+                AnnotationWarning,
+                stacklevel=3,
+            )
+
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
+        """Most probable cluster of new items by their features.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite, or a model fitted without any.
+        """
+        return self._log_odds(X).argmax(1)
+
+    def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
+        """Probability of each cluster for new items by their features; (2), of the clusters found.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_items, n_clusters_)
+
+        Raises
+        ------
+        InputError
+            Features that are not finite, or a model fitted without any.
+        """
+        return softmax(self._log_odds(X), axis=1)
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items belong together.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator gives both items the same label, on average over the
+            annotator's groupings. Default: that both items are in the same cluster.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        if annotator is None:
+            same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
+        else:
+            same = self._same_label(a, b, annotator)
+        return float(same[0]) if one else same
+
+    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
+        """Mean log probability of the labels that known annotators give to other items, by the items' features.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+        y : Groupings, Labels or array, as for `fit`
+            Of annotators, groupings and groups that were fitted.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        float
+            Nats a label; higher is better.
+
+        Raises
+        ------
+        InputError
+            A group that was not fitted, or no labels at all.
+        """
+        posterior = self.predict_proba(X)
+        groupings = self._groupings(X, y, missing)
+        item, group = groupings.incidence.tocoo().coords
+        if not len(item):
+            raise InputError("None of these items has a label, so there is nothing to score.")
+        index = mapping.group_index(groupings)
+        place = self.label_probabilities_.index.get_indexer(index)
+        if (place[group] < 0).any():
+            annotator, grouping, name = index[group[np.argmax(place[group] < 0)]]
+            raise InputError(f"Group {name!r} of grouping {grouping!r} by annotator {annotator!r} was not fitted.")
+        probability = self.label_probabilities_.to_numpy()[place]
+        return float(_log_probability(item, group, posterior, probability).mean())
+
+    def annotator_groups(self, min_accuracy: float = 0.8) -> pd.DataFrame:
+        """Which annotators draw the same lines between the clusters; Table 4 of the paper.
+
+        Parameters
+        ----------
+        min_accuracy : float
+            Groupings that the model predicts less well are left out.
+
+        Returns
+        -------
+        DataFrame, a row for each distinction and naming
+            ``distinction`` (0, 1, …, the commonest first), ``clusters`` (the partition of the clusters, a tuple of
+            tuples), ``naming`` (the annotators' names of these parts), ``n_groupings`` and ``groupings`` (a list of
+            (annotator, grouping)). Rows of one distinction differ in the names alone.
+        """
+        check_is_fitted(self)
+        return mapping.same_distinctions(self.annotator_mapping_, self.groupings_["accuracy"], min_accuracy)
+
+    def _learned(
+        self, problem: Problem, prior: Prior, n_clusters: int, seeds: list[int]
+    ) -> tuple[Trace[State], list[Trace[State]], Evidence]:
+        """The best restart, all restarts, and the evidence that they met.
+
+        Where clusters were asked for and their number does not come of joining, runs begin with as many anew.
+        """
+        start, told = self._start(problem), None if is_auto(self.n_clusters) else int(self.n_clusters)
+        found = []
+        for most in dict.fromkeys([n_clusters, told or n_clusters]):
+            evidence = problem.evidence(problem.labels, most)
+            jobs = [(start, evidence, prior, most, seed) for seed in seeds]
+            traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
+            found.append((self._joined(traces, evidence, prior), traces, evidence))
+            if told in (None, len(_owners(found[-1][0].state, evidence, prior))):
+                return found[-1]
+        return found[-1]
+
+    def _joined(self, traces: list[Trace[State]], evidence: Evidence, prior: Prior) -> Trace[State]:
+        """The best restart, its clusters joined; of those that have as many clusters as were asked for, if any have."""
+
+        def owners(state: State) -> Int[np.ndarray, " owning"]:
+            return _owners(state, evidence, prior)
+
+        settings: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
+        told = None if is_auto(self.n_clusters) else int(self.n_clusters)
+        if told is not None:
+            traces = [trace for trace in traces if len(owners(trace.state)) >= told] or traces
+        best = max(traces, key=lambda trace: trace.lower_bound)
+        if self.merge:
+            best = merge(best, evidence, prior, fewest=told or 1, **settings)
+        return best if told is None else merge_to(best, told, owners, evidence, prior, **settings)
+
+    def _start(self, problem: Problem) -> Start:
+        from_features = self.init == "features" and problem.n_weights > 1
+        return problem.start_from_features if from_features else problem.start_at_random
+
+    def _run(self, start: Start, evidence: Evidence, prior: Prior, n_clusters: int, seed: int) -> Trace[State]:
+        first = start(evidence, prior, n_clusters, seed)
+        return run(first, evidence, prior, max_iter=self.max_iter, tol=self.tol)
+
+    def _prior(self, problem: Problem, variance: float) -> Prior:
+        limit = 1 / (2 * len(problem.design) * variance)
+        richness = limit if self.rich_get_richer is None else self.rich_get_richer
+        if richness > limit * (1 + 1e-12):
+            raise InputError(
+                f"The 'rich_get_richer' parameter of PartitionLabelModel must be at most {limit:.6g} "
+                f"= 1 / (2 n_items prior_variance), beyond which the M-step is not concave. Got {richness:g} instead."
+            )
+        confusion = confusion_prior(problem.cells, self.diagonal_concentration, self.off_diagonal_concentration)
+        return Prior(variance, richness, confusion, problem.n_weights)
+
+    def _search_variance(
+        self, features: np.ndarray, groupings: Groupings, n_clusters: int, rng: np.random.RandomState
+    ) -> pd.DataFrame:
+        """Log probability of annotations left out under each candidate."""
+        if len(features) > SEARCH_ITEMS:
+            some = np.sort(rng.permutation(len(features))[:SEARCH_ITEMS])
+            features, groupings = features[some], groupings[some]
+        problem = Problem.of(features, groupings)
+
+        start = self._start(problem)
+
+        def evaluate(variance: float, kept: csr_array, left_out: coo_array, seed: int) -> np.ndarray:
+            evidence = problem.evidence(kept, n_clusters)
+            prior = self._prior(problem, variance)
+            state = self._run(start, evidence, prior, n_clusters, seed).state
+            probability = label_probability(state, problem.cells)
+            item, group = left_out.coords
+            logs = _log_probability(item, group, _posteriors(state, evidence, prior), probability)
+            return np.bincount(item, logs, len(features))
+
+        variances = prior_variance.candidates(features)
+        if self.rich_get_richer:  # beyond 1 / (2 n_items σ²) the M-step is not concave
+            limit = 1 / (2 * len(features) * self.rich_get_richer)
+            variances = variances[: max(np.count_nonzero(variances <= limit), 1)]
+        return prior_variance.search(
+            variances,
+            problem.labels,
+            evaluate,
+            rng,
+            n_jobs=self.n_jobs,
+        )
+
+    def _read_off(self, state: State, problem: Problem, evidence: Evidence, prior: Prior, groupings: Groupings) -> None:
+        """Clusters that own items, by falling size, and what they mean to the annotators."""
+        everything = _posteriors(state, evidence, prior)
+        sizes = np.bincount(everything.argmax(1), minlength=everything.shape[1])
+        kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        self.n_clusters_ = len(kept)
+        self.responsibilities_ = everything[:, kept] / everything[:, kept].sum(1, keepdims=True)
+        self.labels_ = self.responsibilities_.argmax(1)
+
+        coefficients = state.weights if problem.basis is None else problem.basis @ state.weights
+        self.coef_ = coefficients[:-1, kept].T
+        self.intercept_ = coefficients[-1, kept] + prior.richness * (coefficients[:, kept] ** 2).sum(0)
+
+        index = mapping.group_index(groupings)
+        assignment = state.assignment[:, kept]
+        probability = label_probability(state, problem.cells)[:, kept]
+        self.mapping_probabilities_ = pd.DataFrame(assignment, index=index)
+        self.label_probabilities_ = pd.DataFrame(probability, index=index)
+        self.annotator_mapping_ = mapping.mapping_table(groupings, assignment)
+        correct = mapping.correct_labels(groupings, self.responsibilities_, probability)
+        due = expected_accuracy(state, problem.cells)
+        self.groupings_ = mapping.grouping_quality(groupings, correct, due)
+        self.annotators_ = mapping.annotator_quality(groupings, self.groupings_)
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        self.annotator_mapping_ = self.annotator_mapping_.reset_index(drop=True)
+
+    def _log_odds(self, X: Any) -> Float[np.ndarray, "items clusters"]:
+        check_is_fitted(self)
+        if not self.coef_.shape[1]:
+            raise InputError("The model was fitted without features, so new items cannot be told apart; see labels_.")
+        return self._features(X, reset=False) @ self.coef_.T + self.intercept_
+
+    def _same_label(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Any
+    ) -> Float[np.ndarray, " pairs"]:
+        self._place_of_annotator(annotator)
+        whose = self.label_probabilities_.index.get_level_values("annotator") == annotator
+        probability = self.label_probabilities_[whose].to_numpy()
+        both = (self.responsibilities_[a] @ probability.T) * (self.responsibilities_[b] @ probability.T)
+        return both.sum(1) / max(self.annotators_.loc[annotator, "n_groupings"], 1)
+
+    def _n_clusters(self, n_items: int) -> int:
+        if n_items < 2:
+            raise InputError(f"PartitionLabelModel needs at least 2 items (n_samples >= 2). Got n_samples = {n_items}.")
+        if self.max_clusters is not None and self.max_clusters > n_items:
+            raise InputError(
+                f"The 'max_clusters' parameter of PartitionLabelModel must be at most the number of items, {n_items}. "
+                f"Got {self.max_clusters} instead."
+            )
+        told = 1 if is_auto(self.n_clusters) else int(self.n_clusters)
+        most = n_items if self.max_clusters is None else int(self.max_clusters)
+        if told > most:
+            what = f"the number of items, {n_items}" if self.max_clusters is None else f"max_clusters, {most}"
+            raise InputError(
+                f"The 'n_clusters' parameter of PartitionLabelModel must be at most {what} (n_samples = {n_items}). "
+                f"Got {told} instead."
+            )
+        if self.n_clusters == 1:
+            return 1
+        return max(min(MAX_CLUSTERS, n_items), told) if self.max_clusters is None else most
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require_number_of_clusters(self)
+        none = self.max_clusters is None
+        require(self, "max_clusters", "None or an int of at least 1", none or is_whole(self.max_clusters, 1))
+        auto = isinstance(self.prior_variance, str) and self.prior_variance == "auto"
+        require(self, "prior_variance", "'auto' or a positive float", auto or is_number(self.prior_variance))
+        allowed = self.rich_get_richer is None or is_number(self.rich_get_richer, zero=True)
+        require(self, "rich_get_richer", "None or a float of at least 0", allowed)
+        for name in ("diagonal_concentration", "off_diagonal_concentration"):
+            require(self, name, "a positive float", is_number(getattr(self, name)))
+        require(self, "init", "'features' or 'random'", is_one_of(self.init, ("features", "random")))
+        require(self, "merge", "True or False", isinstance(self.merge, bool | np.bool_))
+        for name in ("n_init", "max_iter"):
+            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
+        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
+
+
+def _require_information(features: Float[np.ndarray, "items features"], groupings: Groupings) -> None:
+    """Labels that tell items apart, and features that do."""
+    if features.shape[1] and not np.ptp(features, axis=0).any():
+        raise InputError(
+            f"All {features.shape[1]} features are constant over the {len(features)} items, so they tell nothing "
+            "apart. Give features that vary, or None to use the annotations alone."
+        )
+    if not groupings.incidence.nnz:
+        raise InputError("None of the items has a label, so there is nothing to learn from.")
+    groups = np.bincount(groupings.grouping_of_group, minlength=groupings.n_groupings)
+    if groups.max() < 2:
+        raise InputError(
+            "Every annotator gave one label only, so the annotations tell no items apart. "
+            "Expected at least one grouping with two groups."
+        )
+
+
+def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndarray, "items clusters"]:
+    """(16), of all items."""
+    said = label_evidence(state.assignment, state.confusion, evidence.cells)
+    found = np.empty((sum(len(chunk.design) for chunk in evidence.chunks), state.weights.shape[1]))
+    start = 0
+    for part in posteriors(evidence.chunks, with_offset(state.weights, prior.richness), said):
+        found[start : start + len(part)] = part
+        start += len(part)
+    return found
+
+
+def _owners(state: State, evidence: Evidence, prior: Prior) -> Int[np.ndarray, " owning"]:
+    """Clusters that own items."""
+    return np.unique(_posteriors(state, evidence, prior).argmax(1))
+
+
+def _log_probability(
+    item: Int[np.ndarray, " labels"],
+    group: Int[np.ndarray, " labels"],
+    posterior: Float[np.ndarray, "items clusters"],
+    probability: Float[np.ndarray, "groups clusters"],
+) -> Float[np.ndarray, " labels"]:
+    """ln Σ_k q(z = k) p(label | k) of each label."""
+    return np.log(np.einsum("lk,lk->l", posterior[item], probability[group]))

@@ -1,0 +1,203 @@
+"""SemiCrowd: the estimator over `consilience.semisupervised.semicrowd`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Int
+
+from consilience.annotations import Pairs
+from consilience.annotations.canonical import Arrangement
+from consilience.annotations.types import Count, Flag, Integer, Literal, RandomSource, Real
+from consilience.errors import InputError
+from consilience.estimators.pairs import KMeansInMetric
+from consilience.estimators.parameters import is_number, require
+from consilience.semisupervised.semicrowd import (
+    FLAT,
+    MAX_ANNOTATED,
+    NOTHING,
+    Problem,
+    complete,
+    learn_metric,
+    objective,
+    similarities,
+)
+
+
+class SemiCrowd(KMeansInMetric):
+    """Clusters by a metric that is learned from a completed table of who was put together with whom.
+
+    For at most 2000 annotated items; items without annotations are clustered by their features, and may be many.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+    d0, d1 : float, default=0.0 and 0.8
+        A pair is apart if its share of yes is at most d0, together if it is at least d1, else unknown.
+    error_weight : "auto" or float, default="auto"
+        C: what an error among the known similarities costs. "auto": 2 / sqrt(annotated items * share of known pairs).
+    ridge : float, default=0.01
+        λ, for features of variance 1.
+    n_init : int, default=10
+        Starts of k-means.
+    max_pairs : int, optional
+        Of more judgements, so many at random are used. Without it, more than a million are refused.
+    max_iter : int, default=500
+        Steps of the completion.
+    tol : float, default=1e-3
+        The completion ends when A and E meet what is known up to this share.
+    verbose : bool, default=False
+        Show a progress bar: in a notebook, or in a terminal on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_items,)
+        Cluster of each item, numbered by falling size.
+    responsibilities_ : ndarray, shape (n_items, n_clusters_)
+        1 for the item's cluster, else 0.
+    n_clusters_ : int
+    cluster_centers_ : ndarray, shape (n_clusters_, n_features)
+        In the space of the features.
+    completed_ : DataFrame, shape (n_annotated, n_annotated)
+        A, of the items that somebody judged.
+    metric_ : ndarray, shape (n_features, n_features)
+        M, for features as they were given.
+    components_ : ndarray, shape (n_components, n_features)
+        L with M = Lᵀ L, at most as many rows as clusters.
+    items_ : Index, shape (n_items,)
+    annotators_ : DataFrame, one row an annotator
+        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
+        sensitivity, of pairs of one cluster; specificity, of pairs of two.
+    n_pairs_ : int
+        Pairs whose similarity is known.
+    notes_ : list of str
+        What was left out: sentences.
+    objective_ : float
+        tr(A) + C Σ abs(A - Ã); lower is better.
+    inertia_ : float
+        Of k-means, in the metric.
+    n_iter_ : int
+    converged_ : bool
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Yi, Jin, Jain, Jain & Yang (2012). Semi-Crowdsourced Clustering: Generalizing Crowd Labeling by Robust Distance
+    Metric Learning. NIPS.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from consilience.metrics import nmi
+    >>> from consilience.semisupervised import SemiCrowd
+    >>> from consilience.simulation import simulate_experts
+    >>> X, species = load_iris(return_X_y=True)
+    >>> experts = simulate_experts(species, random_state=0)
+    >>> model = SemiCrowd(3, random_state=0).fit(X, experts)
+    >>> round(nmi(species, model.labels_), 2)
+    0.8
+    """
+
+    _unsettled = "The completion had not settled after max_iter={} steps."
+
+    def __init__(
+        self,
+        n_clusters: Count = 2,
+        *,
+        d0: Real = 0.0,
+        d1: Real = 0.8,
+        error_weight: Literal["auto"] | Real = "auto",
+        ridge: Real = 0.01,
+        n_init: Integer = 10,
+        max_pairs: Integer | None = None,
+        max_iter: Integer = 500,
+        tol: Real = 1e-3,
+        verbose: Flag = False,
+        random_state: RandomSource = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.d0 = d0
+        self.d1 = d1
+        self.error_weight = error_weight
+        self.ridge = ridge
+        self.n_init = n_init
+        self.max_pairs = max_pairs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _depends_on_scale(self) -> bool:
+        """No: the features are standardised."""
+        return False
+
+    def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
+        problem, annotated, unclear = self._problem(pairs)
+        trace = complete(problem, max_iter=int(self.max_iter), tol=float(self.tol))
+        nothing = self._set_metric(features, annotated, trace.state.completed)
+        self._cluster(features, rng)
+        names = pairs.items.take(annotated)
+        self.completed_ = pd.DataFrame(trace.state.completed, index=names, columns=names)
+        self.n_pairs_ = (len(problem.known) - problem.n_items) // 2
+        self.objective_, self.n_iter_, self.converged_ = objective(trace.state, problem), trace.n_iter, trace.converged
+        return unclear + nothing
+
+    def _restore(self, arrangement: Arrangement[Any]) -> None:
+        super()._restore(arrangement)
+        kept = np.argsort(self.items_.get_indexer(self.completed_.index))
+        self.completed_ = self.completed_.iloc[kept, kept]
+
+    def _problem(self, pairs: Pairs) -> tuple[Problem, Int[np.ndarray, " annotated"], list[str]]:
+        """Entries known of the table of annotated items; these; and a note of pairs that are unclear."""
+        annotated = np.unique(np.concatenate([pairs.item_a, pairs.item_b]))
+        n = len(annotated)
+        if n > MAX_ANNOTATED:
+            raise InputError(
+                f"SemiCrowd completes a table of all pairs of annotated items, and takes {MAX_ANNOTATED} of them at "
+                f"most. Got {n}; keep the annotations of some, annotations.restrict(items=...).reindex(all items)."
+            )
+        places, share, n_unclear = similarities(pairs, self.d0, self.d1)
+        a, b = np.searchsorted(annotated, places)
+        diagonal = np.arange(n)
+        known = np.concatenate([share, share, np.ones(n)])
+        weight = 2 * np.sqrt(n / max(len(known), 1)) if isinstance(self.error_weight, str) else self.error_weight
+        problem = Problem(
+            row=np.concatenate([a, b, diagonal]),
+            column=np.concatenate([b, a, diagonal]),
+            known=known,
+            n_items=n,
+            weight=float(weight),
+        )
+        note = f"{n_unclear} pairs have a share of yes between d0 and d1, and count as unknown."
+        return problem, annotated, [note] if n_unclear else []
+
+    def _set_metric(
+        self, features: np.ndarray, annotated: Int[np.ndarray, " annotated"], completed: np.ndarray
+    ) -> list[str]:
+        """Metric and its root; a note if there is nothing to learn."""
+        deviation = features.std(0)
+        scale = np.where(deviation > 0, deviation, 1.0)
+        rows = (features - features.mean(0)) / scale
+        metric = learn_metric(rows[annotated], completed, self.ridge)
+        most: int | None = int(self.n_clusters)
+        nothing_learned = not np.trace(metric) > FLAT
+        if nothing_learned:
+            metric, most = np.eye(features.shape[1]), None
+        values, vectors = np.linalg.eigh(metric)
+        values, vectors = values[::-1], vectors[:, ::-1]
+        kept = np.flatnonzero(values > FLAT * values[0])[:most]
+        self.components_ = (vectors[:, kept] * np.sqrt(values[kept])).T / scale
+        self.metric_ = metric / np.outer(scale, scale)
+        return [NOTHING] if nothing_learned else []
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        shares = is_number(self.d0, zero=True) and self.d0 < 1
+        require(self, "d0", "a float of at least 0 and below 1", shares)
+        require(self, "d1", "a float above d0 and at most 1", is_number(self.d1) and self.d0 < self.d1 <= 1)
+        auto = isinstance(self.error_weight, str) and self.error_weight == "auto"
+        require(self, "error_weight", "'auto' or a positive float", auto or is_number(self.error_weight))
+        require(self, "ridge", "a positive float", is_number(self.ridge))
