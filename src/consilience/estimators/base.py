@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Mapping, Set
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -23,7 +23,7 @@ from consilience.annotations.matching import matched
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.annotations.spelling import near_spelling
-from consilience.annotations.types import FeaturesLike
+from consilience.annotations.types import FeaturesLike, Name, NameList, Names
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.estimators.parameters import require_common
 from consilience.estimators.restoring import Axes, restore
@@ -112,6 +112,48 @@ class CrowdEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         return pd.Series(self.labels_, index=self.items_.rename("item"), name=self._name_of_labels)
+
+    @overload
+    def predict_same(self, item_a: str | int, item_b: str | int, annotator: Name | None = None) -> float: ...
+    @overload
+    def predict_same(
+        self, item_a: NameList, item_b: NameList, annotator: Name | None = None
+    ) -> Float[np.ndarray, " pairs"]: ...
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items belong together, or that an annotator says so.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator puts both items into one group, gives both the same label,
+            or says "same". Default: that both items are of the same cluster, in the first view, or of the same class.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        same = self._same(a, b, annotator)
+        return float(same[0]) if one else same
+
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """Answer `predict_same` for items by their places; an annotator is by default as right as the table says."""
+        same: np.ndarray = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
+        if annotator is None:
+            return same
+        own = self.annotators_.iloc[self._place_of_annotator(annotator)]
+        return same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
 
     def cluster_profile(self, X: FeaturesLike) -> pd.DataFrame:
         """Size of every cluster, and mean and standard deviation of every feature in it.

@@ -16,7 +16,7 @@ from consilience.annotations import Groupings, Labels
 from consilience.annotations.canonical import arrange
 from consilience.annotations.given import of_groupings, require_no_second, warn_of_unsaid
 from consilience.annotations.names import MISSING, plain
-from consilience.annotations.types import AnnotationsLike, Missing, Name, Names, Self
+from consilience.annotations.types import AnnotationsLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import ConsensusEstimator
@@ -187,35 +187,15 @@ class LabelAggregator(ConsensusEstimator):
         found = expectation(answers, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
         return found.log_likelihood / labels.n_rows
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items are of one class.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator gives both items the same label. Default: that both items
-            are of the same class.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        place_a, place_b, one = self._pairs_of_items(item_a, item_b)
-        a, b = self.responsibilities_[place_a], self.responsibilities_[place_b]
-        if annotator is not None:
-            self._place_of_annotator(annotator)
-            matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
-            a, b = a @ matrix, b @ matrix
-        same = (a * b).sum(1)
-        return float(same[0]) if one else same
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """Of an annotator: that both items get the same label."""
+        if annotator is None:
+            return super()._same(a, b, None)
+        self._place_of_annotator(annotator)
+        matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
+        return ((self.responsibilities_[a] @ matrix) * (self.responsibilities_[b] @ matrix)).sum(1)
 
     def _labels(self, annotations: Any, *, reset: bool, missing: Any = None) -> Labels:
         model = type(self).__name__

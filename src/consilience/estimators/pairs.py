@@ -26,7 +26,7 @@ from consilience.annotations.canonical import arrange
 from consilience.annotations.given import values_of_missing
 from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names, Self
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import check_random_state, is_number, is_whole, require
@@ -96,32 +96,13 @@ class PairwiseClustering(CrowdEstimator):
         self._restore(arranged)
         return self
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict, by the annotator's sensitivity and specificity. Default: whether both items are
-            in the same cluster, 1 or 0.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """1 or 0; of an annotator, by sensitivity and specificity."""
         if annotator is not None:
             self._place_of_annotator(annotator)
-        same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
-        return float(same[0]) if one else same
+        return same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.base import Annotations
 from consilience.annotations.canonical import Arrangement
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import is_whole
@@ -75,36 +75,17 @@ class ViewEstimator(CrowdEstimator):
         owned = self._predicted(self._features(X, reset=False), int(view))[:, self._owned[view]]
         return owned / owned.sum(1, keepdims=True)
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator says "same". Default: that both items are in the same
-            cluster of the first view.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """In the first view; of an annotator, by the views that the annotator may hold."""
         within = np.stack([(eta[a] * eta[b]).sum(1) for eta in self.view_responsibilities_], axis=1)
-        same = within[:, 0]
-        if annotator is not None:
-            place = self._place_of_annotator(annotator)
-            own = self.annotators_.iloc[place]
-            same = within @ self.view_probabilities_.to_numpy()[place]
-            same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
-        return float(same[0]) if one else same
+        if annotator is None:
+            return within[:, 0]
+        place = self._place_of_annotator(annotator)
+        own = self.annotators_.iloc[place]
+        same = within @ self.view_probabilities_.to_numpy()[place]
+        return same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.

@@ -20,7 +20,6 @@ from consilience.annotations.types import (
     Integer,
     Missing,
     Name,
-    Names,
     NumberOfClusters,
     RandomSource,
     Real,
@@ -213,36 +212,16 @@ class Crowdclustering(GroupingConsensus):
         warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
         return self
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator says "same", E σ(A) by MacKay's approximation. Default: that
-            both items are in the same cluster.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """Of an annotator: E σ(A) by MacKay's approximation."""
         if annotator is None:
-            same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
-        else:
-            place = self._place_of_annotator(annotator)
-            own = self._weights[place], self._weight_covariances[place]
-            mean, square = item_embeddings.scores_of_pairs(self._points[a], self._points[b], *own)
-            same = expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
-        return float(same[0]) if one else same
+            return super()._same(a, b, None)
+        place = self._place_of_annotator(annotator)
+        own = self._weights[place], self._weight_covariances[place]
+        mean, square = item_embeddings.scores_of_pairs(self._points[a], self._points[b], *own)
+        return expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
 
     def _fuse(self, groupings: Groupings) -> None:
         self._learn(self._pairs_of(groupings))
