@@ -50,6 +50,7 @@ class CrowdEstimator(BaseEstimator):
 
     _name_of_labels = "cluster"
     _does_without_features = False  # whether None may be given for them
+    _reads_alone = False  # whether `fit` takes annotations alone
     _axes: ClassVar[Axes] = {
         "labels_": ("items",),
         "responsibilities_": ("items",),
@@ -58,8 +59,10 @@ class CrowdEstimator(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.estimator_type = "clusterer"
-        tags.target_tags.required = True
+        tags.estimator_type = None if self._reads_alone else "clusterer"
+        tags.target_tags.required = not self._reads_alone
+        if self._reads_alone:  # a matrix of labels holds names, and blanks
+            tags.input_tags.categorical = tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags
 
     def _repr_html_inner(self) -> str:
@@ -88,16 +91,16 @@ class CrowdEstimator(BaseEstimator):
         return facts(f"{type(self).__name__} found:", found, below=" ".join(getattr(self, "notes_", ())))
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Fit, and give the clusters of the items.
+        """Fit, and give the cluster or class of every item.
 
         Parameters
         ----------
-        X, y : as for `fit`
-        **fit_params : as for `fit`
+        X, y, **fit_params : as for `fit`, which may take annotations first
 
         Returns
         -------
-        ndarray of int, shape (n_items,)
+        ndarray, shape (n_items,)
+            ``labels_``: numbers of clusters, or names of classes.
         """
         return self.fit(X, y, **fit_params).labels_
 
@@ -202,6 +205,11 @@ class CrowdEstimator(BaseEstimator):
         """
         codes = self._cluster_codes()
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
+
+    def _forget_columns(self) -> None:
+        """Forget the columns of a fit before, where the next may have none."""
+        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):
+            delattr(self, name)
 
     def _check_parameters(self) -> None:
         """Raise an InputError if a parameter is wrong, whatever the data are; a subclass adds its own."""

@@ -19,7 +19,7 @@ from consilience.annotations.names import MISSING, plain
 from consilience.annotations.types import AnnotationsLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
-from consilience.estimators.consensus import ConsensusEstimator
+from consilience.estimators.consensus import read_alone
 from consilience.estimators.restoring import Axes
 from consilience.inference.product_distributions import Answers, expectation, posterior
 from consilience.inference.threads import one_blas_thread
@@ -27,7 +27,7 @@ from consilience.inference.threads import one_blas_thread
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
 
 
-class LabelAggregator(ConsensusEstimator):
+class LabelAggregator(CrowdEstimator):
     """What the estimators of a class for each item from labels share: ``fit(labels)``, and answers in class names.
 
     A subclass implements `_aggregate`, which reads `Labels` in canonical order and ends with `_set_result`. What its
@@ -35,6 +35,7 @@ class LabelAggregator(ConsensusEstimator):
     """
 
     _name_of_labels = "label"
+    _reads_alone = True
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "confusion_matrices_": ("annotators",),
         "_log_table": ("annotators",),
@@ -203,7 +204,7 @@ class LabelAggregator(ConsensusEstimator):
             raise InputError(f"{model} needs annotations: Labels, a long table of labels or a label matrix. Got None.")
         if issparse(annotations):
             raise InputError(f"{model} reads label matrices that are not sparse. Got a sparse one; give Labels.")
-        labels = self._read(annotations, "labels", reset=reset, missing=missing)
+        labels = read_alone(self, annotations, "labels", reset=reset, missing=missing)
         if not isinstance(labels, Labels):
             kind = type(labels).__name__
             others = f" {of_groupings()}" if isinstance(labels, Groupings) else ""

@@ -10,9 +10,10 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations.base import Annotations
-from consilience.annotations.canonical import Arrangement
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name
+from consilience.annotations import Annotations, Groupings, Pairs
+from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.given import values_of_missing
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import is_whole
@@ -28,6 +29,50 @@ class ViewEstimator(CrowdEstimator):
         "view_responsibilities_": ("items",),
         "view_probabilities_": ("annotators",),
     }
+
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features), or None
+            Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
+            its index, an array by position. Without features (None), for models that can do without, the judgements
+            alone tell the clusters apart.
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+            Judgements of pairs. A grouping judges every two of its items; they are never listed.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Features and annotations that do not fit each other, annotations without judgements, or a wrong parameter.
+        FloatingPointError
+            Training of a deep model failed in every restart.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The kept restart still improved after `max_iter` sweeps.
+        """
+        self._check_parameters()
+        self._require_annotations(X, y)
+        self._forget_columns()
+        without = X is None and self._does_without_features
+        features = None if without else self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
+        said = self._judgements(X, y, missing)
+        features = np.empty((len(said), 0)) if features is None else features
+        arranged = arrange(said, features)
+        self._learn(features[arranged.items], arranged.said)
+        self._restore(arranged)
+        return self
 
     def predict(self, X: FeaturesLike, view: Any = 0) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
@@ -125,6 +170,10 @@ class ViewEstimator(CrowdEstimator):
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
         self.responsibilities_ = self.view_responsibilities_[0]
+
+    @abstractmethod
+    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
+        """Set all that is learned, of annotations in canonical order; ends with `_read_views`."""
 
     @abstractmethod
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
