@@ -48,7 +48,7 @@ def test_answers(answer):
         ("ant", "^An answer is a list of groups, each a list of items, or Groupings. Got str instead"),
         (None, "Got NoneType instead"),
         (7, "Got int instead"),
-        (pd.DataFrame({"item": ["ant"], "group": ["x"]}), "Got DataFrame instead.*use Groupings.from_frame"),
+        (pd.DataFrame({"item": ["ant"], "group": ["x"]}), "Got DataFrame instead.*use Groupings.from_matrix"),
         (Labels.from_matrix([["x"]], items=["ant"]), "Got Labels instead"),
     ],
     ids=["flat", "one flat", "mixed", "text", "nothing", "number", "table", "labels"],

@@ -206,9 +206,10 @@ def test_a_notebook_without_widgets_shows_text(notebook):
 def test_models_saved_before_they_were_verbose_still_load(tmp_path):
     model = fit(made("KCC", verbose=True), "KCC")
     save(model, tmp_path / "new.zip")
-    document, members = archive.read(tmp_path / "new.zip")
+    with archive.opened(tmp_path / "new.zip") as file:
+        document = archive.read_document(tmp_path / "new.zip", file)
+        arrays = archive.read_arrays(tmp_path / "new.zip", file, document["n_arrays"])
     del document["model"]["estimator"]["parameters"]["verbose"]
-    arrays = [archive.parse_array(members[archive.array_name(i)]) for i in range(document["n_arrays"])]
     archive.write(tmp_path / "old.zip", document, arrays)
     old = load(tmp_path / "old.zip")
     assert old.verbose is False

@@ -15,6 +15,7 @@ from matplotlib.text import Text
 
 from consilience import Groupings, Labels, inspection
 from consilience.consensus import CSPA, StagewiseEM, SubsetFusion
+from consilience.errors import AnnotationWarning
 from consilience.inspection import report
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_labels
@@ -336,7 +337,8 @@ def test_pyplot_is_not_imported_before_it_is_needed():
 @pytest.mark.parametrize("name", ["plot_co_occurrence", "plot_dendrogram", "plot_item_map"])
 def test_what_was_said_alone_is_drawn(name, sorts):
     plot, said = getattr(inspection, name), sorts[1]
-    labels = Labels.from_matrix(said.to_matrix().to_numpy(), items=said.items)
+    with pytest.warns(AnnotationWarning, match="Hardly a label is shared"):
+        labels = Labels.from_matrix(said.to_matrix().to_numpy(), items=said.items)
     assert plot(said, ax=Figure()).has_data()
     assert plot(labels, ax=Figure()).has_data()
     assert plot(said.to_pairs(), ax=Figure()).has_data()
