@@ -155,10 +155,10 @@ class TestCheckpoint:
         file = tmp_path / "fit.npz"
         advance = running.advance
 
-        def interrupted(model, prior, data, course, n_epochs):
+        def interrupted(model, data, course, n_epochs):
             if course.n_epochs == 2:
                 raise KeyboardInterrupt
-            return advance(model, prior, data, course, n_epochs)
+            return advance(model, data, course, n_epochs)
 
         monkeypatch.setattr(running, "advance", interrupted)
         with pytest.raises(KeyboardInterrupt):
