@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jax import Array
 from jaxtyping import PRNGKeyArray, PyTree
 
@@ -82,10 +83,12 @@ class BayesSCDC(DeepClustering):
         κ of the normal-inverse-Wishart prior; its ν is d + κ, its S is (d + κ) I, its m is 0.
     reliability_prior : (float, float), default=(1.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
-    optimiser : {"adam", "momentum"}, default="adam"
-        Of the networks.
+    optimiser : {"adam", "momentum"} or optax.GradientTransformation, default="adam"
+        Of the networks. A transformation has a learning rate of its own, or a schedule of it by the step, those of the
+        warm start among them. It is made of functions, so that a model with one can be neither pickled nor saved by
+        `consilience.save`; a `checkpoint` holds all it has learned.
     learning_rate : float, default=0.001
-        Of the networks.
+        Of the networks, with "adam" and "momentum".
     rate, rate_delay, rate_decay : float
         Size of the steps of what all items share, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole update.
     warm_weight : float, default=0.1
@@ -166,7 +169,7 @@ class BayesSCDC(DeepClustering):
         concentration: Real = 1.05,
         cluster_count: Real = 0.5,
         reliability_prior: Reals = (1.0, 1.0),
-        optimiser: Literal["adam", "momentum"] = "adam",
+        optimiser: Literal["adam", "momentum"] | optax.GradientTransformation = "adam",
         learning_rate: Real = 1e-3,
         rate: Real = 0.1,
         rate_delay: Real = 2000.0,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pandas as pd
 from jax import Array
 from jaxtyping import Float, Int, PyTree
@@ -37,6 +38,7 @@ LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
 LEAST_EPOCHS = 25  # and the least number of them
 WARM_STEPS, LEAST_WARM_EPOCHS = 500, 12  # the same of the warm start
 INITS = ("mixture", "judgements", "random")
+LEARNING_RATE = 1e-3  # by default
 NEVER = -1e9  # nats: of a cluster that no new item is to have
 INTERVAL = (0.025, 0.975)
 
@@ -447,6 +449,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         left_out = {"checkpoint", "verbose", "random_state", "encoder", "decoder"}
         held = {name: value for name, value in self.get_params(deep=False).items() if name not in left_out}
         own = {name: checkpoints.digest(getattr(self, name, None)) for name in ("encoder", "decoder")}
+        if isinstance(self.optimiser, optax.GradientTransformation):
+            own["optimiser"] = str(jax.tree.structure(self.optimiser.init(jnp.zeros(1))))  # its functions have no text
         return held | own | {"seed": None if self.random_state is None else seed, "model": type(self).__name__}
 
     def _check_parameters(self) -> None:
@@ -463,7 +467,14 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         require(self, "likelihood", "'gaussian' or 'bernoulli'", is_one_of(self.likelihood, LIKELIHOODS))
         require(self, "trust_epochs", "an int of at least 0", is_whole(self.trust_epochs, 0))
         require(self, "init", f"one of {', '.join(map(repr, INITS))}", is_one_of(self.init, INITS))
-        require(self, "optimiser", "'adam' or 'momentum'", is_one_of(self.optimiser, DESCENTS))
+        own = isinstance(self.optimiser, optax.GradientTransformation)
+        known = own or is_one_of(self.optimiser, DESCENTS)
+        require(self, "optimiser", "'adam', 'momentum' or an optax.GradientTransformation", known)
+        if own and self.learning_rate != LEARNING_RATE:
+            raise InputError(
+                f"The 'learning_rate' parameter of {type(self).__name__} is not used with an "
+                f"optax.GradientTransformation, which has its own. Got {self.learning_rate!r}; leave it at {LEARNING_RATE}."
+            )
         require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
         for name in ("learning_rate", "rate_delay", "annotated_weight"):
             require(self, name, "a positive number", is_number(getattr(self, name)))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jax import Array
 from jaxtyping import PRNGKeyArray, PyTree
 
@@ -66,10 +67,12 @@ class SCDC(DeepClustering):
         features vary little by; or, as in the paper, nothing.
     reliability_prior : (float, float), default=(1.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
-    optimiser : {"adam", "momentum"}, default="adam"
-        Of the networks.
+    optimiser : {"adam", "momentum"} or optax.GradientTransformation, default="adam"
+        Of the networks. A transformation has a learning rate of its own, or a schedule of it by the step, those of the
+        warm start among them. It is made of functions, so that a model with one can be neither pickled nor saved by
+        `consilience.save`; a `checkpoint` holds all it has learned.
     learning_rate : float, default=0.001
-        Of the networks.
+        Of the networks, with "adam" and "momentum".
     rate, rate_delay, rate_decay : float
         Size of the steps of the annotators' reliabilities, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole
         update.
@@ -144,7 +147,7 @@ class SCDC(DeepClustering):
         implied_pairs: Literal["all", "independent"] = "all",
         init: Literal["mixture", "judgements", "random"] = "mixture",
         reliability_prior: Reals = (1.0, 1.0),
-        optimiser: Literal["adam", "momentum"] = "adam",
+        optimiser: Literal["adam", "momentum"] | optax.GradientTransformation = "adam",
         learning_rate: Real = 1e-3,
         rate: Real = 0.1,
         rate_delay: Real = 2000.0,
