@@ -1,4 +1,4 @@
-"""What estimators that read annotations alone share: the tags, a matrix that is checked, columns that are kept and forgotten."""
+"""What estimators that read annotations alone share: tags, a matrix that is checked, columns kept and forgotten."""
 
 import numpy as np
 import pytest

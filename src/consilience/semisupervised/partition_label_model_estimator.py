@@ -289,6 +289,8 @@ class PartitionLabelModel(CrowdEstimator):
         Returns
         -------
         ndarray of int, shape (n_items,)
+            By the features alone: fitted items may come out otherwise than in `labels_`, which go by what annotators
+            said of them as well.
 
         Raises
         ------
