@@ -473,7 +473,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         if own and self.learning_rate != LEARNING_RATE:
             raise InputError(
                 f"The 'learning_rate' parameter of {type(self).__name__} is not used with an "
-                f"optax.GradientTransformation, which has its own. Got {self.learning_rate!r}; leave it at {LEARNING_RATE}."
+                f"optax.GradientTransformation, which has its own. Got {self.learning_rate!r}; "
+                f"leave it at {LEARNING_RATE}."
             )
         require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
         for name in ("learning_rate", "rate_delay", "annotated_weight"):
