@@ -357,10 +357,13 @@ def test_a_study_is_held_to_its_items(tmp_path, monkeypatch):
     path = tmp_path / "study.zip"
     save(collecting(), path)
     content = path.read_bytes()
+    held = document_of(content)["model"]["estimator"]["attributes"]["_counts"]["tuple"][1:]
     for key, value, said in [
         ("_counts", "x", "The '_counts' of ActiveSession must be counts of pairs, and is not."),
-        ("_n_told", -1, "The '_n_told' of ActiveSession must be an integer of at least 0, and is not."),
+        ("_n_asked", -1, "The '_n_asked' of ActiveSession must be an integer of at least 0, and is not."),
         ("_pending", [{"tuple": [1, ["nobody"], None]}], "The '_pending' of ActiveSession contradicts"),
+        ("_left_out", [{"tuple": [1, ["nobody"], None]}], "The '_left_out' of ActiveSession contradicts"),
+        ("_counts", {"tuple": [13, *held]}, "The '_counts' of ActiveSession contradicts"),
         ("items_", {"range": [0, 12, 1, None]}, "The 'items' of ActiveSession contradicts"),
     ]:
         document = document_of(content)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience import Groupings
 from consilience.active import Random, answers, asked
 from consilience.active.asked import Subset
 from consilience.active.candidates import Pool
+from consilience.active.told import Told
 from consilience.errors import InputError
 from tests.active.situations import situation
 
@@ -22,21 +22,24 @@ subsets = st.lists(st.lists(st.integers(0, 6), min_size=1, unique=True), max_siz
 
 def groupings_of(told, whose):
     lists = [[[ITEMS[i] for i in items[:2]], [ITEMS[i] for i in items[2:]]] for items in told]
-    return Groupings.from_lists(lists, annotators=whose, items=ITEMS) if told else None
+    return [
+        answers.as_groupings(dict(enumerate(groups)), ITEMS, (who, number))
+        for number, (groups, who) in enumerate(zip(lists, whose))
+    ]
 
 
 @settings(max_examples=30)
 @given(told=subsets, more=subsets, data=st.data())
 def test_what_was_asked_of_whom(told, more, data):
     whose = [data.draw(st.sampled_from(ANNOTATORS)) for _ in told]
-    groupings, places = groupings_of(told, whose), [np.array(items) for items in more]
+    told_so_far, places = Told(7, groupings_of(told, whose)), [np.array(items) for items in more]
     everything = [*told, *more]
     expected = [sum(i in items for items in everything) for i in range(7)]
-    np.testing.assert_array_equal(asked.times_asked(7, groupings, places), expected)
+    np.testing.assert_array_equal(asked.times_asked(told_so_far, places), expected)
     for annotator in ANNOTATORS:
         own = [items for items, who in zip(told, whose) if who == annotator]
         seen = [any(i in items for items in [*own, *more]) for i in range(7)]
-        np.testing.assert_array_equal(asked.seen_by(annotator, 7, groupings, places), seen)
+        np.testing.assert_array_equal(asked.seen_by(annotator, told_so_far, places), seen)
 
 
 @settings(max_examples=30)
@@ -45,9 +48,9 @@ def test_what_an_answer_leaves_out(asked_items, data):
     there = [data.draw(st.booleans()) for _ in asked_items]
     said = [item for item, is_there in zip(asked_items, there) if is_there]
     answer = answers.as_groupings({1: said[:1], 2: said[1:]}, ITEMS, ("Ann", 1))
-    places = asked.places_of(ITEMS, asked_items)
-    items, silent = answers.left_out(answer, Subset(1, asked_items), places)
-    assert items == [item for item in asked_items if item not in said]
+    missing, silent = answers.left_out(answer, asked.Placed.of(Subset(1, asked_items, "Ann"), ITEMS))
+    assert missing.subset == Subset(1, [item for item in asked_items if item not in said], "Ann")
+    assert ITEMS[missing.places].tolist() == missing.subset.items
     pairs = {frozenset(pair) for pair in combinations(asked_items, 2) if not set(pair) <= set(said)}
     assert {frozenset(ITEMS[pair]) for pair in silent} == pairs
     assert len(silent) == len(pairs)
@@ -59,7 +62,6 @@ def test_an_answer_bears_a_name_of_its_own():
     assert answers.new_key("Bo", 1, told) == ("Bo", 1)
     assert answers.new_key(None, 3, told) == ("answer 5", 5)
     assert answers.new_key(None, 1, set()) == ("answer 1", 1)
-    assert answers.keys_of(None) == set()
 
 
 def pool(candidates, pending=()):

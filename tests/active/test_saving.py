@@ -1,5 +1,8 @@
 """A study goes on from a file as if it had not been interrupted; that values come back equal is in test_persistence."""
 
+import copy
+import pickle
+
 import pytest
 
 from consilience import Groupings, load, save
@@ -82,11 +85,19 @@ def test_items_given_in_any_way_are_saved(items, tmp_path):
     assert load(tmp_path / "study.zip").ask(1, 3) == session.ask(1, 3)
 
 
-def test_a_study_saved_before_places_were_kept_goes_on(tmp_path):
-    """Its file lacks them, and they are looked up by name."""
-    session = collecting("random")
-    session.__dict__.pop("_pending_places")
-    save(session, tmp_path / "study.zip")
-    loaded, expected = load(tmp_path / "study.zip"), collecting("random")
-    assert loaded.ask(2, 4, annotators=["Cy", None]) == expected.ask(2, 4, annotators=["Cy", None])
+def test_a_pickle_holds_the_groupings_once_and_goes_on():
+    session, expected = collecting("random"), collecting("random")
+    loaded = pickle.loads(pickle.dumps(session))
     assert same(loaded, expected)
+    assert loaded.ask(2, 4, annotators=["Cy", None]) == expected.ask(2, 4, annotators=["Cy", None])
+    assert loaded.tell([[0, 1]]).consensus().labels_.tolist() == expected.tell([[0, 1]]).consensus().labels_.tolist()
+    assert len(pickle.dumps(loaded)) < 1.1 * len(pickle.dumps(session)) + 1000
+
+
+def test_a_copy_goes_its_own_way():
+    session, expected = collecting("random"), collecting("random")
+    one = copy.deepcopy(session)
+    one.withdraw(one.pending_[0])
+    one.tell([[0, 1], [2]]).ask(1, 3)
+    assert same(session, expected)
+    assert not same(one, expected)

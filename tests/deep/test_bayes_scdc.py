@@ -5,6 +5,7 @@ density of o is known, so that nothing is drawn.
 """
 
 import itertools
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -14,12 +15,13 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import invgamma, norm
 
-from consilience.deep import bayes_scdc, merging
+from consilience.deep import BayesSCDC, bayes_scdc, merging
 from consilience.deep import exponential_family as families
-from consilience.deep.bayes_scdc import METHOD, Parameters, Posterior
+from consilience.deep.bayes_scdc import Parameters, Posterior
 from consilience.deep.judgements import PairJudgements, right_and_wrong
+from consilience.deep.model import Data, Fit
 from consilience.deep.networks import Encoder, Given, Likelihood, Potential
-from consilience.deep.training import Data, Fit, survey
+from consilience.deep.training import survey
 
 SLOPE, OFFSET, NOISE = 2.0, -1.0, 0.5
 
@@ -60,6 +62,11 @@ def prior():
     return jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float64), made)
 
 
+def model():
+    """The module that training sees, of this prior; its sizes are not looked at where networks are given."""
+    return replace(BayesSCDC(2, n_latent=1)._model(1), prior=prior())
+
+
 def problem(seed, n_items=3):
     """Items in two blobs; all pairs judged by one annotator, one wrongly."""
     rng = np.random.default_rng(seed)
@@ -97,16 +104,16 @@ def bound(fit, data, found):
 
 
 def shared_step(fit, data, found, rate):
-    posterior = METHOD.shared_step(prior(), fit.posterior, found, jnp.ones(data.n_items), rate)
+    posterior = model().shared_step(fit.posterior, found, jnp.ones(data.n_items), rate)
     agreement = data.judgements.agreement(found.responsibilities)
-    return fit._replace(posterior=METHOD.reliability_step(prior(), posterior, data.judgements, agreement, rate))
+    return fit._replace(posterior=model().reliability_step(posterior, data.judgements, agreement, rate))
 
 
 def swept(fit, data):
     """Items one after the other, so that no two that judge each other move at once; what is found of them."""
     for item in [*range(data.n_items)] * 3:
-        fit = fit._replace(remembered=fit.remembered.at[item].set(survey(METHOD, data, fit).responsibilities[item]))
-    return fit, survey(METHOD, data, fit)
+        fit = fit._replace(remembered=fit.remembered.at[item].set(survey(model(), data, fit).responsibilities[item]))
+    return fit, survey(model(), data, fit)
 
 
 def log_evidence(data, n_draws=400_000):
@@ -224,7 +231,7 @@ class TestMerging:
 
     def test_gain_is_the_change_of_the_bound(self):
         fit, data = problem(0, n_items=8)
-        found, rng = survey(METHOD, data, fit), np.random.default_rng(0)
+        found, rng = survey(model(), data, fit), np.random.default_rng(0)
         eta = jnp.asarray(rng.dirichlet(np.full(4, 0.3), size=8) * 0.999 + 0.00025)
         weights = bayes_scdc.pair_weights(fit.posterior)
 
@@ -286,7 +293,7 @@ class TestJoining:
     def test_gain_of_joining_is_the_change_of_the_bound(self):
         """Of the whole bound, with all else as it is."""
         fit, data = problem(1, n_items=8)
-        found = survey(METHOD, data, fit)
+        found = survey(model(), data, fit)
         affinity = found.components.T @ data.judgements.messages(
             found.components, *bayes_scdc.pair_weights(fit.posterior)
         )

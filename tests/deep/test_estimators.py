@@ -12,8 +12,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import consilience
 from consilience import Groupings, Pairs, load, save
@@ -155,10 +157,10 @@ class TestCheckpoint:
         file = tmp_path / "fit.npz"
         advance = running.advance
 
-        def interrupted(model, prior, data, course, n_epochs):
+        def interrupted(model, data, course, n_epochs):
             if course.n_epochs == 2:
                 raise KeyboardInterrupt
-            return advance(model, prior, data, course, n_epochs)
+            return advance(model, data, course, n_epochs)
 
         monkeypatch.setattr(running, "advance", interrupted)
         with pytest.raises(KeyboardInterrupt):
@@ -458,3 +460,98 @@ def test_reliabilities_stay_as_they_are_held_to_be_while_annotators_are_trusted(
     np.testing.assert_allclose(trusted[["sensitivity", "specificity"]], 10 / 11, rtol=1e-5)
     learned = BayesSCDC(4, **SMALL, trust_epochs=2).fit(X, said).annotators_
     assert (learned["sensitivity"] != trusted["sensitivity"]).all()
+
+
+class TestOptimiser:
+    """A transformation of Optax in place of a name."""
+
+    @pytest.mark.parametrize("model", [BayesSCDC, SCDC])
+    def test_one_that_is_the_named_one_learns_the_same(self, model, study):
+        X, said, _ = study
+        one, other = (model(4, **SMALL, optimiser=how).fit(X, said) for how in ("adam", optax.adam(1e-3)))
+        assert one.state_.keys() == other.state_.keys()
+        for name, array in one.state_.items():
+            np.testing.assert_array_equal(other.state_[name], array, err_msg=name)
+        np.testing.assert_array_equal(other.predict_proba(X), one.predict_proba(X))
+        assert clone(other).optimiser == other.optimiser
+
+    def test_it_moves_the_parameters(self, study):
+        """One that takes no step leaves the networks as they began; one with decay sees the parameters."""
+        X, said, _ = study
+        still, other = (
+            BayesSCDC(4, **SMALL, init="random", optimiser=how).fit(X, said)
+            for how in (optax.set_to_zero(), optax.adamw(1e-3, weight_decay=0.1))
+        )
+        begun = still._model(4).untrained(jax.random.key(0))
+        weight = ".parameters.encoder.network.layers[0].weight"
+        assert still.state_[weight].shape == begun.encoder.network.layers[0].weight.shape
+        assert np.abs(still.state_[weight] - other.state_[weight]).max() > 1e-3
+        offsets = [array for name, array in still.state_.items() if name.endswith("bias")]
+        assert len(offsets) > 2
+        assert not any(array.any() for array in offsets)
+
+    def test_a_checkpoint_keeps_what_it_learned(self, study, tmp_path):
+        X, said, _ = study
+        settings = SMALL | {"optimiser": optax.adamw(1e-2), "checkpoint": tmp_path / "fit.npz"}
+        whole = BayesSCDC(4, **settings).fit(X, said)
+        again = BayesSCDC(4, **(settings | {"optimiser": optax.adamw(1e-2)})).fit(X, said)
+        np.testing.assert_array_equal(again.responsibilities_, whole.responsibilities_)
+        assert again.n_iter_ == whole.n_iter_
+        with pytest.raises(InputError, match="other data or parameters"):
+            BayesSCDC(4, **(settings | {"optimiser": optax.sgd(1e-2)})).fit(X, said)
+
+    def test_it_stands_in_no_file(self, study, tmp_path):
+        model = BayesSCDC(4, **SMALL, optimiser=optax.adam(1e-3))
+        with pytest.raises(
+            InputError, match=r"^The 'optimiser' of BayesSCDC cannot be saved: it holds a value of type"
+        ):
+            save(model, tmp_path / "model.zip")
+        assert not (tmp_path / "model.zip").exists()
+
+    @pytest.mark.parametrize(
+        ("settings", "sentence"),
+        [
+            (
+                {"optimiser": "sgd"},
+                "The 'optimiser' parameter of SCDC must be 'adam', 'momentum' or an optax.GradientTransformation. Got "
+                "'sgd' instead.",
+            ),
+            (
+                {"optimiser": optax.adam(1e-2), "learning_rate": 1e-2},
+                "The 'learning_rate' parameter of SCDC is not used with an optax.GradientTransformation, which has its "
+                "own. Got 0.01; leave it at 0.001.",
+            ),
+        ],
+        ids=["unknown", "two rates"],
+    )
+    def test_wrong_ones_are_refused(self, settings, sentence, study):
+        X, said, _ = study
+        with pytest.raises(InputError) as caught:
+            SCDC(4, **(SMALL | settings)).fit(X, said)
+        assert str(caught.value) == sentence
+
+
+def test_importing_the_deep_models_changes_no_setting_of_jax():
+    script = (
+        "import jax, equinox, optax; before = dict(jax.config.values); import consilience.deep; "
+        "after = dict(jax.config.values); assert before == after, "
+        "{name: value for name, value in after.items() if before.get(name) != value}"
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+    source = str(Path(consilience.__file__).parent.parent)
+    found = subprocess.run(
+        [sys.executable, "-c", script], env=kept | {"PYTHONPATH": source}, capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 0, found.stderr
+
+
+def test_compiled_code_is_kept_where_asked(tmp_path):
+    script = (
+        "import jax; from consilience.deep.compilation import keep_compiled; keep_compiled(); "
+        "print(jax.config.jax_compilation_cache_dir)"
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+    own = {"PYTHONPATH": str(Path(consilience.__file__).parent.parent), "XDG_CACHE_HOME": str(tmp_path)}
+    for more, expected in (({}, tmp_path / "consilience" / "jax"), ({"JAX_COMPILATION_CACHE_DIR": "/else"}, "/else")):
+        found = subprocess.run([sys.executable, "-c", script], env=kept | own | more, capture_output=True, text=True)
+        assert found.stdout.strip() == str(expected), found.stderr

@@ -7,7 +7,7 @@ import pandas as pd
 
 from consilience.deep import first_clusters
 from consilience.deep.judgements import judgements
-from consilience.deep.training import Data
+from consilience.deep.model import Data
 from consilience.metrics.clusterings import nmi
 from consilience.simulation import simulate_pairs
 

@@ -63,9 +63,9 @@ def test_training_makes_no_call_of_lapack(model, monkeypatch):
     """It may hang there; see the module."""
     compiled = []
 
-    def lowered(model, prior, data, course, n_epochs):
-        compiled.append(running._train.lower(model.method, model.plan, prior, data, course.fits).compile().as_text())
-        return advance(model, prior, data, course, n_epochs)
+    def lowered(model, data, course, n_epochs):
+        compiled.append(running._train.lower(model, data, course.fits).compile().as_text())
+        return advance(model, data, course, n_epochs)
 
     advance = running.advance
     monkeypatch.setattr(running, "advance", lowered)

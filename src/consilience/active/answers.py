@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import combinations, compress
 from typing import Any
 
@@ -10,18 +11,12 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
-from consilience.active.asked import Subset, places_of
+from consilience.active.asked import Placed, Subset, places_of
+from consilience.active.told import Key
 from consilience.annotations import Annotations, Groupings
 from consilience.annotations.name_lists import listed
 from consilience.annotations.spelling import near_spelling
 from consilience.errors import InputError
-
-Key = tuple[Any, Any]  # annotator and name of a grouping
-
-
-def keys_of(groupings: Groupings | None) -> set[Key]:
-    """Annotator and name of each grouping told; none where nothing was."""
-    return set() if groupings is None else set(groupings.vocabulary.grouping_keys())
 
 
 def groups_of(answer: Any) -> dict[Any, list[Any]]:
@@ -98,7 +93,7 @@ def new_key(annotator: Any, number: int, told: set[Key]) -> Key:
     ----------
     annotator : whose answer it is; None for one who said nothing else
     number : of the answer, the first to be tried
-    told : what `keys_of` gives
+    told : of every grouping told so far
     """
     if annotator is not None:
         while (annotator, number) in told:
@@ -129,15 +124,13 @@ def require_new(groupings: Groupings, told: set[Key]) -> None:
             )
 
 
-def left_out(
-    answer: Groupings, subset: Subset, places: Int[np.ndarray, " size"]
-) -> tuple[list[Any], list[Int[np.ndarray, " 2"]]]:
-    """Return the items of a subset that the answer leaves out, and the pairs of the subset that it says nothing of.
+def left_out(answer: Groupings, asked: Placed) -> tuple[Placed, list[Int[np.ndarray, " 2"]]]:
+    """Return what of a subset the answer leaves out, and the pairs of the subset that it says nothing of.
 
     They were asked and presented all the same.
     """
-    there = np.diff(answer.incidence.indptr)[places] > 0
-    items = [item for item, said in zip(subset.items, there) if not said]
-    pairs = [np.array([one, other]) for one, other in combinations(places, 2)]
+    there = np.diff(answer.incidence.indptr)[asked.places] > 0
+    missing = replace(asked.subset, items=list(compress(asked.subset.items, ~there)))
+    pairs = [np.array([one, other]) for one, other in combinations(asked.places, 2)]
     silent = [not (one and other) for one, other in combinations(there, 2)]
-    return items, list(compress(pairs, silent))
+    return Placed(missing, asked.places[~there]), list(compress(pairs, silent))

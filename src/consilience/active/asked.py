@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 
-from consilience.annotations import Annotations, Groupings
+from consilience.active.told import Told
+from consilience.annotations import Annotations
 from consilience.annotations.display import names_in_short, table
 from consilience.annotations.name_lists import listed as listed_names
 from consilience.annotations.names import MISSING, name_index, plain
@@ -43,6 +44,19 @@ class Subset:
     def _repr_html_(self) -> str:
         whose = "" if self.annotator is None else f" for {self.annotator}"
         return table(f"Subset {self.number}{whose}: {len(self.items)} items", [], [[item] for item in self.items])
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A subset, and the places of its items among those of the session."""
+
+    subset: Subset
+    places: Int[np.ndarray, " size"]
+
+    @classmethod
+    def of(cls, subset: Subset, items: pd.Index) -> Placed:
+        """Look the items up; see `places_of`."""
+        return cls(subset, places_of(items, subset.items))
 
 
 def listed(items: Any) -> Any:
@@ -106,20 +120,14 @@ def places_of(items: pd.Index, names: Iterable[Any]) -> Int[np.ndarray, " names"
     return place
 
 
-def times_asked(n_items: int, groupings: Groupings | None, asked: Sequence[np.ndarray]) -> Int[np.ndarray, " items"]:
+def times_asked(told: Told, asked: Sequence[np.ndarray]) -> Int[np.ndarray, " items"]:
     """How often each item was asked about: in the groupings told, and in the subsets asked beside them."""
-    times = _times(n_items, asked)
-    return times if groupings is None else times + np.diff(groupings.incidence.indptr)
+    return told.times + _times(told.n_items, asked)
 
 
-def seen_by(
-    annotator: Any, n_items: int, groupings: Groupings | None, asked: Sequence[np.ndarray]
-) -> Bool[np.ndarray, " items"]:
+def seen_by(annotator: Any, told: Told, asked: Sequence[np.ndarray]) -> Bool[np.ndarray, " items"]:
     """Whether an annotator was asked about each item: in groupings of theirs, and in the subsets asked of them."""
-    seen = _times(n_items, asked) > 0
-    if groupings is not None and annotator in groupings.annotators:
-        seen |= np.diff(groupings.restrict(annotators=[annotator]).incidence.indptr) > 0
-    return seen
+    return told.held_by(annotator) | (_times(told.n_items, asked) > 0)
 
 
 def require_left(allowed: Bool[np.ndarray, " items"], size: int, annotator: Any, *, quota: int | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
@@ -12,13 +12,22 @@ from jaxtyping import Bool, Int
 from sklearn.base import BaseEstimator, clone
 
 from consilience.active import answers, asked, draws
-from consilience.active.asked import Subset
+from consilience.active.asked import Placed, Subset
 from consilience.active.candidates import Pool
 from consilience.active.named_strategies import STRATEGIES
 from consilience.active.pair_counts import PairCounts
-from consilience.active.stability import Decision, Forecast, decide, forecast, require_items, split_half_reliability
+from consilience.active.stability import (
+    Decision,
+    Forecast,
+    Round,
+    decide,
+    forecast,
+    require_items,
+    split_half_reliability,
+)
 from consilience.active.strategies import Situation, Strategy
-from consilience.annotations import Groupings, concat
+from consilience.active.told import Told
+from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
 from consilience.annotations.display import facts
 from consilience.annotations.names import is_default, plain
@@ -108,7 +117,7 @@ class ActiveSession(BaseEstimator):
         """How far the study has come: counts by what is counted."""
         return {
             "items": len(self.items_),
-            "groupings told": self._n_told,
+            "groupings told": len(self._told),
             "subsets pending": len(self._pending),
             "rounds of consensus": len(self._history),
         }
@@ -133,18 +142,44 @@ class ActiveSession(BaseEstimator):
         self.items_ = asked.distinct(self.items)
         if self.fusion is not None:
             require_at_most(self.fusion, len(self.items_))
-        self.groupings_: Groupings | None = None
-        self._pending: list[tuple[int, list[Any], Any]] = []
-        self._pending_places: dict[int, np.ndarray] = {}  # by number
-        self._left_out: list[tuple[list[Any], Any]] = []
+        self._told = Told(len(self.items_))
+        self._pending: dict[int, Placed] = {}  # by number
+        self._left_out: list[Placed] = []  # what answers left out of subsets
         self._strategy = self.strategy if isinstance(self.strategy, Strategy) else STRATEGIES[self.strategy]()
         self._random = check_random_state(self.random_state)
         self._counts = PairCounts.none(len(self.items_))
         self._n_asked = 0
-        self._n_told = 0
-        self._history: list[tuple[int, int, int, float]] = []
+        self._history: list[Round] = []
         self._fitted: SubsetFusion | None = None
         self._samples: np.ndarray | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle or a file holds: the groupings joined, and records as tuples of what they hold."""
+        state: dict[str, Any] = vars(self).copy()
+        state["_groupings"] = state.pop("_told").joined()
+        state["_pending"] = [_values(placed.subset) for placed in self._pending.values()]
+        state["_left_out"] = [_values(placed.subset) for placed in self._left_out]
+        state["_counts"] = _values(self._counts)
+        state["_history"] = [_values(done) for done in self._history]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what `__getstate__` gives; places of items are looked up by their names."""
+        items, groupings = state["items_"], state["_groupings"]
+        for name in state.keys() - {"_groupings"}:
+            setattr(self, name, state[name])
+        # earlier versions kept whether the items of the answers had names, though those of a session always do
+        self._told = Told(len(items), [] if groupings is None else [replace(groupings, named=True)])
+        pending = [Placed.of(Subset(*values), items) for values in state["_pending"]]
+        self._pending = {placed.subset.number: placed for placed in pending}
+        self._left_out = [Placed.of(Subset(*values), items) for values in state["_left_out"]]
+        self._counts = PairCounts(*state["_counts"])
+        self._history = [Round(*values) for values in state["_history"]]
+
+    @property
+    def groupings_(self) -> Groupings | None:
+        """All that was told; None before anything was."""
+        return self._told.joined()
 
     def ask(
         self,
@@ -183,15 +218,15 @@ class ActiveSession(BaseEstimator):
         whom = asked.annotators_of(annotators, n_subsets)
         if candidates is None and not (is_whole(size, 2) and size <= len(self.items_)):
             raise InputError(f"'size' must be an int from 2 to the number of items, {len(self.items_)}. Got {size!r}.")
-        pending = self._places_pending()
+        pending = [placed.places for placed in self._pending.values()]
         pool = None if candidates is None else Pool.of(self.items_, asked.candidates_of(candidates), pending)
         samples = cache(self._posterior)  # of this call: what is asked tells nothing of the clusters
         counts = self._counts.with_subsets(pending)
-        times_asked = self._times_asked(pending)
+        times_asked = asked.times_asked(self._told, [*pending, *(missing.places for missing in self._left_out)])
         new: list[tuple[Int[np.ndarray, " size"], Any]] = []
         for annotator in whom:
             allowed = self._allowed(annotator, times_asked, [places for places, whose in new if whose == annotator])
-            situation = Situation(counts, times_asked, self._n_told, allowed, samples)
+            situation = Situation(counts, times_asked, len(self._told), allowed, samples)
             if pool is None:
                 asked.require_left(allowed, size, annotator, quota=self.max_per_item)
                 chosen = np.array(self._strategy.compose(situation, size, self._rng()))  # kept: a copy of our own
@@ -236,31 +271,29 @@ class ActiveSession(BaseEstimator):
             if subset is not None or annotator is not None:
                 raise InputError("Groupings say themselves whose they are: give 'subset' and 'annotator' with groups.")
             asked.places_of(self.items_, list(groupings.items))
-            answers.require_new(groupings, answers.keys_of(self.groupings_))
+            answers.require_new(groupings, self._told.keys)
             _require_names(groupings, self.items_)
             new = groupings.reindex(self.items_)
         else:
             new = self._answer(answers.groups_of(groupings), subset, annotator)
         new = replace(new, named=True)
-        told = [new] if self.groupings_ is None else [replace(self.groupings_, named=True), new]
-        self.groupings_ = concat(told)
+        self._told.add(new)
         self._counts = self._counts.with_groupings(new)
-        self._n_told += new.n_groupings
         if subset is not None:
             self._leave_out(new, subset, annotator)
-            self._settle(subset)
+            del self._pending[subset.number]
         return self
 
     def withdraw(self, subset: Any) -> ActiveSession:
         """Give up waiting for the answer to a subset."""
         self._require_pending(subset)
-        self._settle(subset)
+        del self._pending[subset.number]
         return self
 
     @property
     def pending_(self) -> list[Subset]:
         """Subsets asked and not yet answered."""
-        return [Subset(*parts) for parts in self._pending]
+        return [placed.subset for placed in self._pending.values()]
 
     def consensus(self) -> SubsetFusion:
         """Fuse all that was told; one more round of `stability_` if anything was told since the last.
@@ -274,9 +307,9 @@ class ActiveSession(BaseEstimator):
         InputError
             Nothing was told.
         """
-        groupings = self._told()
-        if self._fitted is not None and self._fitted.groupings_.n_groupings == groupings.n_groupings:
+        if self._fitted is not None and self._fitted.groupings_.n_groupings == len(self._told):
             return self._fitted
+        groupings = self._all_told()
         before = None if self._fitted is None else self._fitted.labels_
         self._fitted = self._fusion().fit(groupings)
         labels = self._fitted.labels_
@@ -284,15 +317,15 @@ class ActiveSession(BaseEstimator):
         if before is not None:
             both = (before >= 0) & (labels >= 0)
             stability = nmi(before[both], labels[both])
-        self._history.append((groupings.n_groupings, groupings.n_rows, self._fitted.n_clusters_, stability))
+        self._history.append(Round(groupings.n_groupings, groupings.n_rows, self._fitted.n_clusters_, stability))
         return self._fitted
 
     @property
     def stability_(self) -> pd.DataFrame:
         """Agreement of each consensus with the one before."""
-        columns = ["n_groupings", "n_memberships", "n_clusters", "stability"]
+        columns = [field.name for field in fields(Round)]
         rounds = pd.RangeIndex(1, len(self._history) + 1, name="round")
-        return pd.DataFrame(self._history, columns=columns, index=rounds)
+        return pd.DataFrame([_values(done) for done in self._history], columns=columns, index=rounds)
 
     def should_stop(self, *, tolerance: float = 0.02, patience: int = 3, floor: float = 0.9) -> Decision:
         """Whether the consensus has settled: the paper's rule, with a floor.
@@ -339,7 +372,7 @@ class ActiveSession(BaseEstimator):
             raise InputError(
                 f"'target' must be a number in (0, 1) and 'n_splits' a positive int. Got {target!r}, {n_splits!r}."
             )
-        groupings = self._told()
+        groupings = self._all_told()
         if groupings.n_groupings < 4:
             raise InputError(f"Halves can be compared from 4 groupings on. Got {groupings.n_groupings}.")
         in_order = arrange(groupings).said  # so that which was told first makes no difference
@@ -350,31 +383,17 @@ class ActiveSession(BaseEstimator):
         self, annotator: Any, times_asked: Int[np.ndarray, " items"], new: list[np.ndarray]
     ) -> Bool[np.ndarray, " items"]:
         """Items that a subset for an annotator may hold, when the `new` subsets are asked of the same."""
-        n_items = len(self.items_)
-        allowed = np.full(n_items, True) if self.max_per_item is None else times_asked < self.max_per_item
+        allowed = np.full(len(self.items_), True) if self.max_per_item is None else times_asked < self.max_per_item
         if annotator is None:
             return allowed
-        pending = [places for places, (*_, whose) in zip(self._places_pending(), self._pending) if whose == annotator]
-        left_out = [item for items, whose in self._left_out if whose == annotator for item in items]
-        others = [*pending, *new, asked.places_of(self.items_, left_out)]
-        return allowed & ~asked.seen_by(annotator, n_items, self.groupings_, others)
-
-    def _times_asked(self, pending: list[np.ndarray]) -> Int[np.ndarray, " items"]:
-        left_out = asked.places_of(self.items_, [item for items, _ in self._left_out for item in items])
-        return asked.times_asked(len(self.items_), self.groupings_, [*pending, left_out])
-
-    def _places_pending(self) -> list[Int[np.ndarray, " size"]]:
-        """Places of the items of each pending subset."""
-        for number, items, _ in self._pending:
-            if number not in self._pending_places:  # of a study that was saved without them
-                self._pending_places[number] = asked.places_of(self.items_, items)
-        return [self._pending_places[number] for number, *_ in self._pending]
+        placed = [*self._pending.values(), *self._left_out]
+        others = [other.places for other in placed if other.subset.annotator == annotator]
+        return allowed & ~asked.seen_by(annotator, self._told, [*others, *new])
 
     def _put_out(self, chosen: Int[np.ndarray, " size"], annotator: Any) -> Subset:
         self._n_asked += 1
         subset = Subset(self._n_asked, [plain(name) for name in self.items_[chosen]], annotator)
-        self._pending.append((subset.number, subset.items, subset.annotator))
-        self._pending_places[subset.number] = chosen
+        self._pending[subset.number] = Placed(subset, chosen)
         return subset
 
     def _answer(self, groups: dict[Any, list[Any]], subset: Any, annotator: Any) -> Groupings:
@@ -383,30 +402,28 @@ class ActiveSession(BaseEstimator):
             self._require_pending(subset)
             annotator = subset.annotator if annotator is None else annotator
             answers.require_inside(groups, subset)
-        key = answers.new_key(annotator, self._n_told + 1, answers.keys_of(self.groupings_))
+        key = answers.new_key(annotator, len(self._told) + 1, self._told.keys)
         return answers.as_groupings(groups, self.items_, key)
 
     def _leave_out(self, answer: Groupings, subset: Subset, annotator: Any) -> None:
-        """Keep in mind which items of a subset the answer leaves out: they were asked and presented all the same."""
-        items, silent = answers.left_out(answer, subset, asked.places_of(self.items_, subset.items))
-        if items:
-            self._left_out.append((items, subset.annotator if annotator is None else annotator))
+        """Remember which items of a subset the answer leaves out: they were asked and presented all the same."""
+        whose = subset.annotator if annotator is None else annotator
+        missing, silent = answers.left_out(answer, Placed.of(replace(subset, annotator=whose), self.items_))
+        if missing.subset.items:
+            self._left_out.append(missing)
             self._counts = self._counts.with_subsets(silent)
-
-    def _settle(self, subset: Subset) -> None:
-        self._pending = [parts for parts in self._pending if parts[0] != subset.number]
-        self._pending_places.pop(subset.number, None)
 
     def _require_pending(self, subset: Any) -> None:
         if not isinstance(subset, Subset):
             raise InputError(f"'subset' must be a Subset, as ask gives it and pending_ lists it. Got {subset!r}.")
-        if subset.number not in {other.number for other in self.pending_}:
+        if subset.number not in self._pending:
             raise InputError(f"Subset {subset.number} is not pending: it was answered or withdrawn, or never asked.")
 
-    def _told(self) -> Groupings:
-        if self.groupings_ is None or not self.groupings_.n_rows:
+    def _all_told(self) -> Groupings:
+        groupings = self.groupings_
+        if groupings is None or not groupings.n_rows:
             raise InputError("No grouping was told yet.")
-        return self.groupings_
+        return groupings
 
     def _fusion(self) -> SubsetFusion:
         fusion = SubsetFusion() if self.fusion is None else clone(self.fusion)
@@ -416,21 +433,27 @@ class ActiveSession(BaseEstimator):
 
     def _fused_half(self, half: Groupings) -> Int[np.ndarray, " items"]:
         fusion = self._fusion()
-        require_items(half, fusion.n_clusters, self._told().n_groupings)
+        require_items(half, fusion.n_clusters, len(self._told))
         return fusion.fit_predict(half)
 
     def _posterior(self) -> draws.Samples:
         """Draws of the clusters from the posterior of the mixture, each moved on from where it was."""
-        if self.groupings_ is None or not self.groupings_.n_rows:
+        groupings = self.groupings_
+        if groupings is None or not groupings.n_rows:
             return draws.of_nothing(len(self.items_))
         fusion = SubsetFusion() if self.fusion is None else self.fusion
         n_found = 0 if self._fitted is None else self._fitted.n_clusters_
         n_clusters = draws.n_clusters_of(fusion, len(self.items_), n_found)
-        self._samples = draws.moved_on(self.groupings_, self._samples, n_clusters, self._rng())
+        self._samples = draws.moved_on(groupings, self._samples, n_clusters, self._rng())
         return self._samples.copy()
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self._random.randint(2**31 - 1, size=4))
+
+
+def _values(record: Any) -> tuple[Any, ...]:
+    """What a dataclass holds, by the order of its fields."""
+    return tuple(getattr(record, field.name) for field in fields(record))
 
 
 def _require_names(groupings: Groupings, items: pd.Index) -> None:

@@ -76,6 +76,21 @@ class Forecast:
         return facts("", {field.name.replace("_", " "): getattr(self, field.name) for field in fields(self)})
 
 
+@dataclass(frozen=True)
+class Round:
+    """One consensus of a session: of how much, and how it agrees with the one before it.
+
+    n_groupings, n_memberships : told until then.
+    n_clusters : found.
+    stability : normalised mutual information with the consensus before, NaN in the first round.
+    """
+
+    n_groupings: int
+    n_memberships: int
+    n_clusters: int
+    stability: float
+
+
 def decide(stability: pd.Series, *, tolerance: float, patience: int, floor: float) -> Decision:
     """Stop when stability has changed little for some rounds and is high.
 

@@ -105,6 +105,10 @@ def make_estimator(name: str, settings: Mapping[str, Any]) -> Any:
         There is no such estimator, or it has no such parameter.
     """
     made = registry.estimator(name)
+    if registry.entry(name).module == "consilience.deep":
+        from consilience.deep.compilation import keep_compiled
+
+        keep_compiled()  # each command is a process of its own
     known = signature(made).parameters
     for key in settings:
         if key not in known:

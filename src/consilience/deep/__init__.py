@@ -8,11 +8,8 @@ from consilience.deep._required import require_installed
 require_installed("jax", "equinox", "optax")
 
 from consilience.deep.bayes_scdc_estimator import BayesSCDC  # noqa: E402
-from consilience.deep.compilation import keep_compiled  # noqa: E402
 from consilience.deep.deep_mcvc_estimator import DeepMCVC  # noqa: E402
 from consilience.deep.scdc_estimator import SCDC  # noqa: E402
-
-keep_compiled()
 
 __all__ = ["SCDC", "BayesSCDC", "DeepMCVC"]
 

@@ -63,7 +63,6 @@ from consilience.deep.exponential_family import ExpectedGaussian, Gaussian, Norm
 from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
 from consilience.deep.linear_algebra import cholesky
 from consilience.deep.networks import Encoder, Likelihood, Potential, apply
-from consilience.deep.training import Method
 
 MAX_SWEEPS = 20  # of (12) and (14), and of the derivative of their fixed point
 SPREAD = 3.0  # variance of the places of a random start
@@ -292,9 +291,6 @@ def pair_weights(posterior: Posterior) -> tuple[Float[Array, " annotators"], Flo
     """w_ij^m of a judgement "same", and of one "apart"."""
     alpha, beta = families.expected_log(posterior.sensitivity), families.expected_log(posterior.specificity)
     return alpha[:, 0] - beta[:, 1], alpha[:, 1] - beta[:, 0]
-
-
-METHOD = Method(local, mixture_step, reliability_step, pair_weights)
 
 
 def start(

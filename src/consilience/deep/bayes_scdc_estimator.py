@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jax import Array
-from jaxtyping import PyTree
+from jaxtyping import PRNGKeyArray, PyTree
 
 from consilience.annotations.types import Count, FilePath, Flag, Integer, Integers, Literal, RandomSource, Real, Reals
 from consilience.deep import bayes_scdc, exponential_family, merging
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
-from consilience.deep.judgements import first_reliability
-from consilience.deep.networks import Same, Shape
-from consilience.deep.running import Model
+from consilience.deep.exponential_family import Gaussian
+from consilience.deep.judgements import Agreement, Judgements, first_reliability
+from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.teaching import teach_positions
-from consilience.deep.training import Data, Fit, Plan
 from consilience.estimators.parameters import is_number, require
 
 AS_IN_PAPER: dict[str, Any] = {
@@ -84,10 +83,12 @@ class BayesSCDC(DeepClustering):
         κ of the normal-inverse-Wishart prior; its ν is d + κ, its S is (d + κ) I, its m is 0.
     reliability_prior : (float, float), default=(1.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
-    optimiser : {"adam", "momentum"}, default="adam"
-        Of the networks.
+    optimiser : {"adam", "momentum"} or optax.GradientTransformation, default="adam"
+        Of the networks. A transformation has a learning rate of its own, or a schedule of it by the step, those of the
+        warm start among them. It is made of functions, so that a model with one can be neither pickled nor saved by
+        `consilience.save`; a `checkpoint` holds all it has learned.
     learning_rate : float, default=0.001
-        Of the networks.
+        Of the networks, with "adam" and "momentum".
     rate, rate_delay, rate_decay : float
         Size of the steps of what all items share, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole update.
     warm_weight : float, default=0.1
@@ -168,7 +169,7 @@ class BayesSCDC(DeepClustering):
         concentration: Real = 1.05,
         cluster_count: Real = 0.5,
         reliability_prior: Reals = (1.0, 1.0),
-        optimiser: Literal["adam", "momentum"] = "adam",
+        optimiser: Literal["adam", "momentum"] | optax.GradientTransformation = "adam",
         learning_rate: Real = 1e-3,
         rate: Real = 0.1,
         rate_delay: Real = 2000.0,
@@ -218,9 +219,8 @@ class BayesSCDC(DeepClustering):
         | {"concentration": 0.05 / 50},
     }
 
-    def _model(self, data: Data) -> Model:
-        settings = self._shape(data.observed.shape[1]), self._plan(), bool(self.merge_clusters), str(self.init)
-        return _bayes_model(*settings, Same(self.encoder), Same(self.decoder))
+    def _model(self, n_features: int) -> BayesModel:
+        return BayesModel(**self._settings(n_features), merges=bool(self.merge_clusters))
 
     def _prior(self) -> bayes_scdc.Prior:
         return bayes_scdc.prior_of(
@@ -231,11 +231,11 @@ class BayesSCDC(DeepClustering):
             reliability=(float(self.reliability_prior[0]), float(self.reliability_prior[1])),
         )
 
-    def _describe(self, prior: Any, fit: Fit) -> tuple[Components, Array, Array]:
+    def _describe(self, model: DeepModel, fit: Fit) -> tuple[Components, Array, Array]:
         posterior = fit.posterior
         mean, _, scale, degrees = exponential_family.standard(posterior.components)
         freedom = jnp.maximum(degrees - self.n_latent - 1, 1.0)
-        sizes = jnp.maximum(posterior.concentration - prior.concentration, 1e-6)
+        sizes = jnp.maximum(posterior.concentration - model.prior.concentration, 1e-6)
         covariances = scale / freedom[:, None, None]
         components = Components(posterior.joined.argmax(1), sizes / sizes.sum(), mean, covariances)
         return components, posterior.sensitivity, posterior.specificity
@@ -247,43 +247,59 @@ class BayesSCDC(DeepClustering):
         require(self, "merge_clusters", "a bool", isinstance(self.merge_clusters, bool | np.bool_))
 
 
-@lru_cache(maxsize=64)
-def _bayes_model(shape: Shape, plan: Plan, merge: bool, init: str, encoder: Same, decoder: Same) -> Model:
-    def parameters(key: Array) -> bayes_scdc.Parameters:
+class BayesModel(DeepModel):
+    """The model of `bayes_scdc`; its prior is a `bayes_scdc.Prior`."""
+
+    mixes: ClassVar[bool] = True
+
+    def untrained(self, key: PRNGKeyArray) -> bayes_scdc.Parameters:
+        """See `DeepModel.untrained`."""
         of_encoder, of_decoder = jax.random.split(key)
-        return bayes_scdc.Parameters(
-            shape.encoder_of(of_encoder, encoder.module), shape.likelihood_of(of_decoder, decoder.module)
-        )
+        return bayes_scdc.Parameters(self.encoder_of(of_encoder), self.likelihood_of(of_decoder))
 
     def start(
-        prior: PyTree, parameters: PyTree, first: Array, joined: Array, latent: Any, n_annotators: int, key: Array
-    ) -> tuple:
+        self, parameters: PyTree, first: Array, joined: Array, latent: Gaussian, n_annotators: int, key: PRNGKeyArray
+    ) -> tuple[PyTree, bayes_scdc.Posterior]:
+        """See `DeepModel.start`."""
         right = first_reliability(n_annotators)
-        if init == "random":
-            return parameters, bayes_scdc.random_start(prior, shape.n_clusters, right, key)
-        return parameters, bayes_scdc.start(prior, first, joined, latent, right)
+        if self.init == "random":
+            return parameters, bayes_scdc.random_start(self.prior, self.n_clusters, right, key)
+        return parameters, bayes_scdc.start(self.prior, first, joined, latent, right)
 
-    return Model(
-        method=bayes_scdc.METHOD,
-        plan=plan,
-        n_clusters=shape.n_clusters,
-        n_latent=shape.n_latent,
-        init=init,
-        mixes=True,
-        parameters=parameters,
-        start=start,
-        teach=teach_positions if init == "judgements" else None,
-        merge=merging.merge if merge else None,
-        bound=_bayes_bound,
-        owners=_bayes_owners,
-    )
+    def local(
+        self, parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: PRNGKeyArray
+    ) -> bayes_scdc.Local:
+        """See `DeepModel.local`."""
+        return bayes_scdc.local(parameters, posterior, observed, messages, key)
 
+    def shared_step(self, posterior: PyTree, found: Any, weight: Array, rate: Any) -> bayes_scdc.Posterior:
+        """See `DeepModel.shared_step`."""
+        return bayes_scdc.mixture_step(self.prior, posterior, found, weight, rate)
 
-def _bayes_bound(prior: PyTree, data: Data, fit: Fit, found: bayes_scdc.Local) -> Array:
-    messages = data.all_messages(fit.remembered, bayes_scdc.pair_weights(fit.posterior))
-    return bayes_scdc.lower_bound(prior, fit.posterior, found, messages, data.judgements)
+    def reliability_step(
+        self, posterior: PyTree, judged: Judgements, agreement: Agreement, rate: Any
+    ) -> bayes_scdc.Posterior:
+        """See `DeepModel.reliability_step`."""
+        return bayes_scdc.reliability_step(self.prior, posterior, judged, agreement, rate)
 
+    def pair_weights(self, posterior: PyTree) -> tuple[Array, Array]:
+        """See `DeepModel.pair_weights`."""
+        return bayes_scdc.pair_weights(posterior)
 
-def _bayes_owners(prior: PyTree, fit: Fit) -> Array:
-    sizes = (fit.posterior.concentration - prior.concentration) @ fit.posterior.joined
-    return (sizes > merging.LEAST_SIZE).sum()
+    def lower_bound(self, data: Data, fit: Fit, found: Any) -> Array:
+        """See `DeepModel.lower_bound`."""
+        messages = data.all_messages(fit.remembered, self.pair_weights(fit.posterior))
+        return bayes_scdc.lower_bound(self.prior, fit.posterior, found, messages, data.judgements)
+
+    def n_owners(self, fit: Fit) -> Array:
+        """See `DeepModel.n_owners`."""
+        sizes = (fit.posterior.concentration - self.prior.concentration) @ fit.posterior.joined
+        return (sizes > merging.LEAST_SIZE).sum()
+
+    def taught(self, data: Data, fit: Fit, clusters: Array, key: PRNGKeyArray) -> Fit:
+        """See `DeepModel.taught`: where people's judgements come first, positions learn to tell them."""
+        return teach_positions(self, data, fit, clusters, key) if self.init == "judgements" else fit
+
+    def merged(self, data: Data, fit: Fit) -> Fit:
+        """See `DeepModel.merged`."""
+        return merging.merge(self, data, fit)

@@ -1,4 +1,7 @@
-"""Compiled code kept between processes, so that a second fit starts at once."""
+"""Compiled code kept between processes, so that a second fit starts at once.
+
+It is a setting of JAX for the whole process, so that nothing but the command line makes it unasked.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,16 @@ import jax
 
 
 def keep_compiled() -> None:
-    """Keep compiled code in the user's cache folder, unless JAX was told of another place."""
+    """Keep what JAX compiles in the user's cache folder, unless it was told of another place.
+
+    It concerns all code of the process that JAX compiles from then on, and no computed value. The environment variable
+    ``JAX_COMPILATION_CACHE_DIR`` does the same.
+
+    Examples
+    --------
+    >>> from consilience.deep.compilation import keep_compiled
+    >>> keep_compiled()
+    """
     if getattr(jax.config, "jax_compilation_cache_dir", None) is None:
         with contextlib.suppress(RuntimeError):  # a user without a home has none
             jax.config.update("jax_compilation_cache_dir", str(_cache_folder() / "consilience" / "jax"))

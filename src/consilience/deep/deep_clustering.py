@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pandas as pd
 from jax import Array
 from jaxtyping import Float, Int, PyTree
@@ -24,9 +24,10 @@ from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing
 from consilience.deep import checkpoints, running
 from consilience.deep.components import Components, moments_of_clusters, owned_components
 from consilience.deep.judgements import Judgements, annotated_items, judgements
-from consilience.deep.networks import LIKELIHOODS, Shape
-from consilience.deep.running import Course, Model
-from consilience.deep.training import CHUNK_SIZE, DESCENTS, Data, Fit, Plan
+from consilience.deep.model import DESCENTS, Data, DeepModel, Fit
+from consilience.deep.networks import LIKELIHOODS, Same
+from consilience.deep.running import Course
+from consilience.deep.training import CHUNK_SIZE
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
@@ -37,27 +38,15 @@ LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
 LEAST_EPOCHS = 25  # and the least number of them
 WARM_STEPS, LEAST_WARM_EPOCHS = 500, 12  # the same of the warm start
 INITS = ("mixture", "judgements", "random")
+LEARNING_RATE = 1e-3  # by default
 NEVER = -1e9  # nats: of a cluster that no new item is to have
 INTERVAL = (0.025, 0.975)
-
-
-class Study(NamedTuple):
-    """Data of a fit, in canonical order.
-
-    order : places in it of the items that nobody judged, then of the annotated ones.
-    annotators : in the order in which they are trained.
-    """
-
-    data: Data
-    arrangement: Arrangement[Any]
-    order: Int[np.ndarray, " items"]
-    annotators: pd.Index
 
 
 class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEstimator):
     """Clusters of a latent space that a network decodes.
 
-    A subclass says what its `Model` is, with which prior, and what of a trained fit is of interest.
+    A subclass says what its `DeepModel` is, with which prior, and what of a trained fit is of interest.
     """
 
     PUBLISHED: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -119,25 +108,25 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self._check_parameters()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         self._missing = values_of_missing(missing)
-        study = self._study(X, y, missing)
-        model, prior = self._model(study.data), self._prior()
-        n_epochs, n_warm = self._lengths(study.data)
+        data, arranged = self._study(X, y, missing)
+        model = self._model(data.observed.shape[1])
+        n_epochs, n_warm = self._lengths(model, data)
         keys = jax.random.split(jax.random.key(seed), self.n_init)
         file = None if self.checkpoint is None else Path(self.checkpoint)
-        mark = "" if file is None else checkpoints.fingerprint(self._identity(seed), study.data)
+        mark = "" if file is None else checkpoints.fingerprint(self._identity(seed), data)
         with self._progress(), counting("epochs", n_warm + n_epochs) as epochs:
-            course = None if file is None else self._resumed(file, mark, model, prior, study.data, keys)
+            course = None if file is None else _resumed(file, mark, model, data)
             if course is None:
-                course = running.begin(model, prior, study.data, keys, n_warm, epochs.update)
+                course = running.begin(model, data, keys, n_warm, epochs.update)
             else:
                 epochs.update(n_warm + course.n_epochs)
             while course.n_epochs < n_epochs:
-                course = running.advance(model, prior, study.data, course, n_epochs)
+                course = running.advance(model, data, course, n_epochs)
                 if file is not None:
                     checkpoints.write(file, _packed(course) | {"fingerprint": np.array(mark)})
                 epochs.say(f"loss {course.losses[-1].round(3).tolist()}, clusters {course.left[-1].tolist()}")
                 epochs.update()
-        self._finish(model, prior, study, course)
+        self._finish(model, data, arranged, course)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
@@ -163,16 +152,16 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """
         self._check_parameters()
         begun = hasattr(self, "state_")
-        study = self._study(X, y, missing, reset=not begun)
-        model, prior = self._model(study.data), self._prior()
+        data, arranged = self._study(X, y, missing, reset=not begun)
+        model = self._model(data.observed.shape[1])
         if begun:
-            course = self._continued(model, prior, study)
+            course = self._continued(model, data, arranged)
         else:
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             keys = jax.random.split(jax.random.key(seed), 1)
-            course = running.begin(model, prior, study.data, keys, self._lengths(study.data)[1], lambda: None)
-        course = running.advance(model, prior, study.data, course, course.n_epochs + 1)
-        self._finish(model, prior, study, course)
+            course = running.begin(model, data, keys, self._lengths(model, data)[1], lambda: None)
+        course = running.advance(model, data, course, course.n_epochs + 1)
+        self._finish(model, data, arranged, course)
         return self
 
     def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
@@ -304,56 +293,64 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         return int(self.n_latent)
 
     @abstractmethod
-    def _model(self, data: Data) -> Model:
-        """Model with these settings; one object for equal settings, so that it is compiled once."""
+    def _model(self, n_features: int) -> DeepModel:
+        """Model with these settings; those of equal settings are equal, so that it is compiled once."""
 
     @abstractmethod
     def _prior(self) -> PyTree:
         """What is known before."""
 
     @abstractmethod
-    def _describe(self, prior: PyTree, fit: Fit) -> tuple[Components, Array, Array]:
+    def _describe(self, model: Any, fit: Fit) -> tuple[Components, Array, Array]:
         """Gaussians of the latent space; Betas of sensitivities and of specificities."""
 
-    def _plan(self) -> Plan:
-        return Plan(
-            batch_size=int(self.batch_size),
-            annotated_batch_size=int(self.annotated_batch_size),
-            descent=str(self.optimiser),
-            learning_rate=float(self.learning_rate),
-            rate=float(self.rate),
-            rate_delay=float(self.rate_delay),
-            rate_decay=float(self.rate_decay),
-            trust_epochs=int(self.trust_epochs),
-            annotated_weight=float(self.annotated_weight),
-            warm_weight=float(self.warm_weight),
-        )
+    def _settings(self, n_features: int) -> dict[str, Any]:
+        """What every `DeepModel` takes, but for whether it merges."""
+        return {
+            "prior": self._prior(),
+            "n_features": n_features,
+            "n_latent": int(self.n_latent),
+            "n_clusters": int(self.n_clusters),
+            "hidden": tuple(map(int, self.hidden)),
+            "likelihood": str(self.likelihood),
+            "encoder": Same(getattr(self, "encoder", None)),
+            "decoder": Same(self.decoder),
+            "init": str(self.init),
+            "batch_size": int(self.batch_size),
+            "annotated_batch_size": int(self.annotated_batch_size),
+            "descent": self.optimiser,
+            "learning_rate": float(self.learning_rate),
+            "rate": float(self.rate),
+            "rate_delay": float(self.rate_delay),
+            "rate_decay": float(self.rate_decay),
+            "trust_epochs": int(self.trust_epochs),
+            "annotated_weight": float(self.annotated_weight),
+            "warm_weight": float(self.warm_weight),
+        }
 
-    def _shape(self, n_features: int) -> Shape:
-        return Shape(n_features, self.n_latent, self.n_clusters, tuple(self.hidden), self.likelihood)
-
-    def _lengths(self, data: Data) -> tuple[int, int]:
+    def _lengths(self, model: DeepModel, data: Data) -> tuple[int, int]:
         """Epochs, and epochs of the warm start."""
         auto = (
-            max(LEAST_EPOCHS, -(-LEAST_STEPS // self._plan().n_steps(data))),
-            max(LEAST_WARM_EPOCHS, -(-WARM_STEPS // self._plan().n_warm_steps(data))),
+            max(LEAST_EPOCHS, -(-LEAST_STEPS // model.n_steps(data))),
+            max(LEAST_WARM_EPOCHS, -(-WARM_STEPS // model.n_warm_steps(data))),
         )
         given = self.n_epochs, self.warm_epochs
         n_epochs, n_warm = (own if value == "auto" else int(value) for own, value in zip(auto, given, strict=True))
         return n_epochs, n_warm
 
-    def _study(self, X: Any, annotations: Any, missing: Any, *, reset: bool = True) -> Study:
+    def _study(self, X: Any, annotations: Any, missing: Any, *, reset: bool = True) -> tuple[Data, Arrangement[Any]]:
+        """Data of a fit in canonical order, and how it was arranged."""
         values = self._observed(X, reset=reset)
         if annotations is None:
             if self.init == "judgements":
                 raise InputError("init='judgements' needs annotations. Give some, or leave 'init' at 'mixture'.")
             rows = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(values))
             arranged: Arrangement[Any] = arrange_items(rows, values)
-            annotators, said, annotated = pd.Index([], name="annotator"), None, np.empty(0, int)
+            said, annotated = None, np.empty(0, int)
         else:
             arranged = arrange(self._judgements(X, annotations, missing), values)
             arranged = arranged if reset else self._as_trained(arranged)
-            annotators, annotated = arranged.said.annotators, annotated_items(arranged.said)
+            annotated = annotated_items(arranged.said)
             if not len(annotated):
                 raise InputError(
                     f"The annotations judge no pair of items (n_samples={len(values)}). Give y=None to "
@@ -362,8 +359,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             said = judgements(arranged.said, annotated, implied=self.implied_pairs)
         plain = np.setdiff1d(np.arange(len(values)), annotated)
         observed = jnp.asarray(values[arranged.items], jnp.float32)
-        data = Data(observed, jnp.asarray(plain), jnp.asarray(annotated), said)
-        return Study(data, arranged, np.concatenate([plain, annotated]), annotators)
+        return Data(observed, jnp.asarray(plain), jnp.asarray(annotated), said), arranged
 
     def _as_trained(self, arranged: Arrangement[Any]) -> Arrangement[Any]:
         """Annotators in the order in which they were trained, if they are the same."""
@@ -389,9 +385,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             )
         return values
 
-    def _finish(self, model: Model, prior: PyTree, study: Study, course: Course) -> None:
+    def _finish(self, model: DeepModel, data: Data, arranged: Arrangement[Any], course: Course) -> None:
         """Read the answers off the best restart."""
-        fit, found, bounds = running.finish(model, prior, study.data, course)
+        fit, found, bounds = running.finish(model, data, course)
         if not np.isfinite(bounds).any():
             raise FloatingPointError(
                 f"{type(self).__name__}: training failed in every restart. Standardise the features, or lower "
@@ -403,53 +399,49 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self.n_iter_ = course.n_epochs
         self.state_ = checkpoints.to_arrays(fit)
         responsibilities = np.empty(found.responsibilities.shape)
-        responsibilities[study.order] = found.responsibilities
+        responsibilities[np.asarray(data.rows)] = found.responsibilities
         sizes = np.bincount(responsibilities.argmax(1), minlength=responsibilities.shape[1])
         self._owned = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         owned = responsibilities[:, self._owned]
         self.responsibilities_ = owned / owned.sum(1, keepdims=True)
         self.labels_, self.n_clusters_ = self.responsibilities_.argmax(1), len(self._owned)
-        components, *right = self._describe(prior, fit)
+        components, *right = self._describe(model, fit)
         kept = owned_components(Components(*map(np.asarray, components)), self._owned)
         self.components_ = pd.DataFrame({"cluster": kept.cluster, "weight": kept.weight})
         self.component_means_, self.component_covariances_ = kept.mean, kept.covariance
         self.weights_, self.means_, self.covariances_ = moments_of_clusters(kept)
-        self.annotators_ = _annotators(study.annotators, study.data.judgements, *map(np.asarray, right))
-        self._trained_annotators = study.annotators
-        self._restore(study.arrangement)
+        self._trained_annotators = _trained(arranged)
+        self.annotators_ = _annotators(self._trained_annotators, data.judgements, *map(np.asarray, right))
+        self._restore(arranged)
 
     def _located(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Probability of every cluster, and latent mean, of new items."""
         check_is_fitted(self)
         values = jnp.asarray(self._observed(X, reset=False), jnp.float32)
-        model, fit = self._model_of(values), self._fit()
+        model, fit = self._model(values.shape[1]), self._fit()
         unowned = ~np.isin(np.arange(model.n_clusters), self._owned)
         places = np.arange(-(-len(values) // CHUNK_SIZE) * CHUNK_SIZE).reshape(-1, CHUNK_SIZE) % len(values)
         parts = [_locate(model, fit, values[some], jnp.asarray(unowned)) for some in places]
         eta, mean = (np.concatenate([np.asarray(part[k], float) for part in parts])[: len(values)] for k in (0, 1))
         return eta, mean
 
-    def _model_of(self, observed: Array) -> Model:
-        nobody = jnp.empty(0, int)
-        return self._model(Data(observed, jnp.arange(len(observed)), nobody, None))
-
     def _fit(self) -> Fit:
         """What training came to, as JAX arrays."""
         return checkpoints.from_arrays(self._template(), self.state_)
 
     def _template(self) -> PyTree:
-        model = self._model_of(jnp.empty((1, self.n_features_in_)))
-        return jax.eval_shape(lambda: running.blank(model, self._prior(), len(self.annotators_)))
+        model = self._model(self.n_features_in_)
+        return jax.eval_shape(lambda: running.blank(model, len(self.annotators_)))
 
     def _state_fits(self) -> bool:
         """Whether what was learned has the shapes that the parameters say."""
         return checkpoints.fits(self._template(), self.state_)
 
-    def _continued(self, model: Model, prior: PyTree, study: Study) -> Course:
+    def _continued(self, model: DeepModel, data: Data, arranged: Arrangement[Any]) -> Course:
         """Where training stood, on these data."""
-        if list(study.annotators) != list(self._trained_annotators):
+        if list(_trained(arranged)) != list(self._trained_annotators):
             raise InputError("partial_fit needs the annotators that were fitted before. Call fit for others.")
-        fits = running.continued(model, study.data, self._fit())
+        fits = running.continued(model, data, self._fit())
         return Course(fits, self.losses_[:, None], self.clusters_left_[:, None])
 
     def _identity(self, seed: int) -> dict[str, Any]:
@@ -457,16 +449,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         left_out = {"checkpoint", "verbose", "random_state", "encoder", "decoder"}
         held = {name: value for name, value in self.get_params(deep=False).items() if name not in left_out}
         own = {name: checkpoints.digest(getattr(self, name, None)) for name in ("encoder", "decoder")}
+        if isinstance(self.optimiser, optax.GradientTransformation):
+            own["optimiser"] = str(jax.tree.structure(self.optimiser.init(jnp.zeros(1))))  # its functions have no text
         return held | own | {"seed": None if self.random_state is None else seed, "model": type(self).__name__}
-
-    def _resumed(self, file: Path, mark: str, model: Model, prior: PyTree, data: Data, keys: Array) -> Course | None:
-        arrays = checkpoints.read(file, mark)
-        if arrays is None:
-            return None
-        n_annotators = 0 if data.judgements is None else len(data.judgements.n_pairs)
-        template = jax.eval_shape(lambda: running.blank(model, prior, n_annotators))
-        losses, left = arrays.pop("losses"), arrays.pop("left")
-        return Course(checkpoints.from_arrays(template, arrays), losses, left)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -482,7 +467,15 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         require(self, "likelihood", "'gaussian' or 'bernoulli'", is_one_of(self.likelihood, LIKELIHOODS))
         require(self, "trust_epochs", "an int of at least 0", is_whole(self.trust_epochs, 0))
         require(self, "init", f"one of {', '.join(map(repr, INITS))}", is_one_of(self.init, INITS))
-        require(self, "optimiser", "'adam' or 'momentum'", is_one_of(self.optimiser, DESCENTS))
+        own = isinstance(self.optimiser, optax.GradientTransformation)
+        known = own or is_one_of(self.optimiser, DESCENTS)
+        require(self, "optimiser", "'adam', 'momentum' or an optax.GradientTransformation", known)
+        if own and self.learning_rate != LEARNING_RATE:
+            raise InputError(
+                f"The 'learning_rate' parameter of {type(self).__name__} is not used with an "
+                f"optax.GradientTransformation, which has its own. Got {self.learning_rate!r}; "
+                f"leave it at {LEARNING_RATE}."
+            )
         require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
         for name in ("learning_rate", "rate_delay", "annotated_weight"):
             require(self, name, "a positive number", is_number(getattr(self, name)))
@@ -494,14 +487,28 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         require(self, "reliability_prior", "two positive numbers", two)
 
 
+def _resumed(file: Path, mark: str, model: DeepModel, data: Data) -> Course | None:
+    arrays = checkpoints.read(file, mark)
+    if arrays is None:
+        return None
+    template = jax.eval_shape(lambda: running.blank(model, data.n_annotators))
+    losses, left = arrays.pop("losses"), arrays.pop("left")
+    return Course(checkpoints.from_arrays(template, arrays), losses, left)
+
+
+def _trained(arranged: Arrangement[Any]) -> pd.Index:
+    """Annotators in the order in which they are trained."""
+    return pd.Index([], name="annotator") if arranged.said is None else arranged.said.annotators
+
+
 def _packed(course: Course) -> checkpoints.Arrays:
     return checkpoints.to_arrays(course.fits) | {"losses": course.losses, "left": course.left}
 
 
-@partial(jax.jit, static_argnames="model")
-def _locate(model: Model, fit: Fit, observed: Array, unowned: Array) -> tuple[Array, Array]:
+@jax.jit
+def _locate(model: DeepModel, fit: Fit, observed: Array, unowned: Array) -> tuple[Array, Array]:
     messages = jnp.broadcast_to(jnp.where(unowned, NEVER, 0.0), (len(observed), model.n_clusters))
-    found = model.method.local(fit.parameters, fit.posterior, observed, messages, jax.random.key(0))
+    found = model.local(fit.parameters, fit.posterior, observed, messages, jax.random.key(0))
     return found.responsibilities, found.latent.mean
 
 

@@ -15,7 +15,7 @@ from sklearn.mixture import GaussianMixture
 
 from consilience.deep import deep_mcvc
 from consilience.deep.judgements import Judgements
-from consilience.deep.training import Data
+from consilience.deep.model import Data
 from consilience.inference.threads import one_blas_thread
 
 STARTS = 4  # of a mixture, of which the best is kept

@@ -24,7 +24,6 @@ from jaxtyping import Bool, Float
 
 from consilience.deep import exponential_family as families
 from consilience.deep.bayes_scdc import (
-    METHOD,
     Prior,
     Statistics,
     pair_weights,
@@ -32,7 +31,8 @@ from consilience.deep.bayes_scdc import (
     towards_statistics,
     with_statistics,
 )
-from consilience.deep.training import Data, Fit, Plan, survey
+from consilience.deep.model import Data, DeepModel, Fit
+from consilience.deep.training import survey
 
 LEAST_SIZE = 1.0  # items, expected; a smaller component is empty
 CHUNK = 4096
@@ -41,10 +41,10 @@ Pairs = Float[Array, "components components"]
 Joined = Float[Array, "components clusters"]
 
 
-def merge(prior: Prior, plan: Plan, data: Data, fit: Fit) -> Fit:
+def merge(model: DeepModel, data: Data, fit: Fit) -> Fit:
     """Join and merge components by all items; what items share ends at its optimum."""
-    weight = data.weights(plan.annotated_weight)
-    found = survey(METHOD, data, fit)
+    prior, weight = model.prior, data.weights(model.annotated_weight)
+    found = survey(model, data, fit)
     annotated, weight_annotated = found.components[len(data.plain) :], weight[len(data.plain) :]
     messages = data.all_messages(annotated, pair_weights(fit.posterior))
     affinity = annotated.T @ (messages * weight_annotated[:, None])

@@ -31,7 +31,11 @@ class Potential(NamedTuple):
 
 
 class Perceptron(eqx.Module):
-    """Layers of rectified linear units, the last one linear."""
+    """Layers of rectified linear units, the last one linear.
+
+    Unlike `eqx.nn.MLP`, its hidden layers may differ in width, it is a tree of arrays alone, which can be stacked,
+    scanned and saved as it is, and it starts after Glorot.
+    """
 
     layers: tuple[eqx.nn.Linear, ...]
 
@@ -163,27 +167,6 @@ class BernoulliLikelihood(Likelihood):
 
 
 LIKELIHOODS: dict[str, type[Likelihood]] = {"gaussian": GaussianLikelihood, "bernoulli": BernoulliLikelihood}
-
-
-class Shape(NamedTuple):
-    """Sizes of the networks. Hashable: compiled code depends on them."""
-
-    n_features: int
-    n_latent: int
-    n_clusters: int
-    hidden: tuple[int, ...]
-    likelihood: str
-
-    def likelihood_of(self, key: Array, decoder: Any) -> Likelihood:
-        """Likelihood with a decoder, untrained, or with the module given for one."""
-        kind = LIKELIHOODS[self.likelihood]
-        sizes = [self.n_latent, *reversed(self.hidden), kind.n_outputs(self.n_features)]
-        return kind(Perceptron(sizes, key=key) if decoder is None else Given(decoder))
-
-    def encoder_of(self, key: Array, encoder: Any) -> Encoder:
-        """Encoder, untrained, or with the module given for one."""
-        sizes = [self.n_features, *self.hidden, 2 * self.n_latent]
-        return Encoder(Perceptron(sizes, key=key) if encoder is None else Given(encoder))
 
 
 def apply(network: Any, rows: Array) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -14,49 +13,13 @@ from jaxtyping import Float, Int, PyTree
 
 from consilience.deep import first_clusters
 from consilience.deep.exponential_family import Gaussian
-from consilience.deep.training import (
-    Data,
-    Fit,
-    Method,
-    Plan,
-    by_chunks,
-    standard_position,
-    survey,
-    train,
-    warm_up,
-)
+from consilience.deep.model import Data, DeepModel, Fit
+from consilience.deep.training import by_chunks, standard_position, survey, train, warm_up
 
 FIRST_MERGES = 4  # epochs after each of which clusters are merged,
 LATER_MERGES = 20  # and how often in a fit at most
 OF_START, OF_TEACHING = 1 << 20, (1 << 20) + 1  # keys that no epoch has
 FIRST_SURE = 0.9  # responsibility of an annotated item's first cluster
-
-
-class Model(NamedTuple):
-    """A model with its settings, all that `begin` and `advance` need. Hashable: compiled code depends on it.
-
-    init : where first clusters come from, "mixture" or "judgements"; or "random", if they are left to `start`.
-    mixes : whether a cluster may have several components.
-    parameters : key → networks, untrained.
-    start : (prior, parameters, first components, their clusters, positions, annotators, key) → parameters, posterior.
-    teach : (plan, prior, data, fit, first clusters, key) → fit that tells these from what is observed; or None.
-    merge : (prior, plan, data, fit) → fit, with clusters merged; or None.
-    bound : (prior, data, fit, survey) → lower bound, nats.
-    owners : (prior, fit) → how many clusters own items.
-    """
-
-    method: Method
-    plan: Plan
-    n_clusters: int
-    n_latent: int
-    init: str
-    mixes: bool
-    parameters: Callable[..., Any]
-    start: Callable[..., Any]
-    teach: Callable[..., Any] | None
-    merge: Callable[..., Any] | None
-    bound: Callable[..., Any]
-    owners: Callable[..., Any]
 
 
 class Course(NamedTuple):
@@ -75,63 +38,60 @@ class Course(NamedTuple):
         return len(self.losses)
 
 
-def begin(model: Model, prior: PyTree, data: Data, keys: Array, n_epochs: int, tick: Callable[[], object]) -> Course:
+def begin(model: DeepModel, data: Data, keys: Array, n_epochs: int, tick: Callable[[], object]) -> Course:
     """Warm start of some epochs, then first clusters, a restart for each key; `tick` after each epoch."""
     split = _split(keys)
     parameters, optimiser = _untrained(model, split[:, 0])
     for epoch in range(n_epochs):
-        parameters, optimiser = jax.block_until_ready(
-            _warm_up(model.plan, data, parameters, optimiser, split[:, 1], epoch)
-        )
+        parameters, optimiser = jax.block_until_ready(_warm_up(model, data, parameters, optimiser, split[:, 1], epoch))
         tick()
     latent = _positions(data, parameters)
     found = [
         _first(model, data, np.asarray(one, float), key) for one, key in zip(latent.mean, split[:, 2], strict=True)
     ]
     first, joined = (jnp.stack(part) for part in zip(*found, strict=True))
-    fits = _start(model, prior, data, parameters, latent, first, joined, split[:, 3])
+    fits = _start(model, data, parameters, latent, first, joined, split[:, 3])
     return Course(fits, np.empty((0, len(keys))), np.empty((0, len(keys)), int))
 
 
-def advance(model: Model, prior: PyTree, data: Data, course: Course, n_epochs: int) -> Course:
+def advance(model: DeepModel, data: Data, course: Course, n_epochs: int) -> Course:
     """One epoch of every restart, of `n_epochs` in all."""
-    fits, losses = _train(model.method, model.plan, prior, data, course.fits)
+    fits, losses = _train(model, data, course.fits)
     done = course.n_epochs + 1
-    if model.merge is not None and (done <= FIRST_MERGES or done % -(-n_epochs // LATER_MERGES) == 0):
-        fits = _merge(model, prior, data, fits)
-    left = _owners(model, prior, fits)
+    if model.merges and (done <= FIRST_MERGES or done % -(-n_epochs // LATER_MERGES) == 0):
+        fits = _merge(model, data, fits)
+    left = _owners(model, fits)
     return Course(fits, np.vstack([course.losses, losses]), np.vstack([course.left, left]))
 
 
-def blank(model: Model, prior: PyTree, n_annotators: int) -> Fit:
+def blank(model: DeepModel, n_annotators: int) -> Fit:
     """A fit of nothing: what one is made of."""
     key, dims = jax.random.key(0), model.n_latent
     latent = Gaussian(jnp.zeros((1, dims)), jnp.zeros((1, dims, dims)), jnp.zeros(1))
     nothing = jnp.zeros((1, model.n_clusters))
     apart = jnp.eye(model.n_clusters)
-    return _start_one(model, prior, model.parameters(key), latent, nothing, apart, n_annotators, key)
+    return _start_one(model, model.untrained(key), latent, nothing, apart, n_annotators, key)
 
 
-def finish(model: Model, prior: PyTree, data: Data, course: Course) -> tuple[Fit, Any, Float[np.ndarray, " restarts"]]:
+def finish(model: DeepModel, data: Data, course: Course) -> tuple[Fit, Any, Float[np.ndarray, " restarts"]]:
     """The fit of the highest bound, what it finds of all items, and the bounds of all."""
-    bounds = np.asarray(_bounds(model, prior, data, course.fits), float)
+    bounds = np.asarray(_bounds(model, data, course.fits), float)
     best = int(np.nanargmax(bounds)) if np.isfinite(bounds).any() else 0
     fit = jax.tree.map(lambda part: part[best], course.fits)
-    return fit, survey(model.method, data, fit), bounds
+    return fit, survey(model, data, fit), bounds
 
 
-def continued(model: Model, data: Data, fit: Fit) -> Fit:
+def continued(model: DeepModel, data: Data, fit: Fit) -> Fit:
     """The fit as one restart on these data: annotated items are remembered as their features say."""
-    everybody = jnp.concatenate([data.plain, data.annotated])
-    unjudged = Data(data.observed, everybody, jnp.empty(0, int), None)
-    found = survey(model.method, unjudged, fit._replace(remembered=jnp.empty((0, model.n_clusters))))
+    unjudged = Data(data.observed, data.rows, jnp.empty(0, int), None)
+    found = survey(model, unjudged, fit._replace(remembered=jnp.empty((0, model.n_clusters))))
     fit = fit._replace(remembered=found.responsibilities[len(data.plain) :])
     return jax.tree.map(lambda part: part[None], fit)
 
 
-@partial(jax.jit, static_argnames=("method", "plan"))
-def _train(method: Method, plan: Plan, prior: PyTree, data: Data, fits: Fit) -> tuple[Fit, Array]:
-    return jax.vmap(lambda fit: train(method, plan, prior, data, fit))(fits)
+@jax.jit
+def _train(model: DeepModel, data: Data, fits: Fit) -> tuple[Fit, Array]:
+    return jax.vmap(lambda fit: train(model, data, fit))(fits)
 
 
 @jax.jit
@@ -139,42 +99,41 @@ def _split(keys: Array) -> Array:
     return jax.vmap(lambda key: jax.random.split(key, 4))(keys)
 
 
-@partial(jax.jit, static_argnames="model")
-def _untrained(model: Model, keys: Array) -> tuple[PyTree, PyTree]:
-    parameters = jax.vmap(model.parameters)(keys)
-    return parameters, jax.vmap(model.plan.optimiser.init)(parameters)
+@jax.jit
+def _untrained(model: DeepModel, keys: Array) -> tuple[PyTree, PyTree]:
+    parameters = jax.vmap(model.untrained)(keys)
+    return parameters, jax.vmap(model.optimiser.init)(parameters)
 
 
-@partial(jax.jit, static_argnames="plan")
+@jax.jit
 def _warm_up(
-    plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, keys: Array, epoch: Any
+    model: DeepModel, data: Data, parameters: PyTree, optimiser: PyTree, keys: Array, epoch: Any
 ) -> tuple[PyTree, PyTree]:
     def of_restart(parameters: PyTree, optimiser: PyTree, key: Array) -> tuple[PyTree, PyTree]:
-        return warm_up(plan, data, parameters, optimiser, jax.random.fold_in(key, epoch))
+        return warm_up(model, data, parameters, optimiser, jax.random.fold_in(key, epoch))
 
     return jax.vmap(of_restart)(parameters, optimiser, keys)
 
 
-@partial(jax.jit, static_argnames="model")
-def _merge(model: Model, prior: PyTree, data: Data, fits: Fit) -> Fit:
-    merge = model.merge or (lambda *arguments: arguments[-1])
-    return jax.vmap(lambda fit: merge(prior, model.plan, data, fit))(fits)
+@jax.jit
+def _merge(model: DeepModel, data: Data, fits: Fit) -> Fit:
+    return jax.vmap(lambda fit: model.merged(data, fit))(fits)
 
 
-@partial(jax.jit, static_argnames="model")
-def _owners(model: Model, prior: PyTree, fits: Fit) -> Array:
-    return jax.vmap(lambda fit: model.owners(prior, fit))(fits)
+@jax.jit
+def _owners(model: DeepModel, fits: Fit) -> Array:
+    return jax.vmap(model.n_owners)(fits)
 
 
-@partial(jax.jit, static_argnames="model")
-def _bounds(model: Model, prior: PyTree, data: Data, fits: Fit) -> Array:
-    return jax.lax.map(lambda fit: model.bound(prior, data, fit, survey(model.method, data, fit)), fits)
+@jax.jit
+def _bounds(model: DeepModel, data: Data, fits: Fit) -> Array:
+    return jax.lax.map(lambda fit: model.lower_bound(data, fit, survey(model, data, fit)), fits)
 
 
 @jax.jit
 def _positions(data: Data, parameters: PyTree) -> Gaussian:
     """Where the warm start puts all items, those that nobody judged first."""
-    rows = jnp.concatenate([data.plain, data.annotated])
+    rows = data.rows
 
     def of_restart(one: PyTree) -> Gaussian:
         mean, variance = by_chunks(
@@ -185,7 +144,7 @@ def _positions(data: Data, parameters: PyTree) -> Gaussian:
     return jax.lax.map(of_restart, parameters)
 
 
-def _first(model: Model, data: Data, positions: Float[np.ndarray, "items dims"], key: Array) -> tuple[Array, Array]:
+def _first(model: DeepModel, data: Data, positions: Float[np.ndarray, "items dims"], key: Array) -> tuple[Array, Array]:
     """First components of all items, those that nobody judged first, and the clusters of the components, as ones."""
     n = model.n_clusters
     if model.init == "random":
@@ -199,10 +158,9 @@ def _first(model: Model, data: Data, positions: Float[np.ndarray, "items dims"],
     return jax.nn.one_hot(component, n), jax.nn.one_hot(cluster, n)
 
 
-@partial(jax.jit, static_argnames="model")
+@jax.jit
 def _start(
-    model: Model,
-    prior: PyTree,
+    model: DeepModel,
     data: Data,
     parameters: PyTree,
     latent: Gaussian,
@@ -210,21 +168,16 @@ def _start(
     joined: Array,
     keys: Array,
 ) -> Fit:
-    n_annotators = 0 if data.judgements is None else len(data.judgements.n_pairs)
-
     def of_restart(parameters: PyTree, latent: Gaussian, first: Array, joined: Array, key: Array) -> Fit:
-        fit = _start_one(model, prior, parameters, latent, first, joined, n_annotators, key)
-        if model.teach is not None:
-            own = jax.random.fold_in(key, OF_TEACHING)
-            fit = model.teach(model.plan, prior, data, fit, (first @ joined).argmax(1), own)
+        fit = _start_one(model, parameters, latent, first, joined, data.n_annotators, key)
+        fit = model.taught(data, fit, (first @ joined).argmax(1), jax.random.fold_in(key, OF_TEACHING))
         return fit._replace(remembered=fit.remembered[len(data.plain) :])
 
     return jax.vmap(of_restart)(parameters, latent, first, joined, keys)
 
 
 def _start_one(
-    model: Model,
-    prior: PyTree,
+    model: DeepModel,
     parameters: PyTree,
     latent: Gaussian,
     first: Array,
@@ -234,6 +187,6 @@ def _start_one(
 ) -> Fit:
     """Fit from first components of all items, all of which it remembers."""
     key_start = jax.random.fold_in(key, OF_START)
-    parameters, posterior = model.start(prior, parameters, first, joined, latent, n_annotators, key_start)
+    parameters, posterior = model.start(parameters, first, joined, latent, n_annotators, key_start)
     remembered = FIRST_SURE * first @ joined + (1 - FIRST_SURE) / model.n_clusters
-    return Fit(parameters, model.plan.optimiser.init(parameters), posterior, remembered, key, jnp.int32(0))
+    return Fit(parameters, model.optimiser.init(parameters), posterior, remembered, key, jnp.int32(0))

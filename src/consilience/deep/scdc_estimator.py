@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
 from typing import Any, ClassVar
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jax import Array
-from jaxtyping import PyTree
+from jaxtyping import PRNGKeyArray, PyTree
 
 from consilience.annotations.types import Count, FilePath, Flag, Integer, Integers, Literal, RandomSource, Real, Reals
 from consilience.deep import scdc
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
-from consilience.deep.judgements import first_reliability
-from consilience.deep.networks import Perceptron, Same, Shape
-from consilience.deep.running import Model
+from consilience.deep.exponential_family import Gaussian
+from consilience.deep.judgements import Agreement, Judgements, first_reliability
+from consilience.deep.model import Data, DeepModel, Fit
+from consilience.deep.networks import Perceptron
 from consilience.deep.teaching import teach_classifier
-from consilience.deep.training import Data, Fit, Method, Plan
 from consilience.estimators.parameters import is_whole, require
 
 
@@ -66,10 +67,12 @@ class SCDC(DeepClustering):
         features vary little by; or, as in the paper, nothing.
     reliability_prior : (float, float), default=(1.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
-    optimiser : {"adam", "momentum"}, default="adam"
-        Of the networks.
+    optimiser : {"adam", "momentum"} or optax.GradientTransformation, default="adam"
+        Of the networks. A transformation has a learning rate of its own, or a schedule of it by the step, those of the
+        warm start among them. It is made of functions, so that a model with one can be neither pickled nor saved by
+        `consilience.save`; a `checkpoint` holds all it has learned.
     learning_rate : float, default=0.001
-        Of the networks.
+        Of the networks, with "adam" and "momentum".
     rate, rate_delay, rate_decay : float
         Size of the steps of the annotators' reliabilities, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole
         update.
@@ -144,7 +147,7 @@ class SCDC(DeepClustering):
         implied_pairs: Literal["all", "independent"] = "all",
         init: Literal["mixture", "judgements", "random"] = "mixture",
         reliability_prior: Reals = (1.0, 1.0),
-        optimiser: Literal["adam", "momentum"] = "adam",
+        optimiser: Literal["adam", "momentum"] | optax.GradientTransformation = "adam",
         learning_rate: Real = 1e-3,
         rate: Real = 0.1,
         rate_delay: Real = 2000.0,
@@ -195,14 +198,13 @@ class SCDC(DeepClustering):
         | {"warm_epochs": 0, "init": "random"},
     }
 
-    def _model(self, data: Data) -> Model:
-        shape = self._shape(data.observed.shape[1])
-        return _scdc_model(shape, self._plan(), self.n_candidates, str(self.init), Same(self.decoder))
+    def _model(self, n_features: int) -> SCDCModel:
+        return SCDCModel(**self._settings(n_features), merges=False, n_candidates=self.n_candidates)
 
     def _prior(self) -> scdc.Prior:
         return scdc.Prior(jnp.array(self.reliability_prior, jnp.float32))
 
-    def _describe(self, prior: Any, fit: Fit) -> tuple[Components, Array, Array]:
+    def _describe(self, model: DeepModel, fit: Fit) -> tuple[Components, Array, Array]:
         parameters, right = fit.parameters, fit.posterior
         roots = scdc.lower_roots(parameters.roots)
         shares, covariances = jax.nn.softmax(parameters.log_shares), roots @ roots.swapaxes(1, 2)
@@ -215,53 +217,60 @@ class SCDC(DeepClustering):
         require(self, "n_candidates", "None or a positive int", none or is_whole(self.n_candidates, 1))
 
 
-@lru_cache(maxsize=64)
-def _scdc_model(shape: Shape, plan: Plan, n_candidates: int | None, init: str, decoder: Same) -> Model:
-    def parameters(key: Array) -> scdc.Parameters:
+class SCDCModel(DeepModel):
+    """The model of `scdc`; its prior is a `scdc.Prior`."""
+
+    n_candidates: int | None = eqx.field(static=True)
+
+    def untrained(self, key: PRNGKeyArray) -> scdc.Parameters:
+        """See `DeepModel.untrained`."""
         of_classifier, of_encoder, of_decoder = jax.random.split(key, 3)
-        n_clusters, n_latent, hidden = shape.n_clusters, shape.n_latent, shape.hidden
+        n_clusters, n_latent, hidden = self.n_clusters, self.n_latent, self.hidden
         return scdc.Parameters(
-            classifier=Perceptron([shape.n_features, *hidden, n_clusters], key=of_classifier),
-            encoder=scdc.ConditionalEncoder(shape.n_features, hidden, n_latent, n_clusters, key=of_encoder),
-            likelihood=shape.likelihood_of(of_decoder, decoder.module),
+            classifier=Perceptron([self.n_features, *hidden, n_clusters], key=of_classifier),
+            encoder=scdc.ConditionalEncoder(self.n_features, hidden, n_latent, n_clusters, key=of_encoder),
+            likelihood=self.likelihood_of(of_decoder),
             log_shares=jnp.zeros(n_clusters),
             means=jnp.zeros((n_clusters, n_latent)),
             roots=jnp.zeros((n_clusters, n_latent, n_latent)),
         )
 
     def start(
-        prior: PyTree, parameters: PyTree, first: Array, joined: Array, latent: Any, n_annotators: int, key: Array
-    ) -> tuple:
+        self, parameters: PyTree, first: Array, joined: Array, latent: Gaussian, n_annotators: int, key: PRNGKeyArray
+    ) -> tuple[scdc.Parameters, scdc.Reliability]:
+        """See `DeepModel.start`."""
         right = first_reliability(n_annotators)
-        return scdc.start(parameters, first, latent, shape.n_latent + 1.0), scdc.Reliability(right, right)
+        return scdc.start(parameters, first, latent, self.n_latent + 1.0), scdc.Reliability(right, right)
 
-    return Model(
-        method=Method(
-            partial(scdc.local, n_candidates=n_candidates), _nothing, scdc.reliability_step, scdc.pair_weights
-        ),
-        plan=plan,
-        n_clusters=shape.n_clusters,
-        n_latent=shape.n_latent,
-        init=init,
-        mixes=False,
-        parameters=parameters,
-        start=start,
-        teach=None if init == "random" else teach_classifier,
-        merge=None,
-        bound=_scdc_bound,
-        owners=_scdc_owners,
-    )
+    def local(
+        self, parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: PRNGKeyArray
+    ) -> scdc.Local:
+        """See `DeepModel.local`."""
+        return scdc.local(parameters, posterior, observed, messages, key, n_candidates=self.n_candidates)
 
+    def shared_step(self, posterior: PyTree, found: Any, weight: Array, rate: Any) -> scdc.Reliability:
+        """See `DeepModel.shared_step`: none, since gradients move all that the items share."""
+        return posterior
 
-def _nothing(prior: PyTree, posterior: PyTree, found: Any, weight: Array, rate: Any) -> PyTree:
-    """No natural steps: gradients move all that the items share."""
-    return posterior
+    def reliability_step(
+        self, posterior: PyTree, judged: Judgements, agreement: Agreement, rate: Any
+    ) -> scdc.Reliability:
+        """See `DeepModel.reliability_step`."""
+        return scdc.reliability_step(self.prior, posterior, judged, agreement, rate)
 
+    def pair_weights(self, posterior: PyTree) -> tuple[Array, Array]:
+        """See `DeepModel.pair_weights`."""
+        return scdc.pair_weights(posterior)
 
-def _scdc_bound(prior: PyTree, data: Data, fit: Fit, found: scdc.Local) -> Array:
-    messages = data.all_messages(fit.remembered, scdc.pair_weights(fit.posterior))
-    return scdc.lower_bound(fit.posterior, found, messages, data.judgements)
+    def lower_bound(self, data: Data, fit: Fit, found: Any) -> Array:
+        """See `DeepModel.lower_bound`."""
+        messages = data.all_messages(fit.remembered, self.pair_weights(fit.posterior))
+        return scdc.lower_bound(fit.posterior, found, messages, data.judgements)
 
+    def n_owners(self, fit: Fit) -> Array:
+        """See `DeepModel.n_owners`."""
+        return (jax.nn.softmax(fit.parameters.log_shares) > 1e-4).sum()
 
-def _scdc_owners(prior: PyTree, fit: Fit) -> Array:
-    return (jax.nn.softmax(fit.parameters.log_shares) > 1e-4).sum()
+    def taught(self, data: Data, fit: Fit, clusters: Array, key: PRNGKeyArray) -> Fit:
+        """See `DeepModel.taught`: the classifier learns first clusters, wherever there are some."""
+        return fit if self.init == "random" else teach_classifier(self, data, fit, clusters, key)

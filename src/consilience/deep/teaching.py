@@ -10,19 +10,18 @@ from jax import Array
 from jaxtyping import Int, PRNGKeyArray, PyTree
 
 from consilience.deep import bayes_scdc
+from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.networks import apply
-from consilience.deep.training import Data, Fit, Plan, batches
+from consilience.deep.training import batches
 
 LEAST_STEPS, LEAST_EPOCHS = 500, 3
 WEIGHT = 10.0  # of ln q(first cluster), beside the bound
 LEAST_PROBABILITY = 1e-6
 
 
-def teach_classifier(
-    plan: Plan, prior: PyTree, data: Data, fit: Fit, clusters: Int[Array, " items"], key: PRNGKeyArray
-) -> Fit:
+def teach_classifier(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array, " items"], key: PRNGKeyArray) -> Fit:
     """Epochs in which a model's classifier learns the first clusters of the items, those that nobody judged first."""
-    optimiser, parameters = plan.optimiser, fit.parameters
+    optimiser, parameters = model.optimiser, fit.parameters
 
     def loss(classifier: PyTree, observed: Array, known: Array) -> Array:
         log_q = jax.nn.log_softmax(apply(classifier, observed), axis=1)
@@ -32,17 +31,15 @@ def teach_classifier(
         classifier, state = carry
         rows, known, key = batch
         observed = parameters.likelihood.draw_observed(data.observed[rows], key)
-        change, state = optimiser.update(jax.grad(loss)(classifier, observed, known), state)
+        change, state = optimiser.update(jax.grad(loss)(classifier, observed, known), state, classifier)
         return (optax.apply_updates(classifier, change), state), None
 
     start = parameters.classifier, optimiser.init(parameters.classifier)
-    classifier = jax.lax.scan(step, start, _lessons(plan, data, clusters, key))[0][0]
+    classifier = jax.lax.scan(step, start, _lessons(model, data, clusters, key))[0][0]
     return fit._replace(parameters=eqx.tree_at(lambda one: one.classifier, parameters, classifier))
 
 
-def teach_positions(
-    plan: Plan, prior: bayes_scdc.Prior, data: Data, fit: Fit, clusters: Int[Array, " items"], key: PRNGKeyArray
-) -> Fit:
+def teach_positions(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array, " items"], key: PRNGKeyArray) -> Fit:
     """Epochs in which all that a model has learns to find the first clusters of the items by what is observed of them.
 
     Without, the positions of an autoencoder need not tell the clusters apart, however sure these are.
@@ -59,13 +56,13 @@ def teach_positions(
         key_observed, key_local = jax.random.split(key)
         observed = parameters.likelihood.draw_observed(data.observed[rows], key_observed)
         gradient, found = jax.grad(loss, has_aux=True)(parameters, posterior, observed, known, key_local)
-        change, optimiser = plan.optimiser.update(gradient, optimiser)
+        change, optimiser = model.optimiser.update(gradient, optimiser, parameters)
         weight = jnp.full(len(rows), data.n_items / len(rows))
-        posterior = bayes_scdc.mixture_step(prior, posterior, _told(posterior, found, known), weight, plan.rate)
+        posterior = bayes_scdc.mixture_step(model.prior, posterior, _told(posterior, found, known), weight, model.rate)
         return (optax.apply_updates(parameters, change), optimiser, posterior), None
 
     start = fit.parameters, fit.optimiser, fit.posterior
-    parameters, optimiser, posterior = jax.lax.scan(step, start, _lessons(plan, data, clusters, key))[0]
+    parameters, optimiser, posterior = jax.lax.scan(step, start, _lessons(model, data, clusters, key))[0]
     return fit._replace(parameters=parameters, optimiser=optimiser, posterior=posterior)
 
 
@@ -75,10 +72,9 @@ def _told(posterior: bayes_scdc.Posterior, found: bayes_scdc.Local, clusters: Ar
     return found._replace(components=within / within.sum(1, keepdims=True))
 
 
-def _lessons(plan: Plan, data: Data, clusters: Array, key: PRNGKeyArray) -> tuple[Array, Array, Array]:
+def _lessons(model: DeepModel, data: Data, clusters: Array, key: PRNGKeyArray) -> tuple[Array, Array, Array]:
     """Rows of the items of each step of teaching, their first clusters, and keys."""
-    batch, n_steps = min(plan.batch_size, data.n_items), max(LEAST_EPOCHS * plan.n_warm_steps(data), LEAST_STEPS)
+    batch, n_steps = min(model.batch_size, data.n_items), max(LEAST_EPOCHS * model.n_warm_steps(data), LEAST_STEPS)
     key_rows, key_steps = jax.random.split(key)
     places = batches(key_rows, data.n_items, batch, n_steps)
-    rows = jnp.concatenate([data.plain, data.annotated])
-    return rows[places], clusters[places], jax.random.split(key_steps, n_steps)
+    return data.rows[places], clusters[places], jax.random.split(key_steps, n_steps)

@@ -1,8 +1,5 @@
 """How the deep models are trained: compiled epochs of minibatches, drawn apart from annotated items and others.
 
-A model brings a `Method`. What a fit has come to is a `Fit`, arrays only, so that it can be stacked to train restarts
-side by side (`jax.vmap`), and saved and resumed bit for bit.
-
 A step draws items that nobody judged, and annotated ones with the messages of all their judged pairs; each counts as
 many as it stands for, so that the gradient is that of the bound. An epoch passes all items; the smaller stratum comes
 round again until the larger is through.
@@ -11,135 +8,25 @@ round again until the larger is through.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, cast
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
 from jax import Array
 from jaxtyping import Float, Int, PRNGKeyArray, PyTree
 
-from consilience.deep.judgements import Judgements
+from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.networks import apply
 
 MESSAGES_AT_ONCE = 1 << 21  # memberships × clusters whose messages are made anew in every step; of more, more rarely
 DAMPING = 0.5  # share of the remembered responsibilities that a visit leaves
 CHUNK_SIZE = 1024  # items passed at a time outside of training
-DESCENTS: dict[str, Callable[[float], optax.GradientTransformation]] = {
-    "adam": optax.adam,
-    "momentum": partial(optax.sgd, momentum=0.9),
-}
 
 
-class Plan(NamedTuple):
-    """How to train. Hashable: compiled code depends on it.
-
-    descent : "adam" or "momentum", of the parameters.
-    rate, rate_delay, rate_decay : size of the steps of what all items share, rate / (1 + step/delay)^decay.
-    trust_epochs : first epochs, in which annotators stay as reliable as they are held to be.
-    annotated_weight : how often its share an annotated item counts; 1 is the bound.
-    warm_weight : of the divergence of q(x) from N(0, I) in the warm start.
-    """
-
-    batch_size: int
-    annotated_batch_size: int
-    descent: str
-    learning_rate: float
-    rate: float
-    rate_delay: float
-    rate_decay: float
-    trust_epochs: int
-    annotated_weight: float
-    warm_weight: float
-
-    def n_steps(self, data: Data) -> int:
-        """Steps of an epoch."""
-        return _sizes(self, data)[1]
-
-    def n_warm_steps(self, data: Data) -> int:
-        """Steps of an epoch of the warm start, which passes all items alike."""
-        return -(-data.n_items // min(self.batch_size, data.n_items))
-
-    @property
-    def optimiser(self) -> optax.GradientTransformation:
-        """Of the parameters."""
-        return DESCENTS[self.descent](self.learning_rate)
-
-
-class Data(eqx.Module):
-    """Items, and what was said of some of them.
-
-    plain, annotated : places of the items in no judged pair, and in some.
-    """
-
-    observed: Float[Array, "items features"]
-    plain: Int[Array, " plain"]
-    annotated: Int[Array, " annotated"]
-    judgements: Judgements | None
-
-    @property
-    def n_items(self) -> int:
-        """Items of both strata."""
-        return len(self.plain) + len(self.annotated)
-
-    def weights(self, annotated_weight: float, sizes: tuple[int, int] | None = None) -> Float[Array, " rows"]:
-        """What each item counts, those that nobody judged first; over all items, the mean is 1.
-
-        sizes : of the strata, if not of all items but of a step's.
-        """
-        plain, annotated = len(self.plain), len(self.annotated)
-        unit = self.n_items / (plain + annotated_weight * annotated)
-        n_plain, n_annotated = sizes or (plain, annotated)
-        return jnp.concatenate([jnp.full(n_plain, unit), jnp.full(n_annotated, annotated_weight * unit)])
-
-    def all_messages(self, remembered: Array, weights: tuple[Array, Array]) -> Float[Array, "annotated clusters"]:
-        """Messages to annotated items from what is remembered of them."""
-        if self.judgements is None:
-            return jnp.zeros_like(remembered)
-        return self.judgements.messages(remembered, *weights)
-
-
-class Fit(NamedTuple):
-    """What training has come to.
-
-    remembered : responsibilities of annotated items. key : of the draws to come.
-    """
-
-    parameters: PyTree
-    optimiser: PyTree
-    posterior: PyTree
-    remembered: Float[Array, "annotated clusters"]
-    key: PRNGKeyArray
-    epoch: Int[Array, ""]
-
-
-class LocalResult(Protocol):
-    """What a model finds of items: at least these."""
-
-    bound: Array
-    responsibilities: Array
-
-
-class Method(NamedTuple):
-    """A model, as training sees it. Functions of the model's file, all pure.
-
-    local : (parameters, posterior, observed, messages, key) → LocalResult
-    shared_step : (prior, posterior, local, weight of each item, rate) → posterior
-    reliability_step : (prior, posterior, judgements, agreement, rate) → posterior
-    pair_weights : posterior → weights of "same" and "apart" by annotator
-    """
-
-    local: Callable[..., Any]
-    shared_step: Callable[..., Any]
-    reliability_step: Callable[..., Any]
-    pair_weights: Callable[..., Any]
-
-
-def train(method: Method, plan: Plan, prior: PyTree, data: Data, fit: Fit) -> tuple[Fit, Array]:
+def train(model: DeepModel, data: Data, fit: Fit) -> tuple[Fit, Array]:
     """One epoch; the fit after it, and the mean loss of its steps, nats an item."""
-    sizes, n_steps = _sizes(plan, data)
+    sizes, n_steps = model.sizes(data)
     key_plain, key_annotated, key_steps, key_after = jax.random.split(fit.key, 4)
     drawn = (
         batches(key_plain, len(data.plain), sizes[0], n_steps),
@@ -148,13 +35,13 @@ def train(method: Method, plan: Plan, prior: PyTree, data: Data, fit: Fit) -> tu
         jnp.arange(n_steps),
     )
     stands_for = jnp.concatenate([_stands_for(len(data.plain), sizes[0]), _stands_for(len(data.annotated), sizes[1])])
-    weight = stands_for * data.weights(plan.annotated_weight, sizes)
-    rate = plan.rate / (1 + fit.epoch * n_steps / plan.rate_delay) ** plan.rate_decay
-    rate_of_reliability = jnp.where(fit.epoch >= plan.trust_epochs, rate, 0.0)
+    weight = stands_for * data.weights(model.annotated_weight, sizes)
+    rate = model.rate / (1 + fit.epoch * n_steps / model.rate_delay) ** model.rate_decay
+    rate_of_reliability = jnp.where(fit.epoch >= model.trust_epochs, rate, 0.0)
     fresh, judged = messages_every(data, fit.remembered.shape[1]), data.judgements
 
     def loss(parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: Array) -> tuple:
-        found = method.local(parameters, posterior, observed, messages, key)
+        found = model.local(parameters, posterior, observed, messages, key)
         return -(weight * found.bound).sum() / data.n_items, found
 
     def step(carry: tuple, batch: tuple) -> tuple:
@@ -164,7 +51,7 @@ def train(method: Method, plan: Plan, prior: PyTree, data: Data, fit: Fit) -> tu
         if judged is not None:
             messages = jax.lax.cond(
                 number % fresh == 0,
-                lambda: data.all_messages(remembered, method.pair_weights(posterior)),
+                lambda: data.all_messages(remembered, model.pair_weights(posterior)),
                 lambda: messages,
             )
         rows = jnp.concatenate([data.plain[plain], data.annotated[annotated]])
@@ -173,17 +60,15 @@ def train(method: Method, plan: Plan, prior: PyTree, data: Data, fit: Fit) -> tu
         (value, found), gradient = jax.value_and_grad(loss, has_aux=True)(
             parameters, posterior, observed, own, key_local
         )
-        change, optimiser = plan.optimiser.update(gradient, optimiser)
+        change, optimiser = model.optimiser.update(gradient, optimiser, parameters)
         parameters = optax.apply_updates(parameters, change)
-        posterior = method.shared_step(prior, posterior, found, weight, rate)
+        posterior = model.shared_step(posterior, found, weight, rate)
         if judged is not None:
             after = found.responsibilities[len(plain) :]
             remembered = remembered.at[annotated].set(DAMPING * remembered[annotated] + (1 - DAMPING) * after)
             posterior = jax.lax.cond(
                 number % fresh == 0,
-                lambda: method.reliability_step(
-                    prior, posterior, judged, judged.agreement(remembered), rate_of_reliability
-                ),
+                lambda: model.reliability_step(posterior, judged, judged.agreement(remembered), rate_of_reliability),
                 lambda: posterior,
             )
         return (parameters, optimiser, posterior, remembered, messages), value
@@ -194,9 +79,9 @@ def train(method: Method, plan: Plan, prior: PyTree, data: Data, fit: Fit) -> tu
     return Fit(parameters, optimiser, posterior, remembered, key_after, fit.epoch + 1), jnp.mean(losses)
 
 
-def warm_up(plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, key: PRNGKeyArray) -> tuple:
+def warm_up(model: DeepModel, data: Data, parameters: PyTree, optimiser: PyTree, key: PRNGKeyArray) -> tuple:
     """One epoch of the plain autoencoder, q(x) held to N(0, I) loosely; parameters, optimiser."""
-    batch, n_steps = min(plan.batch_size, data.n_items), plan.n_warm_steps(data)
+    batch, n_steps = min(model.batch_size, data.n_items), model.n_warm_steps(data)
     key_rows, key_steps = jax.random.split(key)
     rows = batches(key_rows, data.n_items, batch, n_steps)
 
@@ -204,7 +89,7 @@ def warm_up(plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, key: 
         mean, variance = standard_position(parameters.encoder, observed)
         drawn = mean + jnp.sqrt(variance) * jax.random.normal(key, mean.shape)
         divergence = (variance + mean**2 - 1 - jnp.log(variance)).sum(1) / 2
-        bound = parameters.likelihood.log_probability(observed, drawn) - plan.warm_weight * divergence
+        bound = parameters.likelihood.log_probability(observed, drawn) - model.warm_weight * divergence
         return -bound.mean()
 
     def step(carry: tuple, batch: tuple) -> tuple:
@@ -212,7 +97,8 @@ def warm_up(plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, key: 
         places, key = batch
         key_observed, key_drawn = jax.random.split(key)
         observed = parameters.likelihood.draw_observed(data.observed[places], key_observed)
-        change, optimiser = plan.optimiser.update(jax.grad(loss)(parameters, observed, key_drawn), optimiser)
+        gradient = jax.grad(loss)(parameters, observed, key_drawn)
+        change, optimiser = model.optimiser.update(gradient, optimiser, parameters)
         return (optax.apply_updates(parameters, change), optimiser), None
 
     drawn = rows, jax.random.split(key_steps, n_steps)
@@ -220,18 +106,18 @@ def warm_up(plan: Plan, data: Data, parameters: PyTree, optimiser: PyTree, key: 
     return after
 
 
-@partial(jax.jit, static_argnames="method")
-def survey(method: Method, data: Data, fit: Fit) -> Any:
+@jax.jit
+def survey(model: DeepModel, data: Data, fit: Fit) -> Any:
     """What the model finds of all items, those that nobody judged first; annotated ones with their messages.
 
     The observed are as they are, and the draws those of one key, so that two surveys of one fit are equal.
     """
-    messages = data.all_messages(fit.remembered, method.pair_weights(fit.posterior))
+    messages = data.all_messages(fit.remembered, model.pair_weights(fit.posterior))
     own = jnp.concatenate([jnp.zeros((len(data.plain), messages.shape[1])), messages])
-    rows = jnp.concatenate([data.plain, data.annotated])
+    rows = data.rows
 
     def of_chunk(places: Array, key: PRNGKeyArray) -> Any:
-        return method.local(fit.parameters, fit.posterior, data.observed[rows[places]], own[places], key)
+        return model.local(fit.parameters, fit.posterior, data.observed[rows[places]], own[places], key)
 
     return by_chunks(of_chunk, data.n_items)
 
@@ -250,13 +136,6 @@ def standard_position(encoder: Any, observed: Float[Array, "items features"]) ->
     potential = apply(encoder, observed)
     variance = 1 / (1 + potential.precision)
     return potential.linear * variance, variance
-
-
-def _sizes(plan: Plan, data: Data) -> tuple[tuple[int, int], int]:
-    """Items of each stratum in a step, and steps of an epoch."""
-    sizes = min(plan.batch_size, len(data.plain)), min(plan.annotated_batch_size, len(data.annotated))
-    steps = [-(-n // size) for n, size in zip((len(data.plain), len(data.annotated)), sizes, strict=True) if size]
-    return sizes, max(steps)
 
 
 def _stands_for(n_items: int, size: int) -> Array:

@@ -31,7 +31,6 @@ an object with one key, the tag of its kind. Numeric arrays are kept apart, and 
     groupings    [items, annotators, whether items have no names, groups of the items in a row, where each item's begin,
                  grouping of each group, annotator of each grouping, names of groupings, names of groups, None or
                  how they were read: [one line, notes, warnings]]
-    pair_counts  [number of items, keys, presented, answered, together]
     estimator    class, parameters and attributes; see `consilience.persistence.models`
 
 Arrays keep their dtype, shape and order in memory (C or Fortran), on which the last bits of a matrix product depend.

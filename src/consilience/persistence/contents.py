@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from consilience.active.strategies import Strategy
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import is_one_of
@@ -18,12 +18,15 @@ from consilience.persistence.relations import broken
 OUTPUT, OUTPUTS = "_sklearn_output_config", ("default", "pandas", "polars", None)
 
 
-def problem_of(estimator: Any) -> str:
+def problem_of(estimator: Any, state: dict[str, Any]) -> str:
     """Say what of an estimator is not what it must be, in a sentence that names the entry; empty if all is.
 
     Parameters
     ----------
     estimator : estimator of the package, part of scikit-learn that a file may hold, strategy or ActiveSession
+        The last with its parameters, whatever else it holds.
+    state : dict
+        Parameters and attributes as a file holds them.
     """
     try:
         _check_parameters(estimator)
@@ -36,8 +39,13 @@ def problem_of(estimator: Any) -> str:
     if isinstance(estimator, ColumnTransformer) and not _holds(parts.TRANSFORMERS, estimator.transformers, {}):
         return "The 'transformers' of ColumnTransformer must be tuples of a name, an estimator and columns."
     parameters = {*estimator.get_params(deep=False), OUTPUT}
-    learned = {name: value for name, value in vars(estimator).items() if name not in parameters}
-    return _of_output(estimator) or (_of_attributes(estimator, learned) if learned else "")
+    learned = {name: value for name, value in state.items() if name not in parameters}
+    if problem := _of_output(estimator) or (_of_attributes(estimator, learned) if learned else ""):
+        return problem
+    name = type(estimator).__name__
+    held = SimpleNamespace(**state) if name == parts.STUDY else estimator
+    found = broken(held) if learned else ""
+    return f"The {found!r} of {name} contradicts other attributes of it." if found else ""
 
 
 def _of_output(estimator: Any) -> str:
@@ -52,9 +60,9 @@ def _of_output(estimator: Any) -> str:
 def _check_parameters(estimator: Any) -> None:
     if isinstance(estimator, CrowdEstimator):
         estimator._check_parameters()
-    elif isinstance(estimator, Strategy):
+    elif type(estimator).__name__ in parts.STRATEGIES:
         estimator.check()
-    elif type(estimator).__name__ in parts.STUDIES:
+    elif type(estimator).__name__ == parts.STUDY:
         estimator._check_parameters()
     else:
         estimator._validate_params()
@@ -75,8 +83,6 @@ def _of_attributes(estimator: Any, learned: dict[str, Any]) -> str:
         for key in learned:
             if key not in expected and (key.startswith("_") or key.endswith("_")):
                 return f"The {key!r} of {name} is no attribute of it."
-    if found := broken(estimator):
-        return f"The {found!r} of {name} contradicts other attributes of it."
     return ""
 
 

@@ -19,14 +19,25 @@ def renamed(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
     return parameters
 
 
+def retagged(name: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an estimator or a study as this version calls them, of their JSON; others stay."""
+    if name != "ActiveSession" or "groupings_" not in attributes:
+        return attributes
+    found = {key: value for key, value in attributes.items() if key not in ("groupings_", "_n_told")}
+    counts = found.get("_counts")
+    if isinstance(counts, dict) and counts.keys() == {"pair_counts"}:
+        found["_counts"] = {"tuple": counts["pair_counts"]}
+    return found | {"_groupings": attributes["groupings_"]}
+
+
 def upgraded(name: str, attributes: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes of an estimator or a study as this version has them; those that it does not know stay.
 
     parameters : as the file calls them
     """
     if name == "ActiveSession":
-        absent: dict[str, Any] = {"_pending_places": {}, "_left_out": []}
-        return attributes | {key: value for key, value in absent.items() if key not in attributes}
+        found = {key: value for key, value in attributes.items() if key != "_pending_places"}
+        return found | {"_left_out": _as_subsets(attributes.get("_left_out", []))}
     if name == "StagewiseEM" and "n_components" in parameters:
         return _of_named_pairs(attributes)
     if name in ("BayesSCDC", "SCDC") and "_trained_annotators" not in attributes:
@@ -35,6 +46,13 @@ def upgraded(name: str, attributes: dict[str, Any], parameters: dict[str, Any]) 
     if name in ("BayesSCDC", "SCDC") and "components_" not in attributes:
         return _of_single_components(attributes)
     return attributes
+
+
+def _as_subsets(left_out: Any) -> Any:
+    """Give items that answers left out the number 0 of a subset, where only their annotator was kept."""
+    if type(left_out) is not list:
+        return left_out
+    return [(0, *part) if type(part) is tuple and len(part) == 2 else part for part in left_out]
 
 
 def _of_named_pairs(attributes: dict[str, Any]) -> dict[str, Any]:

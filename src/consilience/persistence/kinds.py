@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from consilience.active.pair_counts import PairCounts
 from consilience.annotations import Groupings
 from consilience.annotations.files.table import Reading
-from consilience.persistence.checks import NOTES, array, codes, names, whole
+from consilience.persistence.checks import NOTES, array, codes, names
 from consilience.persistence.codec import Decoder, Encoder, Json, Kind, UnknownValueError, require
 
 NUMERIC = "biufcmM"  # kinds of dtype whose arrays are bytes without pointers; also U in arrays
@@ -332,17 +331,6 @@ def _require_groupings(
     require(bool(rising.all()))
 
 
-def _decode_pair_counts(content: Json, decode: Decoder) -> PairCounts:
-    n_items, *columns = (decode(part) for part in content)
-    sizes: dict[str, int] = {}
-    require(whole().holds(n_items, sizes) and len(columns) == 4)
-    require(all(array(int, "pairs", low=0).holds(column, sizes) for column in columns))
-    key, _, answered, together = columns
-    require(not len(key) or (int(key[-1]) < n_items**2 and bool((np.diff(key) > 0).all())))
-    require(bool((together <= answered).all()))
-    return PairCounts(n_items, *columns)
-
-
 def _decode_dict(content: Json, decode: Decoder) -> dict[Any, Any]:
     found = {decode(key): decode(part) for key, part in content}
     require(len(found) == len(content))
@@ -410,10 +398,4 @@ KINDS: tuple[Kind, ...] = (
         _decode_generator,
     ),
     Kind("groupings", _is(Groupings), _encode_groupings, _decode_groupings),
-    Kind(
-        "pair_counts",
-        _is(PairCounts),
-        lambda v, encode: [encode(part) for part in (v.n_items, v.key, v.presented, v.answered, v.together)],
-        _decode_pair_counts,
-    ),
 )

@@ -21,9 +21,9 @@ from consilience.estimators.parameters import shown
 from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
 from consilience.persistence.contents import problem_of
-from consilience.persistence.earlier import renamed, upgraded
+from consilience.persistence.earlier import renamed, retagged, upgraded
 from consilience.persistence.kinds import KINDS
-from consilience.persistence.parts import PARTS, STEPS, STUDIES, is_part
+from consilience.persistence.parts import PARTS, STEPS, STUDIES, STUDY, is_part
 
 FORMAT = "consilience model"
 FORMAT_VERSION = 1
@@ -198,7 +198,7 @@ def _problem(model: Any) -> str:
     steps = []
     if type(model) is Pipeline and model.steps:
         *steps, (_, model) = model.steps
-    if not (_is_ours(model) or (type(model).__name__ == "ActiveSession" and is_part(model, STUDIES))):
+    if not (_is_ours(model) or (type(model).__name__ == STUDY and is_part(model, STUDIES))):
         return (
             f"A saved model is an estimator of consilience ({', '.join(registry.ESTIMATORS)}), a scikit-learn "
             f"Pipeline that ends in one, or an ActiveSession. Got {type(model).__name__} instead."
@@ -229,13 +229,14 @@ def _class(name: str) -> type[Any]:
 
 def _encode_estimator(value: BaseEstimator, encode: Encoder) -> Any:
     parameters = value.get_params(deep=False)
-    attributes = {name: held for name, held in vars(value).items() if name not in parameters}
+    state = value.__getstate__() if type(value).__name__ == STUDY else vars(value)
+    attributes = {name: held for name, held in state.items() if name not in parameters}
     encoded = {
         "class": type(value).__name__,
         "parameters": {name: _named(value, name, held, encode) for name, held in parameters.items()},
         "attributes": {name: _named(value, name, held, encode) for name, held in attributes.items()},
     }
-    if problem := problem_of(value):
+    if problem := problem_of(value, state):
         raise InputError(f"{type(value).__name__} cannot be saved: {problem}")
     return encoded
 
@@ -253,7 +254,7 @@ def _decode_estimator(content: Any, decode: Decoder) -> Any:
     name, parameters, attributes = content["class"], content["parameters"], content["attributes"]
     if not (isinstance(name, str) and isinstance(parameters, dict) and isinstance(attributes, dict)):
         raise ContentError("is no estimator")
-    made, parameters = _class(name), renamed(name, parameters)
+    made, parameters, attributes = _class(name), renamed(name, parameters), retagged(name, attributes)
     known = signature(made).parameters
     for key in parameters:
         if key not in known:
@@ -268,14 +269,17 @@ def _decode_estimator(content: Any, decode: Decoder) -> Any:
     learned = {key: _decoded(name, key, node, decode) for key, node in attributes.items()}
     estimator = _begun(made, given)
     vars(estimator).update(upgraded(name, learned, content["parameters"]))
-    if problem := problem_of(estimator):
+    state = vars(estimator).copy()
+    if problem := problem_of(estimator, state):
         raise EntryError(problem)
+    if name == STUDY:
+        estimator.__setstate__(state)
     return estimator
 
 
 def _begun(made: type[Any], parameters: dict[str, Any]) -> Any:
     """Estimator with these parameters; a study without its ``__init__``, which would begin it anew."""
-    if made.__name__ != "ActiveSession":
+    if made.__name__ != STUDY:
         return made(**parameters)
     study: Any = object.__new__(made)
     known = signature(made).parameters

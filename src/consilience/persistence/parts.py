@@ -12,7 +12,6 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from consilience.active.pair_counts import PairCounts
 from consilience.persistence.attributes import Attributes
 from consilience.persistence.checks import (
     ANYTHING,
@@ -69,7 +68,8 @@ STRATEGIES = (
     "Informative",
     "Random",
 )
-STUDIES = dict.fromkeys(("ActiveSession", *STRATEGIES), "consilience.active")
+STUDY = "ActiveSession"
+STUDIES = dict.fromkeys((STUDY, *STRATEGIES), "consilience.active")
 """A study that still collects, and what composes its subsets."""
 
 
@@ -91,6 +91,18 @@ def _dict_of(kind: type) -> Check:
     return Check(f"a dict of values of type {kind.__name__}", holds)
 
 
+def _are_counts(value: Any, sizes: Sizes) -> bool:
+    """Whether these are the number of items, and of each pair its key and its times presented, answered, together."""
+    own: Sizes = {}
+    columns = [array(int, "pairs", low=0)] * 4
+    if not tuple_of(whole(), *columns).holds(value, own):
+        return False
+    n_items, key, _, answered, together = value
+    known = not len(key) or (int(key[-1]) < n_items**2 and bool((np.diff(key) > 0).all()))
+    return known and bool((together <= answered).all())
+
+
+SUBSET = tuple_of(whole(), list_of(NAME), NAME)  # number, items, annotator
 OF_FEATURES = reals("features", nan=True)
 INPUT: Attributes = {
     "n_features_in_": size("features"),
@@ -163,15 +175,13 @@ ATTRIBUTES: dict[str, Attributes] = {
     },
     "ActiveSession": {
         "items_": names("items"),
-        "groupings_": ANYTHING,
-        "_pending": list_of(tuple_of(whole(), list_of(NAME), NAME)),
-        "_pending_places": optional(_dict_of(np.ndarray)),
-        "_left_out": list_of(tuple_of(list_of(NAME), NAME)),
+        "_groupings": ANYTHING,
+        "_pending": list_of(SUBSET),
+        "_left_out": list_of(SUBSET),
         "_strategy": instance_of(*STRATEGIES),
         "_random": Check("a RandomState", lambda value, sizes: type(value) is np.random.RandomState),
-        "_counts": Check("counts of pairs", lambda value, sizes: type(value) is PairCounts),
+        "_counts": Check("counts of pairs", _are_counts),
         "_n_asked": whole(),
-        "_n_told": whole(),
         "_history": list_of(tuple_of(whole(), whole(), whole(), number(nan=True))),
         "_fitted": or_none(instance_of("SubsetFusion")),
         "_samples": or_none(array(int, None, "items", low=0)),

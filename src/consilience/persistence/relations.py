@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from consilience.active import asked
 from consilience.annotations import Groupings
+from consilience.annotations.names import name_index
 from consilience.consensus import SubsetFusion
 from consilience.estimators.base import CrowdEstimator
 from consilience.persistence.checks import LARGEST, is_plain
@@ -19,8 +20,13 @@ Broken = Iterator[str]
 
 
 def broken(estimator: Any) -> str:
-    """Name an attribute of a fitted estimator, or of a study, that contradicts another; empty if none does."""
-    found = RELATIONS.get(type(estimator).__name__)
+    """Name an attribute that contradicts another; empty if none does.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, or what `__getstate__` gives of a study, as attributes
+    """
+    found = _study if isinstance(estimator, SimpleNamespace) else RELATIONS.get(type(estimator).__name__)
     return "" if found is None else next(found(estimator), "")
 
 
@@ -142,25 +148,20 @@ def _is_code(classifier: Any, n_clusters: int) -> bool:
     return 0 <= int(classes.min()) <= int(classes.max()) < n_clusters
 
 
-def _study(session: Any) -> Broken:
-    if not _is_of_items(session.items, session.items_):
+def _study(state: SimpleNamespace) -> Broken:
+    if not _is_of_items(state.items, state.items_):
         yield "items"
-    n_items, told, fitted = len(session.items_), session.groupings_, session._fitted
-    if told is not None and not (isinstance(told, Groupings) and told.items.equals(session.items_)):
-        yield "groupings_"
-    if fitted is not None and not (isinstance(fitted, SubsetFusion) and _is_of_items(fitted.items_, session.items_)):
+    told, fitted = state._groupings, state._fitted
+    if told is not None and not (isinstance(told, Groupings) and told.items.equals(state.items_)):
+        yield "_groupings"
+    if fitted is not None and not (isinstance(fitted, SubsetFusion) and _is_of_items(fitted.items_, state.items_)):
         yield "_fitted"
-    if session._counts.n_items != n_items:
+    if state._counts[0] != len(state.items_):
         yield "_counts"
-    pending = {number: items for number, items, _ in session._pending}
-    if len(pending) < len(session._pending) or not all(_are_items(items, session.items_) for items in pending.values()):
+    numbers = {number for number, *_ in state._pending}
+    if len(numbers) < len(state._pending) or not all(_are_items(items, state.items_) for _, items, _ in state._pending):
         yield "_pending"
-    elif not all(
-        number in pending and len(places) == len(pending[number]) and _are_places(places, n_items)
-        for number, places in getattr(session, "_pending_places", {}).items()
-    ):
-        yield "_pending_places"
-    if not all(_are_items(items, session.items_) for items, _ in session._left_out):
+    if not all(_are_items(items, state.items_) for _, items, _ in state._left_out):
         yield "_left_out"
 
 
@@ -170,7 +171,7 @@ def _is_of_items(items: Any, known: pd.Index) -> bool:
         return False
     if isinstance(items, pd.RangeIndex):
         return bool(known.equals(items))
-    return all(map(is_plain, items)) and bool(known.equals(asked.distinct(items)))
+    return all(map(is_plain, items)) and bool(known.equals(name_index(list(items))))
 
 
 def _are_items(items: Any, known: pd.Index) -> bool:
@@ -178,11 +179,6 @@ def _are_items(items: Any, known: pd.Index) -> bool:
         return type(items) is list and all(item in known for item in items)
     except TypeError:  # a list among them
         return False
-
-
-def _are_places(places: Any, n_items: int) -> bool:
-    whole = isinstance(places, np.ndarray) and places.dtype.kind in "iu" and places.ndim == 1
-    return whole and bool(((places >= 0) & (places < n_items)).all()) and _is_distinct(places)
 
 
 RELATIONS: dict[str, Callable[[Any], Broken]] = {
@@ -195,5 +191,4 @@ RELATIONS: dict[str, Callable[[Any], Broken]] = {
     "MPCKMeans": _metric,
     **dict.fromkeys(("ITMLClustering", "SemiCrowd"), _pairwise),
     "InductiveConsensus": _inductive,
-    "ActiveSession": _study,
 }
