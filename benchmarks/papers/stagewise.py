@@ -39,7 +39,7 @@ from consilience.consensus.labels import stagewise_em as stagewise
 from consilience.datasets import load_crowd_labels
 from consilience.errors import AnnotationWarning
 from consilience.inspection import plot_conditional_information, plot_stagewise
-from consilience.inspection.style import INK, SMALL, colour, marker, tidy
+from consilience.inspection.plots.style import INK, SMALL, colour, marker, tidy
 from consilience.simulation import simulate_labels, sparse_crowd
 
 N_ITEMS, N_ANNOTATORS, N_CLASSES = 1000, 100, 3

@@ -16,7 +16,7 @@ from consilience import Pairs
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.inspection import plot_latent, plot_samples, plot_training, plot_worker_weights, report
-from consilience.inspection.style import colour, marker
+from consilience.inspection.plots.style import colour, marker
 from consilience.simulation import simulate_pairs
 
 SIZES = (30, 20, 10)

@@ -11,7 +11,7 @@ import pandas as pd
 from consilience import save
 from consilience.cli.outputs import write_table
 from consilience.inspection.answer import Answer
-from consilience.inspection.label_tables import keyed
+from consilience.inspection.report.label_tables import keyed
 
 
 def write_results(estimator: Any, out: Path) -> None:

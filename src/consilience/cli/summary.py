@@ -15,9 +15,9 @@ from consilience.cli.evidence import Evidence, Material
 from consilience.cli.preparing import is_standardized
 from consilience.cli.results import files_of
 from consilience.inspection.answer import Answer, names_classes
-from consilience.inspection.judge_tables import NO_ANNOTATIONS, annotator_frame
 from consilience.inspection.names import as_text, counted, shortened, width
-from consilience.inspection.projection import groupings_of
+from consilience.inspection.plots.projection import groupings_of
+from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame
 
 WEAKEST = 3  # annotators shown
 LONGEST = 40  # letters of a name in a line

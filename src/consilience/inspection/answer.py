@@ -11,7 +11,7 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.annotations.names import MISSING
-from consilience.inspection.tables import name_text
+from consilience.inspection.names import name_text
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from consilience.inspection.names import as_text, shortened
+from consilience.inspection.names import name_text
 
 MAX_CSV = 300_000  # bytes; a larger table is not put into the page
-LONGEST_NAME = 160  # letters of a name in a table
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")  # how a spreadsheet may know one
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
 
@@ -114,11 +113,6 @@ def names_cell(names: Sequence[Any], most: int, where: str = "") -> Cell:
     left = len(names) - most
     more = f"and {left:,} more{where}" if left > 0 else ""
     return Cell(names=tuple(map(name_text, names[:most])), more=more)
-
-
-def name_text(name: Any) -> str:
-    """Return a name as one line that is not endless."""
-    return shortened(as_text(name), LONGEST_NAME)
 
 
 def number(value: float, digits: int = 2) -> str:

@@ -11,16 +11,16 @@ from jaxtyping import Float, Int
 
 from consilience.annotations import Annotations, Groupings
 from consilience.inspection.answer import Answer, names_classes
-from consilience.inspection.projection import column_names
-from consilience.inspection.svg import swatch
-from consilience.inspection.tables import (
+from consilience.inspection.names import name_text
+from consilience.inspection.plots.projection import column_names
+from consilience.inspection.report.svg import swatch
+from consilience.inspection.report.tables import (
     Cell,
     Column,
     Table,
     as_exact,
     download,
     name_cell,
-    name_text,
     names_cell,
     number,
     percent,

@@ -15,8 +15,9 @@ from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings, Labels
 from consilience.errors import InputError
-from consilience.inspection.co_occurrence_plots import name_both
-from consilience.inspection.fitting import (
+from consilience.inspection.names import as_text, counted, width
+from consilience.inspection.plots.co_occurrence import name_both
+from consilience.inspection.plots.fitting import (
     LETTER,
     LINE,
     fitting_names,
@@ -27,7 +28,7 @@ from consilience.inspection.fitting import (
     name_rows,
     reach,
 )
-from consilience.inspection.heat_sheet import (
+from consilience.inspection.plots.heat_sheet import (
     COLUMN,
     MOST_NAMED,
     MOST_NUMBERED,
@@ -37,10 +38,9 @@ from consilience.inspection.heat_sheet import (
     two_digits,
     write_numbers,
 )
-from consilience.inspection.names import as_text, counted, width
-from consilience.inspection.panels import host_of, panels_in
-from consilience.inspection.projection import unwrap
-from consilience.inspection.style import Look, Place, axes_of, small
+from consilience.inspection.plots.panels import host_of, panels_in
+from consilience.inspection.plots.projection import unwrap
+from consilience.inspection.plots.style import Look, Place, axes_of, small
 from consilience.metrics.agreement import adjusted_rand, annotator_agreement, order_by_agreement
 
 __all__ = ["plot_agreement", "plot_confusion", "plot_mapping"]

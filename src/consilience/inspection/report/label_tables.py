@@ -9,17 +9,16 @@ import pandas as pd
 from scipy.special import entr
 
 from consilience.annotations import Labels
-from consilience.inspection.annotator_tables import cut
-from consilience.inspection.answer_tables import spread
-from consilience.inspection.names import counted, shortened
-from consilience.inspection.tables import (
+from consilience.inspection.names import counted, name_text, shortened
+from consilience.inspection.report.annotator_tables import cut
+from consilience.inspection.report.answer_tables import spread
+from consilience.inspection.report.tables import (
     Cell,
     Column,
     Download,
     Table,
     download,
     name_cell,
-    name_text,
     names_cell,
     number,
     percent,

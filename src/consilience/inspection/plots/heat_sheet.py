@@ -11,8 +11,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-from consilience.inspection.fitting import CellNumbers, make_room, room, wrapped
-from consilience.inspection.style import Look, on, small
+from consilience.inspection.plots.fitting import CellNumbers, make_room, room, wrapped
+from consilience.inspection.plots.style import Look, on, small
 
 ROW, COLUMN = 0.17, 0.3  # inches
 BAR = 2.3  # inches of a colour bar, enough for its label

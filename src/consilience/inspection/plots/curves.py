@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import MaxNLocator
 
-from consilience.inspection.fitting import room, wrapped
-from consilience.inspection.style import Look, small
+from consilience.inspection.plots.fitting import room, wrapped
+from consilience.inspection.plots.style import Look, small
 
 MOST_TICKS = 9  # that matplotlib makes
 

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.inspection import answer_tables
 from consilience.inspection.answer import Answer
 from consilience.inspection.names import counted, listed
-from consilience.inspection.plots import draw_clusters
-from consilience.inspection.style import Sheet
-from consilience.inspection.subject import Figure, Section, Subject
-from consilience.inspection.svg import swatch
-from consilience.inspection.tables import Cell, Column, Table, names_cell, number, percent, row
+from consilience.inspection.plots.clusters import draw_clusters
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report import answer_tables
+from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.svg import swatch
+from consilience.inspection.report.tables import Cell, Column, Table, names_cell, number, percent, row
 from consilience.metrics.clusterings import nmi
 
 LISTED = 12

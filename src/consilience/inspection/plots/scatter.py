@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from consilience.inspection.answer import Answer
-from consilience.inspection.fitting import LETTER, LINE, fitting_names, inches, make_room, reach
-from consilience.inspection.style import Look, marker, marker_scale, small
+from consilience.inspection.plots.fitting import LETTER, LINE, fitting_names, inches, make_room, reach
+from consilience.inspection.plots.style import Look, marker, marker_scale, small
 
 LEGEND_ROWS = 18
 LONGEST = 24  # letters of a name

@@ -16,7 +16,14 @@ from sklearn.pipeline import Pipeline
 import consilience
 from consilience.annotations import Labels, Pairs
 from consilience.errors import InputError
-from consilience.inspection import (
+from consilience.inspection.answer import Answer
+from consilience.inspection.names import counted, listed, name_text
+from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
+from consilience.inspection.plots.heat_sheet import MOST_NAMED
+from consilience.inspection.plots.heatmaps import plot_agreement, plot_mapping
+from consilience.inspection.plots.placing import n_named
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report import (
     annotator_tables,
     answer_tables,
     deep_sections,
@@ -26,16 +33,9 @@ from consilience.inspection import (
     label_tables,
     view_sections,
 )
-from consilience.inspection.answer import Answer
-from consilience.inspection.group_names import called
-from consilience.inspection.heat_sheet import MOST_NAMED
-from consilience.inspection.heatmaps import plot_agreement, plot_mapping
-from consilience.inspection.names import counted, listed
-from consilience.inspection.placing import n_named
-from consilience.inspection.plots import plot_clusters, plot_lower_bound, plot_prior_variance
-from consilience.inspection.style import Sheet
-from consilience.inspection.subject import Figure, Section, Subject
-from consilience.inspection.tables import Column, Download, Table, name_text, number, percent, row
+from consilience.inspection.report.group_names import called
+from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.tables import Column, Download, Table, number, percent, row
 from consilience.metrics.agreement import order_by_agreement
 
 NAMES = 12  # names that a sentence lists

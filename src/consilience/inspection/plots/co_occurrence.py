@@ -13,8 +13,9 @@ from scipy.spatial.distance import squareform
 
 from consilience.errors import InputError
 from consilience.inspection.answer import Answer
-from consilience.inspection.evidence import Evidence
-from consilience.inspection.fitting import (
+from consilience.inspection.names import as_text, counted, width
+from consilience.inspection.plots.evidence import Evidence
+from consilience.inspection.plots.fitting import (
     LINE,
     ROOM,
     fitting_names,
@@ -28,7 +29,7 @@ from consilience.inspection.fitting import (
     set_names,
     upright,
 )
-from consilience.inspection.heat_sheet import (
+from consilience.inspection.plots.heat_sheet import (
     LETTER,
     MOST_NAMED,
     MOST_NUMBERED,
@@ -38,9 +39,8 @@ from consilience.inspection.heat_sheet import (
     two_digits,
     write_numbers,
 )
-from consilience.inspection.names import as_text, counted, width
-from consilience.inspection.scatter import cluster_legend, sampled, some_of
-from consilience.inspection.style import Look, Place, axes_of, marker, marker_scale, small, tidy
+from consilience.inspection.plots.scatter import cluster_legend, sampled, some_of
+from consilience.inspection.plots.style import Look, Place, axes_of, marker, marker_scale, small, tidy
 
 __all__ = ["plot_co_occurrence", "plot_dendrogram"]
 

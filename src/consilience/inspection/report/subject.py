@@ -13,13 +13,13 @@ from markupsafe import Markup
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.inspection import annotator_tables, answer_tables, fusion_tables, judge_tables
 from consilience.inspection.answer import Answer
-from consilience.inspection.fusion_plots import stability_rows
-from consilience.inspection.group_names import cluster_names
-from consilience.inspection.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
-from consilience.inspection.svg import READABLE, inline_svg
-from consilience.inspection.tables import Download, Table
+from consilience.inspection.plots.fusion import stability_rows
+from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
+from consilience.inspection.report import annotator_tables, answer_tables, fusion_tables, judge_tables
+from consilience.inspection.report.group_names import cluster_names
+from consilience.inspection.report.svg import READABLE, inline_svg
+from consilience.inspection.report.tables import Download, Table
 from consilience.metrics.agreement import annotator_agreement
 
 

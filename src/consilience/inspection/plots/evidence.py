@@ -30,7 +30,7 @@ from consilience.inference.memberships import Memberships, presented, together
 from consilience.inference.spectral import rows_of_length_one
 from consilience.inspection.answer import Answer
 from consilience.inspection.names import counted
-from consilience.inspection.projection import View, given_or_kept, unwrap
+from consilience.inspection.plots.projection import View, given_or_kept, unwrap
 
 COVERED = 0.5  # share of presented pairs from which on these place the items
 DIRECTIONS = 5  # coordinates of items whose clusters are not known

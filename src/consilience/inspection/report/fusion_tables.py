@@ -11,21 +11,12 @@ import pandas as pd
 from consilience.annotations import Groupings
 from consilience.consensus.groupings.subset_fusion import agreement_with
 from consilience.inference.memberships import Memberships
-from consilience.inspection import annotator_tables
 from consilience.inspection.answer import Answer
-from consilience.inspection.answer_tables import cluster_cell
-from consilience.inspection.group_names import AT_LEAST
-from consilience.inspection.tables import (
-    Cell,
-    Column,
-    Table,
-    download,
-    name_cell,
-    name_text,
-    number,
-    row,
-    significant,
-)
+from consilience.inspection.names import name_text
+from consilience.inspection.report import annotator_tables
+from consilience.inspection.report.answer_tables import cluster_cell
+from consilience.inspection.report.group_names import AT_LEAST
+from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row, significant
 
 NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
 FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked

@@ -13,14 +13,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
 from consilience.errors import InputError
-from consilience.inspection.co_occurrence_plots import name_both
-from consilience.inspection.curves import legend_inside, whole_numbers
-from consilience.inspection.fitting import AtDraw, label_axes
-from consilience.inspection.heat_sheet import colour_bar
 from consilience.inspection.names import as_text, width
-from consilience.inspection.panels import curve_panels, host_of, label_curves
-from consilience.inspection.projection import unwrap
-from consilience.inspection.style import Look, Place, axes_of
+from consilience.inspection.plots.co_occurrence import name_both
+from consilience.inspection.plots.curves import legend_inside, whole_numbers
+from consilience.inspection.plots.fitting import AtDraw, label_axes
+from consilience.inspection.plots.heat_sheet import colour_bar
+from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
+from consilience.inspection.plots.projection import unwrap
+from consilience.inspection.plots.style import Look, Place, axes_of
 
 __all__ = ["plot_conditional_information", "plot_stagewise"]
 

@@ -9,16 +9,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.errors import InputError
-from consilience.inspection import fusion_tables
-from consilience.inspection.co_occurrence_plots import ordered_items, plot_co_occurrence, plot_dendrogram
-from consilience.inspection.evidence import Evidence
-from consilience.inspection.fusion_plots import plot_item_map, plot_silhouette_curve, plot_stability
-from consilience.inspection.heat_sheet import MOST_NAMED
-from consilience.inspection.names import counted, listed
-from consilience.inspection.placing import n_named
-from consilience.inspection.style import Sheet
-from consilience.inspection.subject import Figure, Section, Subject
-from consilience.inspection.tables import Download, Table, download, name_text, number
+from consilience.inspection.names import counted, listed, name_text
+from consilience.inspection.plots.co_occurrence import ordered_items, plot_co_occurrence, plot_dendrogram
+from consilience.inspection.plots.evidence import Evidence
+from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
+from consilience.inspection.plots.heat_sheet import MOST_NAMED
+from consilience.inspection.plots.placing import n_named
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report import fusion_tables
+from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.tables import Download, Table, download, number
 
 READABLE_CURVE = 340  # that a curve needs
 GIVEN = "what was said and the other items' clusters, so that many groupings of an item make it all but certain"

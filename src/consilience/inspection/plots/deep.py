@@ -18,8 +18,9 @@ from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.estimators.parameters import check_random_state, is_whole
 from consilience.inspection.answer import Answer
-from consilience.inspection.curves import legend_inside, spaced_ticks, whole_numbers
-from consilience.inspection.fitting import (
+from consilience.inspection.names import counted
+from consilience.inspection.plots.curves import legend_inside, spaced_ticks, whole_numbers
+from consilience.inspection.plots.fitting import (
     ROOM,
     fitting_names,
     inches,
@@ -29,11 +30,10 @@ from consilience.inspection.fitting import (
     reach,
     set_names,
 )
-from consilience.inspection.names import counted
-from consilience.inspection.panels import curve_panels, host_of, label_curves
-from consilience.inspection.projection import own_annotations, raw_features, that_has, unwrap
-from consilience.inspection.scatter import LONGEST, draw_items, sampled, some_of
-from consilience.inspection.style import Look, Place, axes_of, tidy
+from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
+from consilience.inspection.plots.projection import own_annotations, raw_features, that_has, unwrap
+from consilience.inspection.plots.scatter import LONGEST, draw_items, sampled, some_of
+from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 
 __all__ = ["plot_latent", "plot_samples", "plot_training", "plot_worker_weights"]
 

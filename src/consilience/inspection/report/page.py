@@ -10,9 +10,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from consilience.annotations.files.atomic import replacing
 from consilience.inspection.names import as_text
-from consilience.inspection.sections import default_title, key_findings, sections
-from consilience.inspection.style import plain_text
-from consilience.inspection.subject import Subject
+from consilience.inspection.plots.style import plain_text
+from consilience.inspection.report.sections import default_title, key_findings, sections
+from consilience.inspection.report.subject import Subject
 
 __all__ = ["report"]
 
@@ -83,7 +83,7 @@ def report(
     """
     subject = Subject.of(model, groupings, X, scores, stability)
     environment = Environment(
-        loader=PackageLoader("consilience.inspection"),
+        loader=PackageLoader("consilience.inspection.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter, StrMethodFormatter
 
 from consilience.errors import InputError
-from consilience.inspection.curves import legend_inside, whole_numbers
-from consilience.inspection.fitting import label_axes
-from consilience.inspection.heat_sheet import colour_bar
-from consilience.inspection.placing import name_points
-from consilience.inspection.projection import unwrap
-from consilience.inspection.style import Look, Place, axes_of, tidy
+from consilience.inspection.plots.curves import legend_inside, whole_numbers
+from consilience.inspection.plots.fitting import label_axes
+from consilience.inspection.plots.heat_sheet import colour_bar
+from consilience.inspection.plots.placing import name_points
+from consilience.inspection.plots.projection import unwrap
+from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 
 __all__ = ["plot_annotators"]
 

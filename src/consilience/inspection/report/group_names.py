@@ -8,8 +8,8 @@ from jaxtyping import Int
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
-from consilience.inspection.answer_tables import folded
-from consilience.inspection.tables import name_text
+from consilience.inspection.names import name_text
+from consilience.inspection.report.answer_tables import folded
 
 AROUND = ".,:;!?-–_/'\"()[]* "  # what a name may begin and end with
 HANGING = ".,:;-–_([ "  # what is cut from its end where it is shown

@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 
 from consilience.annotations import Pairs
 from consilience.inspection.answer import Answer
-from consilience.inspection.curves import legend_inside, spaced_ticks, whole_numbers
-from consilience.inspection.fitting import ROOM, fitting_names, inches, label_axes, make_room, name_rows, reach
-from consilience.inspection.placing import name_points
-from consilience.inspection.projection import View, groupings_of, own_annotations, project, that_has, unwrap
-from consilience.inspection.scatter import LONGEST, NAMED_ITEMS, draw_items, sampled, some_of
-from consilience.inspection.style import Look, Place, axes_of, tidy
+from consilience.inspection.plots.curves import legend_inside, spaced_ticks, whole_numbers
+from consilience.inspection.plots.fitting import ROOM, fitting_names, inches, label_axes, make_room, name_rows, reach
+from consilience.inspection.plots.placing import name_points
+from consilience.inspection.plots.projection import View, groupings_of, own_annotations, project, that_has, unwrap
+from consilience.inspection.plots.scatter import LONGEST, NAMED_ITEMS, draw_items, sampled, some_of
+from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 
 __all__ = ["plot_clusters", "plot_lower_bound", "plot_prior_variance"]
 

@@ -9,14 +9,14 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from scipy.special import entr
 
 from consilience.annotations import Labels
-from consilience.inspection import answer_tables, label_tables
-from consilience.inspection.annotator_plots import plot_annotators
-from consilience.inspection.heatmaps import plot_confusion
-from consilience.inspection.names import counted, listed
-from consilience.inspection.placing import n_named
-from consilience.inspection.style import Sheet
-from consilience.inspection.subject import Figure, Subject
-from consilience.inspection.tables import Table, name_text, percent
+from consilience.inspection.names import counted, listed, name_text
+from consilience.inspection.plots.annotators import plot_annotators
+from consilience.inspection.plots.heatmaps import plot_confusion
+from consilience.inspection.plots.placing import n_named
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report import answer_tables, label_tables
+from consilience.inspection.report.subject import Figure, Subject
+from consilience.inspection.report.tables import Table, percent
 
 NAMED_CLASSES = 6  # up to so many, the findings give the size of each
 WEAKEST = 3

@@ -10,16 +10,15 @@ from jaxtyping import Float
 from markupsafe import Markup
 
 from consilience.annotations import Groupings
-from consilience.inspection.names import counted
-from consilience.inspection.svg import swatch
-from consilience.inspection.tables import (
+from consilience.inspection.names import counted, name_text
+from consilience.inspection.report.svg import swatch
+from consilience.inspection.report.tables import (
     Cell,
     Column,
     Download,
     Table,
     download,
     name_cell,
-    name_text,
     names_cell,
     number,
     percent,

@@ -22,7 +22,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import Formatter, Locator
 
 from consilience.inspection.names import plot_texts, width
-from consilience.inspection.style import small
+from consilience.inspection.plots.style import small
 
 LETTER = 0.63  # width of a letter of a name, in sizes of the font
 LINE = 1.25  # height of a line, in sizes of the font

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
-from consilience.inspection.style import colour, marker_outline
+from consilience.inspection.plots.style import colour, marker_outline
 
 READABLE = 560  # CSS pixels that most figures need
 _URL = re.compile(r"url\(#([\w.-]+)\)")

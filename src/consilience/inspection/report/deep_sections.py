@@ -7,11 +7,11 @@ from typing import cast
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.errors import InputError
-from consilience.inspection.deep_plots import plot_latent, plot_training
 from consilience.inspection.names import counted
-from consilience.inspection.style import Sheet
-from consilience.inspection.subject import Figure, Section, Subject
-from consilience.inspection.tables import number
+from consilience.inspection.plots.deep import plot_latent, plot_training
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.tables import number
 
 
 def latent_figure(subject: Subject) -> Figure | None:

@@ -9,10 +9,20 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations import Pairs
-from consilience.inspection.annotator_tables import cut
-from consilience.inspection.answer_tables import spread
 from consilience.inspection.names import counted
-from consilience.inspection.tables import Cell, Column, Table, download, name_cell, number, percent, row, significant
+from consilience.inspection.report.annotator_tables import cut
+from consilience.inspection.report.answer_tables import spread
+from consilience.inspection.report.tables import (
+    Cell,
+    Column,
+    Table,
+    download,
+    name_cell,
+    number,
+    percent,
+    row,
+    significant,
+)
 
 RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
 NO_BETTER = "no better than guessing"
