@@ -1,4 +1,4 @@
-"""Plots of stagewise EM: how its rounds went, and what the classes leave unexplained of the annotators' agreement."""
+"""Figures of Zhao & Zucker: the rounds of stagewise EM, and what the classes leave unexplained of the agreement."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from consilience.inspection.plots.heat_sheet import colour_bar
 from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
 from consilience.inspection.plots.projection import unwrap
 from consilience.inspection.plots.style import Look, Place, axes_of
-
-__all__ = ["plot_conditional_information", "plot_stagewise"]
 
 MEASURES = {
     "log_likelihood": "log likelihood (nats)",
@@ -71,15 +69,6 @@ def plot_stagewise(
     References
     ----------
     Zhao & Zucker. Stagewise Learning for Sparse Clustering of Discretely-Valued Data. Section 4.
-
-    Examples
-    --------
-    >>> from consilience.consensus import StagewiseEM
-    >>> from consilience.inspection import plot_stagewise
-    >>> from consilience.simulation import simulate_labels
-    >>> labels = simulate_labels([0, 1] * 100, n_annotators=6, random_state=0)
-    >>> plot_stagewise(StagewiseEM().fit(labels))[0].get_ylabel()
-    'log likelihood (nats)'
     """
     estimator = unwrap(model)
     if not hasattr(estimator, "trace_"):
@@ -142,15 +131,6 @@ def plot_conditional_information(
     References
     ----------
     Zhao & Zucker. Stagewise Learning for Sparse Clustering of Discretely-Valued Data. Equation (13), section 4.
-
-    Examples
-    --------
-    >>> from consilience.consensus import StagewiseEM
-    >>> from consilience.inspection import plot_conditional_information
-    >>> from consilience.simulation import simulate_labels
-    >>> labels = simulate_labels([0, 1] * 100, n_annotators=6, random_state=0)
-    >>> plot_conditional_information(StagewiseEM().fit(labels)).images[0].get_array().shape
-    (6, 6)
     """
     table, informative = _conditional_table(information)
     shown = _order(table.index, informative) if annotators is None else _places(table.index, annotators)

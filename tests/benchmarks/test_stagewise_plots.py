@@ -7,9 +7,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 
+from benchmarks.papers.paper_plots.stagewise import plot_conditional_information, plot_stagewise
 from consilience.consensus import MajorityVote, StagewiseEM
 from consilience.errors import InputError
-from consilience.inspection import plot_conditional_information, plot_stagewise
 from consilience.simulation import simulate_labels, sparse_crowd
 
 
