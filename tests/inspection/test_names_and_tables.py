@@ -13,6 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from consilience import Groupings
+from consilience.inspection import names
 from consilience.inspection.names import as_text, counted, listed, plot_text, shortened, width
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report import answer_tables, tables
@@ -99,7 +100,7 @@ def test_long_lists_and_long_names():
     cell = tables.names_cell(["a", "b", "n" * 500], 2, " (in x.csv)")
     assert cell.names == ("a", "b")
     assert cell.more == "and 1 more (in x.csv)"
-    assert len(tables.name_text("n" * 500)) == tables.LONGEST_NAME
+    assert len(names.name_text("n" * 500)) == names.LONGEST_NAME
 
 
 def test_tables_too_large_for_the_page_are_left_to_the_model():

@@ -8,12 +8,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter, StrMethodFormatter
 
-from consilience.errors import InputError
 from consilience.inspection.plots.curves import legend_inside, whole_numbers
 from consilience.inspection.plots.fitting import label_axes
 from consilience.inspection.plots.heat_sheet import colour_bar
 from consilience.inspection.plots.placing import name_points
-from consilience.inspection.plots.projection import unwrap
+from consilience.inspection.plots.projection import that_has
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 
 __all__ = ["plot_annotators"]
@@ -60,9 +59,7 @@ def plot_annotators(
     >>> plot_annotators(vote).get_xlabel()
     'labels given'
     """
-    estimator = unwrap(model)
-    if not hasattr(estimator, "confusion_matrices_"):
-        raise InputError(f"{type(estimator).__name__} does not tell how often annotators are right.")
+    estimator = that_has(model, "confusion_matrices_", "does not tell how often annotators are right")
     quality = estimator.annotators_[estimator.annotators_["n_labels"] > 0]
     said, bits = quality["n_labels"].to_numpy(float), quality["information"].to_numpy()
     named = bool(quality["accuracy"].notna().all())

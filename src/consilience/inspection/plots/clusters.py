@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from consilience.annotations import Pairs
 from consilience.inspection.answer import Answer
+from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.plots.curves import legend_inside, spaced_ticks, whole_numbers
 from consilience.inspection.plots.fitting import ROOM, fitting_names, inches, label_axes, make_room, name_rows, reach
 from consilience.inspection.plots.placing import name_points
@@ -145,14 +146,14 @@ def plot_lower_bound(model: Any, *, ax: Place | None = None, labels: bool = True
     >>> len(ax.lines[0].get_xdata()) == model.n_iter_
     True
     """
-    estimator = that_has(model, "lower_bounds_", "no lower bound to draw")
+    estimator = that_has(model, "lower_bounds_", "has no lower bound to draw")
     bounds = np.asarray(estimator.lower_bounds_)
     ax = axes_of(ax, (5.2, 3.4))
     look = Look.of(ax)
     sweeps = np.arange(1, len(bounds) + 1)
     points: dict[str, Any] = {"marker": "o", "ms": 3} if len(bounds) <= 60 else {}
     ax.plot(sweeps, bounds, color=look.colour(0), lw=1.6, label="kept restart", **points)
-    reached = np.sort(getattr(estimator, "restart_bounds_", np.empty(0)))[:-1]
+    reached = np.sort(Capabilities.of(estimator).restart_bounds)[:-1]
     if len(reached):
         ends = np.full(len(reached), 1.03 * len(bounds) + 0.5)
         label = f"where the other {len(reached)} ended" if len(reached) > 1 else "where the other ended"
@@ -197,7 +198,7 @@ def plot_prior_variance(model: Any, *, ax: Place | None = None, labels: bool = T
     >>> plot_prior_variance(model).get_xscale()
     'log'
     """
-    estimator = that_has(model, "prior_variance_search_", "no search of the prior variance to draw: it was given")
+    estimator = that_has(model, "prior_variance_search_", "has no search of the prior variance to draw: it was given")
     search = estimator.prior_variance_search_
     ax = axes_of(ax, (5.2, 3.4))
     look = Look.of(ax)

@@ -64,7 +64,7 @@ def plot_latent(
     InputError
         The model has no latent space, or X does not fit the items.
     """
-    estimator = that_has(model, "covariances_", "no latent space to draw; BayesSCDC and SCDC have one")
+    estimator = that_has(model, "covariances_", "has no latent space to draw; BayesSCDC and SCDC have one")
     answer = Answer.of(estimator)
     annotated = np.ones(len(estimator.items_), dtype=bool)
     if annotations is not None:
@@ -119,7 +119,7 @@ def plot_training(model: Any, *, ax: Place | None = None, labels: bool = True) -
     InputError
         The model keeps no losses.
     """
-    estimator = that_has(model, "losses_", "no losses of epochs to draw; BayesSCDC and SCDC have")
+    estimator = that_has(model, "losses_", "has no losses of epochs to draw; BayesSCDC and SCDC have")
     losses, left = np.asarray(estimator.losses_, float), np.asarray(estimator.clusters_left_)
     host = host_of(ax, (8.6, 2.9))
     of_loss, of_clusters = curve_panels(host, 2)

@@ -29,6 +29,7 @@ from consilience.errors import InputError
 from consilience.inference.memberships import Memberships, presented, together
 from consilience.inference.spectral import rows_of_length_one
 from consilience.inspection.answer import Answer
+from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.names import counted
 from consilience.inspection.plots.projection import View, given_or_kept, unwrap
 
@@ -140,7 +141,7 @@ class Evidence:
     def _coordinates(self) -> Float[np.ndarray, "items components"]:
         """Coordinates of the items from chains of groupings."""
         n_clusters = DIRECTIONS if self.answer is None else max(len(self.answer.index), 2)
-        if isinstance(getattr(self.estimator, "groupings_", None), Groupings):
+        if self.estimator is not None and Capabilities.of(self.estimator).groupings is not None:
             vectors = self.estimator.embedding_
             return vectors if self.estimator.normalize is None else rows_of_length_one(vectors[:, :n_clusters])
         found = fusing.coordinates(

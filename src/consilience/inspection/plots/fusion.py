@@ -137,7 +137,7 @@ def plot_silhouette_curve(model: Any, *, ax: Place | None = None, labels: bool =
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('number of clusters', 'silhouette')
     """
-    estimator = that_has(model, "n_clusters_curve_", "no silhouettes of numbers of clusters to draw")
+    estimator = that_has(model, "n_clusters_curve_", "has no silhouettes of numbers of clusters to draw")
     curve = estimator.n_clusters_curve_["silhouette"]
     number = int(estimator.n_clusters_)
     reached = float(curve.get(number, estimator.silhouette_))

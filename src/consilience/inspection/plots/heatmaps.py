@@ -39,7 +39,7 @@ from consilience.inspection.plots.heat_sheet import (
     write_numbers,
 )
 from consilience.inspection.plots.panels import host_of, panels_in
-from consilience.inspection.plots.projection import unwrap
+from consilience.inspection.plots.projection import that_has
 from consilience.inspection.plots.style import Look, Place, axes_of, small
 from consilience.metrics.agreement import adjusted_rand, annotator_agreement, order_by_agreement
 
@@ -93,9 +93,7 @@ def plot_mapping(
     >>> plot_mapping(model).images[0].get_array().shape
     (4, 2)
     """
-    estimator = unwrap(model)
-    if not hasattr(estimator, "mapping_probabilities_"):
-        raise InputError(f"{type(estimator).__name__} has no mapping between groups and clusters to draw.")
+    estimator = that_has(model, "mapping_probabilities_", "has no mapping between groups and clusters to draw")
     rows, starts, n_left_out = _mapping_rows(estimator, max_groups)
     mapped = estimator.mapping_probabilities_.iloc[rows]
     groups = list(mapped.index.get_level_values("group"))
@@ -238,9 +236,7 @@ def plot_confusion(
     >>> [ax.get_title() for ax in plot_confusion(vote)]
     ['the crowd', '0 (2 labels)', '1 (1 label)', '2 (2 labels)']
     """
-    estimator = unwrap(model)
-    if not hasattr(estimator, "confusion_matrices_"):
-        raise InputError(f"{type(estimator).__name__} has no confusion matrices to draw.")
+    estimator = that_has(model, "confusion_matrices_", "has no confusion matrices to draw")
     table = estimator.confusion_matrices_
     names = (list(estimator._cluster_names()), list(table.columns))
     wanted = None if annotators is None else _known(estimator, annotators)

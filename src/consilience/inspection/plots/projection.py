@@ -19,7 +19,8 @@ from consilience.annotations import Annotations, Groupings, Labels, Pairs, align
 from consilience.annotations.given import as_groupings, read_given, with_names
 from consilience.annotations.names import MISSING, plain
 from consilience.errors import InputError
-from consilience.inspection.answer import Answer, names_classes
+from consilience.inspection.answer import Answer
+from consilience.inspection.capabilities import Capabilities, attributes
 from consilience.inspection.names import as_text
 
 
@@ -63,8 +64,8 @@ def unwrap(model: Any) -> Any:
     return estimator
 
 
-def that_has(model: Any, attribute: str, what: str) -> Any:
-    """Return the fitted estimator itself, which must have an attribute; `what` says what it has without.
+def that_has(model: Any, attribute: str, else_it: str) -> Any:
+    """Return the fitted estimator itself, which must have an attribute; `else_it` says of one without what it lacks.
 
     Raises
     ------
@@ -72,8 +73,8 @@ def that_has(model: Any, attribute: str, what: str) -> Any:
         It has not, or None.
     """
     estimator = unwrap(model)
-    if getattr(estimator, attribute, None) is None:
-        raise InputError(f"{type(estimator).__name__} has {what}.")
+    if not attributes(estimator, [attribute]):
+        raise InputError(f"{type(estimator).__name__} {else_it}.")
     return estimator
 
 
@@ -124,7 +125,8 @@ def own_annotations(model: Any, annotations: Any) -> Groupings | Labels | Pairs:
         They are of other items, or of annotators who were not fitted.
     """
     estimator = unwrap(model)
-    found = _own_labels(estimator, annotations) if names_classes(estimator) else _own_groupings(estimator, annotations)
+    can = Capabilities.of(estimator)
+    found = _own_labels(estimator, annotations) if can.names_classes else _own_groupings(estimator, annotations)
     return found if found.items.equals(estimator.items_) else found.reindex(estimator.items_)
 
 
@@ -141,8 +143,8 @@ def given_or_kept(model: Any, annotations: Any, function: str) -> Groupings | La
     if annotations is not None:
         return own_annotations(model, annotations)
     estimator = unwrap(model)
-    kept = getattr(estimator, "groupings_", None)
-    if not isinstance(kept, Groupings):
+    kept = Capabilities.of(estimator).groupings
+    if kept is None:
         name = type(estimator).__name__
         raise InputError(f"{name} does not keep what was said. Give the annotations too: {function}(model, groupings).")
     return kept
@@ -152,7 +154,7 @@ def _own_groupings(estimator: Any, annotations: Any) -> Groupings | Pairs:
     if annotations is not None:
         annotations = _read(estimator, annotations, "groupings")
     said = annotations if isinstance(annotations, Pairs) else as_groupings(annotations, None, "The report")
-    if hasattr(estimator, "annotators_"):
+    if Capabilities.of(estimator).rates_annotators:
         _require_same(said.annotators, estimator.annotators_.index)
     return said
 
@@ -162,8 +164,9 @@ def _read(estimator: Any, annotations: Any, kind: str) -> Annotations:
 
     What means that nothing was said is what it was when the model was fitted.
     """
-    known = estimator.annotators_.index if hasattr(estimator, "annotators_") else pd.Index([])
-    missing = None if isinstance(annotations, Annotations) else getattr(estimator, "_missing", None)
+    has = attributes(estimator, ["annotators_", "_missing"])
+    known = has["annotators_"].index if "annotators_" in has else pd.Index([])
+    missing = None if isinstance(annotations, Annotations) else has.get("_missing")
     found = read_given(annotations, kind, "The report", items=estimator.items_, missing=missing, known=known)
     is_array = isinstance(annotations, np.ndarray | list)
     return with_names(found, estimator.items_) if is_array else found.annotations
@@ -221,9 +224,9 @@ def project(model: Any, X: Any, groupings: Groupings | None) -> View:
     """
     if X is None:
         if groupings is None:
-            places = getattr(unwrap(model), "embedding_", None)
+            places = Capabilities.of(unwrap(model)).embedding
             if places is not None:
-                return _components(np.asarray(places))
+                return _components(places)
             raise InputError("Give X, the features, or the groupings: one of them places the items in the plane.")
         return _by_annotations(groupings)
     raw = raw_features(model, X)
@@ -269,7 +272,7 @@ def _numbers(raw: pd.DataFrame) -> Float[np.ndarray, "items features"]:
 
 def _log_odds(model: Any, raw: pd.DataFrame) -> Callable[[np.ndarray], np.ndarray] | None:
     estimator = unwrap(model)
-    if not hasattr(estimator, "coef_") or not estimator.coef_.shape[1]:
+    if not Capabilities.of(estimator).has_boundaries:
         return None
 
     def log_odds(points: np.ndarray) -> np.ndarray:

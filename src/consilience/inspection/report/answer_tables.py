@@ -10,7 +10,8 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.annotations import Annotations, Groupings
-from consilience.inspection.answer import Answer, names_classes
+from consilience.inspection.answer import Answer
+from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.names import name_text
 from consilience.inspection.plots.projection import column_names
 from consilience.inspection.report.svg import swatch
@@ -105,11 +106,11 @@ def items_by(
 
 def _probabilities(estimator: Any, codes: Int[np.ndarray, " items"]) -> Float[np.ndarray, "items clusters"] | None:
     """Probabilities of a model that has any, and not only 0 and 1."""
-    if not (hasattr(estimator, "responsibilities_") and getattr(estimator, "refined_", True)):
+    can = Capabilities.of(estimator)
+    if not can.has_probabilities:
         return None
     probability: np.ndarray = estimator.responsibilities_
-    doubts = names_classes(estimator) or hasattr(estimator, "refined_") or hasattr(estimator, "lower_bound_")
-    return probability if doubts or not np.isin(probability[codes >= 0], (0, 1)).all() else None
+    return probability if can.has_doubts or not np.isin(probability[codes >= 0], (0, 1)).all() else None
 
 
 def named_items(items: pd.DataFrame, answer: Answer) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from consilience.inspection.report.tables import number
 
 def latent_figure(subject: Subject) -> Figure | None:
     """The items in the latent space; None where the model has none, or there are no features to place them by."""
-    if subject.features is None or not hasattr(subject.estimator, "covariances_"):
+    if subject.features is None or not subject.can.has_latent_space:
         return None
     try:
         ax = plot_latent(subject.model, subject.features, subject.annotations, ax=Sheet())
@@ -42,7 +42,7 @@ def training_section(subject: Subject) -> Section:
     )
     ends = f"{number(losses[0], 1)} to {number(losses[-1], 1)}"
     shown = f"Line plots: the loss from {ends} nats an item; {counted(int(left[-1]), 'cluster')}."
-    n_restarts = len(estimator.restart_bounds_)
+    n_restarts = len(subject.can.restart_bounds)
     sentences = [f"Training took {counted(len(losses), 'epoch')}."]
     sentences += [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
     sheet = cast(MatplotlibFigure, plot_training(subject.model, ax=Sheet())[0].figure)

@@ -59,7 +59,7 @@ def evidence_section(subject: Subject) -> Section | None:
         return None
     n_items, n_clusters = len(evidence.places), len(subject.answer.names)
     drawn_by_features = subject.features is not None  # else the items are in the plane above by what was said
-    blocks = [_map(subject, n_items)] if subject.fuses or drawn_by_features else []
+    blocks = [_map(subject, n_items)] if subject.can.fuses or drawn_by_features else []
     blocks.append(_co_occurrence(subject, evidence, n_items))
     if n_items > MOST_NAMED and n_clusters > 1:
         blocks.append(_of_clusters(subject))
@@ -70,7 +70,7 @@ def evidence_section(subject: Subject) -> Section | None:
 
 def _said(subject: Subject) -> tuple[Any, Any]:
     """Model and what plots of the evidence need beside it."""
-    return subject.model, None if subject.fuses else subject.annotations
+    return subject.model, None if subject.can.fuses else subject.annotations
 
 
 def number_section(subject: Subject) -> Section:

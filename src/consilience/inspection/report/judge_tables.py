@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations import Pairs
+from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.names import counted
 from consilience.inspection.report.annotator_tables import cut
 from consilience.inspection.report.answer_tables import spread
@@ -87,7 +88,7 @@ def annotator_frame(estimator: Any) -> pd.DataFrame:
     by = next((name for name in RANKED_BY if name in frame), None)
     if by is not None:
         frame = frame.sort_values(by, ascending=False, kind="stable", na_position="last")
-    if len(getattr(estimator, "views_", ())) > 1:
+    if Capabilities.of(estimator).has_views:
         frame["holds"] = estimator.view_probabilities_.max(axis=1)
         return frame.sort_values("view", kind="stable")
     return frame.drop(columns="view", errors="ignore")

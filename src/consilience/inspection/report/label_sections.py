@@ -41,7 +41,7 @@ def certainty_in_short(subject: Subject) -> str:
     sure = int((subject.items["probability"] >= answer_tables.SURE).sum())
     share = f"{percent(sure / len(subject.items))} of the items ({sure:,} of {len(subject.items):,})"
     text = f"{share} belong to their class with a {subject.answer.measure} of at least {answer_tables.SURE:g}."
-    ties = getattr(subject.estimator, "n_ties_", 0)
+    ties = subject.can.n_ties
     if ties:
         text += f" Of {counted(ties, 'item')} several classes have as many votes, and the first of them was taken."
     return text

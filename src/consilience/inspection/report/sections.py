@@ -17,6 +17,7 @@ import consilience
 from consilience.annotations import Labels, Pairs
 from consilience.errors import InputError
 from consilience.inspection.answer import Answer
+from consilience.inspection.capabilities import attributes
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.plots.heat_sheet import MOST_NAMED
@@ -76,7 +77,7 @@ def key_findings(subject: Subject) -> list[str]:
     else:
         findings = _clusters_in_short(subject)
     estimator = subject.estimator
-    if not getattr(estimator, "converged_", True):
+    if subject.can.converged is False:
         findings.append(f"The fit had not converged after {estimator.n_iter_} sweeps: raise max_iter.")
     return findings
 
@@ -89,13 +90,13 @@ def _clusters_in_short(subject: Subject) -> list[str]:
             f"{percent(sure.mean())} of the items ({sure.sum():,} of {len(sure):,}) belong to their cluster with a "
             f"probability of at least {answer_tables.SURE:g}."
         )
-    if subject.maps:
+    if subject.can.maps_groups:
         findings.append(_annotators_in_short(subject.annotators))
-    if subject.has_views:
+    if subject.can.has_views:
         findings += view_sections.in_short(subject)
     if subject.is_judged:
-        findings += [*judge_tables.in_short(subject.annotators), *getattr(subject.estimator, "notes_", ())]
-    return [*findings, *(fusion_sections.in_short(subject) if subject.fuses else [])]
+        findings += [*judge_tables.in_short(subject.annotators), *subject.can.notes]
+    return [*findings, *(fusion_sections.in_short(subject) if subject.can.fuses else [])]
 
 
 def sections(subject: Subject) -> Iterator[Section]:
@@ -103,7 +104,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     answer = subject.answer
     yield Section("given", "What was given", [], [_given(subject)])
     yield _answer(subject)
-    if subject.fuses:
+    if subject.can.fuses:
         yield from filter(None, [fusion_sections.names_section(subject)])
         yield from filter(None, [fusion_sections.evidence_section(subject)])
         yield fusion_sections.number_section(subject)
@@ -112,19 +113,19 @@ def sections(subject: Subject) -> Iterator[Section]:
     if subject.features is not None:
         table = answer_tables.profile_table(subject.features, answer, "feature", answer_tables.FEATURES)
         yield Section("profiles", f"What tells the {answer.nouns} apart", [], [table])
-    if subject.has_views:
+    if subject.can.has_views:
         yield from view_sections.sections(subject)
-    if subject.maps:
+    if subject.can.maps_groups:
         yield _meaning(subject)
     yield _annotators(subject)
     if subject.scores is not None:
         tests = answer_tables.association_table(subject.scores, answer)
         table = answer_tables.profile_table(subject.scores, answer, "score", answer_tables.SCORES)
         yield Section("association", "Association with outside scores", [], [tests, table])
-    if hasattr(subject.estimator, "losses_"):
+    if subject.can.has_epochs:
         yield deep_sections.training_section(subject)
-    elif hasattr(subject.estimator, "lower_bounds_"):
-        yield _fit(subject.estimator)
+    elif subject.can.has_bounds:
+        yield _fit(subject)
     yield _settings(subject)
 
 
@@ -141,11 +142,11 @@ def _answer(subject: Subject) -> Section:
     clustered, nowhere = _clustered(subject), items[items["cluster"] < 0]
     silent = clustered[clustered["n_annotators"] == 0]
     blocks: list[Table | Figure] = [answer_tables.clusters_table(items, *_called(subject))]
-    placed = subject.groups or hasattr(subject.estimator, "embedding_")
-    if subject.features is not None or (placed and not subject.fuses):
+    placed = subject.groups or subject.can.embedding is not None
+    if subject.features is not None or (placed and not subject.can.fuses):
         blocks.append(deep_sections.latent_figure(subject) or _plane(subject))
     sentences = [] if answer.is_named else ["Clusters are numbered from 0, the largest first."]
-    if subject.has_views:
+    if subject.can.has_views:
         sentences.append("They are those of view 0, which most annotators hold; the others follow below.")
     if len(silent):
         text = f"Nobody said anything about {counted(len(silent), 'item')}"
@@ -157,7 +158,9 @@ def _answer(subject: Subject) -> Section:
         be = "is" if len(nowhere) == 1 else "are"
         sentences.append(f"{counted(len(nowhere), 'item')} {be} in no grouping, and so in no {answer.noun}: {names}.")
     if "probability" in items:
-        blocks.append(answer_tables.certainty_table(clustered, answer, fusion_sections.GIVEN if subject.fuses else ""))
+        blocks.append(
+            answer_tables.certainty_table(clustered, answer, fusion_sections.GIVEN if subject.can.fuses else "")
+        )
         said = None
         if isinstance(subject.annotations, Labels):
             least = clustered["probability"].sort_values(kind="stable").index[: answer_tables.UNCERTAIN_ITEMS]
@@ -178,7 +181,7 @@ def _called(subject: Subject) -> tuple[list[list[str]], Answer, str]:
     if answer.is_named or not subject.groups:
         return [], answer, ""
     n_clusters, most = len(answer.index), answer_tables.NAMES_OF_CLUSTER
-    if subject.fuses:
+    if subject.can.fuses:
         reading = "Names are those that at least two annotators use for the cluster, with their number; more below."
         return called(subject.names, n_clusters, most), answer, reading
     reading = (
@@ -249,9 +252,9 @@ def _annotators(subject: Subject) -> Section:
     blocks: list[Table | Figure] = []
     if subject.answer.is_named:
         blocks += label_sections.quality_blocks(subject)
-    elif subject.fuses:
+    elif subject.can.fuses:
         blocks += fusion_sections.annotator_blocks(subject)
-    elif subject.maps:
+    elif subject.can.maps_groups:
         blocks.append(annotator_tables.annotators_table(subject.annotators))
     elif subject.is_judged:
         blocks += filter(None, [judge_tables.annotators_table(subject.annotators)])
@@ -287,17 +290,18 @@ def _agreement(subject: Subject) -> Figure:
     )
 
 
-def _fit(estimator: Any) -> Section:
+def _fit(subject: Subject) -> Section:
+    estimator, can = subject.estimator, subject.can
     bounds = estimator.lower_bounds_
-    checked = hasattr(estimator, "converged_")  # else the sweeps are as many as asked for, and some may lower the bound
-    end = f"{estimator.n_iter_} sweeps{' without converging' if checked and not estimator.converged_ else ''}"
+    checked = can.converged is not None  # else the sweeps are as many as asked for, and some may lower the bound
+    end = f"{estimator.n_iter_} sweeps{' without converging' if can.converged is False else ''}"
     rises = "it may only rise, and levels off" if checked else "it should rise and level off"
     caption = f"The lower bound on the log evidence after each sweep; {rises} ({end})."
     shown = f"Line plot from {number(bounds[0], 1)} to {number(bounds[-1], 1)} nats."
     blocks = [_figure("bound", plot_lower_bound(estimator, ax=Sheet()), shown, caption)]
-    n_restarts = len(getattr(estimator, "restart_bounds_", ()))
+    n_restarts = len(can.restart_bounds)
     sentences = [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
-    if getattr(estimator, "prior_variance_search_", None) is not None:
+    if can.searched_variance:
         caption = (
             "How well each prior variance predicts annotations left out; the one in the ring was chosen. Where the "
             "bars overlap widely, the choice matters little."
@@ -310,7 +314,7 @@ def _fit(estimator: Any) -> Section:
 def _settings(subject: Subject) -> Section:
     estimator = subject.estimator
     parameters = [row(name, repr(value)) for name, value in estimator.get_params(deep=False).items()]
-    reached = [row(name, _figure_text(getattr(estimator, name))) for name in REACHED if hasattr(estimator, name)]
+    reached = [row(name, _figure_text(value)) for name, value in attributes(estimator, REACHED).items()]
     steps = [row(f"step before: {name}", repr(step)) for name, step in _steps_before(subject.model)]
     packages = ["numpy", "scipy", "scikit-learn", "pandas"]
     packages += ["jax", "equinox", "optax"] if type(estimator).__module__.startswith("consilience.deep") else []

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.answer import Answer
+from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
 from consilience.inspection.report import annotator_tables, answer_tables, fusion_tables, judge_tables
@@ -87,26 +88,16 @@ class Subject:
             stability=None if stability is None else stability_rows(stability),
         )
 
-    @property
-    def maps(self) -> bool:
-        """Whether the model says what the annotators' groups stand for."""
-        return hasattr(self.estimator, "annotator_mapping_")
-
-    @property
-    def fuses(self) -> bool:
-        """Whether the model fuses groupings, and keeps how often items were put together."""
-        return hasattr(self.estimator, "co_occurrence")
-
-    @property
-    def has_views(self) -> bool:
-        """Whether the model found several clusterings, held by different annotators."""
-        return len(getattr(self.estimator, "views_", ())) > 1
+    @cached_property
+    def can(self) -> Capabilities:
+        """See `Capabilities`."""
+        return Capabilities.of(self.estimator)
 
     @property
     def is_judged(self) -> bool:
         """Whether the model says of annotators neither what their groups nor what their names of classes mean."""
-        plain = not (self.fuses or self.maps or self.answer.is_named)
-        return plain and hasattr(self.estimator, "annotators_")
+        plain = not (self.can.fuses or self.can.maps_groups or self.can.names_classes)
+        return plain and self.can.rates_annotators
 
     @property
     def groups(self) -> bool:
@@ -140,7 +131,7 @@ class Subject:
         """See `annotator_frame` of `annotator_tables`, of `fusion_tables` for a fusion, else of `judge_tables`."""
         if self.is_judged:
             return judge_tables.annotator_frame(self.estimator)
-        frame = fusion_tables.annotator_frame if self.fuses else annotator_tables.annotator_frame
+        frame = fusion_tables.annotator_frame if self.can.fuses else annotator_tables.annotator_frame
         return frame(self.estimator, self.groupings, self.agreement)
 
     @cached_property
