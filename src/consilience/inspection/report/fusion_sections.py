@@ -18,7 +18,7 @@ from consilience.inspection.plots.placing import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import fusion_tables
 from consilience.inspection.report.subject import Figure, Section, Subject
-from consilience.inspection.report.tables import Download, Table, download, number
+from consilience.inspection.report.tables import Download, download, number
 
 READABLE_CURVE = 340  # that a curve needs
 GIVEN = "what was said and the other items' clusters, so that many groupings of an item make it all but certain"
@@ -101,13 +101,6 @@ def number_section(subject: Subject) -> Section:
         blocks.append(_figure("stability", ax, "Line plot. " + caption, caption, file, readable=READABLE_CURVE))
         heading += ", and how stable they are"
     return Section("number", heading, sentences, blocks)
-
-
-def annotator_blocks(subject: Subject) -> list[Table | Figure]:
-    """Annotators, and groupings where these are others, ranked."""
-    table = fusion_tables.annotators_table(subject.annotators, refined=subject.estimator.refined_)
-    groupings = fusion_tables.groupings_table(fusion_tables.grouping_frame(subject.estimator))
-    return [table, *([] if groupings is None else [groupings])]
 
 
 def _map(subject: Subject, n_items: int) -> Figure:

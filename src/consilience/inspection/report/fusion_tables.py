@@ -13,10 +13,10 @@ from consilience.consensus.groupings.subset_fusion import agreement_with
 from consilience.inference.memberships import Memberships
 from consilience.inspection.answer import Answer
 from consilience.inspection.names import name_text
-from consilience.inspection.report import annotator_tables
+from consilience.inspection.report.annotators import mean_with_others, remarks
 from consilience.inspection.report.answer_tables import cluster_cell
 from consilience.inspection.report.group_names import AT_LEAST
-from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row, significant
+from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row
 
 NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
 FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked
@@ -34,61 +34,17 @@ def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFram
     place = groupings.annotators.get_indexer(frame.index)
     # of two items, together or apart, as many pairs are in common as by chance whatever the annotator says
     frame["agreement"] = frame["agreement"].where(frame["n_items"] > 2 * frame["n_groupings"])
-    frame["with_others"] = annotator_tables.mean_with_others(agreement)[place]
+    frame["with_others"] = mean_with_others(agreement)[place]
     each = frame["weight"] if estimator.refined_ else frame["weight"] / frame["n_groupings"].clip(lower=1)
     low, high = np.quantile(each, [0.25, 0.75])
-    frame["remark"] = [
-        _remark(figures, bool(weight < low - FAR_BELOW * (high - low)))
-        for weight, (_, figures) in zip(each, frame.iterrows(), strict=True)
-    ]
+    frame["remark"] = remarks(
+        (frame["n_items"] == 0, "no items"),
+        (frame["n_groups"] == frame["n_groupings"], "one group only"),
+        (frame["n_groups"] == frame["n_items"], "every item alone"),
+        (frame["agreement"] <= 0, "no better than chance"),
+        (each < low - FAR_BELOW * (high - low), "outlier: far less weight than most"),
+    )
     return frame
-
-
-def _remark(figures: pd.Series, is_outlier: bool) -> str:
-    if not figures["n_items"]:
-        return "no items"
-    if figures["n_groups"] == figures["n_groupings"]:
-        return "one group only"
-    if figures["n_groups"] == figures["n_items"]:
-        return "every item alone"
-    if figures["agreement"] <= 0:
-        return "no better than chance"
-    return "outlier: far less weight than most" if is_outlier else ""
-
-
-def annotators_table(frame: pd.DataFrame, *, refined: bool) -> Table:
-    """Weight and agreement of every annotator, outliers marked, those of least weight last."""
-    several = bool((frame["n_groupings"] > 1).any())
-    shown, gap = annotator_tables.cut(frame)
-    rows = []
-    for annotator, figures in shown.iterrows():
-        tone = "flag" if figures["remark"] else ""
-        cells = [f"{int(figures['n_groupings']):,}"] if several else []
-        cells += [f"{int(figures['n_items']):,}", f"{int(figures['n_groups']):,}"]
-        cells += [number(figures["weight"]) if refined else significant(figures["weight"])]
-        cells += [number(figures["agreement"]), number(figures["with_others"])]
-        rows.append(row(name_cell(annotator, tone), *cells, Cell(figures["remark"], tone=tone)))
-    weight = (
-        "Weight: how far the annotator's groups follow the clusters, from 0 (groups at random) to 1 (never parts items "
-        "of one cluster)."
-        if refined
-        else "Weight: what the annotator's groupings count for in the fusion; all weights sum to 1."
-    )
-    heads = ["Groupings"] if several else []
-    heads += ["Items sorted", "Groups", "Weight", "Agreement", "With others"]
-    return Table(
-        "annotators",
-        "The annotators, those of least weight last",
-        [Column("Annotator", "text"), *map(Column, heads), Column("Remark", "line")],
-        rows,
-        reading=(
-            f"{weight} Agreement: adjusted Rand index with the clusters, over the items sorted, and on average with "
-            "each other annotator: 1 for the same groups, 0 as by chance; unknown of groupings of two items. An "
-            "outlier lies more than 1.5 interquartile ranges below the lower quartile of the weights."
-        ),
-        gap=gap,
-        download=download("annotators.csv", frame.round(4), "annotator"),
-    )
 
 
 def grouping_frame(estimator: Any) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,48 +10,18 @@ import pandas as pd
 from consilience.annotations import Pairs
 from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.names import counted
-from consilience.inspection.report.annotator_tables import cut
+from consilience.inspection.report.annotators import remarks
 from consilience.inspection.report.answer_tables import spread
 from consilience.inspection.report.tables import (
-    Cell,
     Column,
     Table,
-    download,
-    name_cell,
-    number,
     percent,
     row,
-    significant,
 )
 
 RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
 NO_BETTER = "no better than guessing"
 NO_ANNOTATIONS = "no annotations"
-
-
-def _count(value: Any) -> str:
-    return f"{int(value):,}"
-
-
-FIGURES: dict[str, tuple[str, Callable[[Any], str], str]] = {
-    "n_groupings": ("Groupings", _count, ""),
-    "n_items": ("Items sorted", _count, ""),
-    "n_groups": ("Groups", _count, ""),
-    "n_pairs": ("Judgements", _count, ""),
-    "view": ("View", _count, "View: the one that the annotator holds most probably, and"),
-    "holds": ("Probability", number, "with which probability."),
-    "accuracy": ("Accuracy", percent, "Accuracy: share of the judgements that are those of the clusters."),
-    "sensitivity": ("Sensitivity", percent, "Sensitivity: how often two items of one cluster are put together."),
-    "specificity": ("Specificity", percent, "Specificity: how often items of two clusters are told apart."),
-    "bias": ("Bias", number, "Bias: how readily any two items are put together; 0 is neither readily nor reluctantly."),
-    "utility": ("Utility", significant, "Utility: the annotator's part of what the clusters have in common with all."),
-    "weight": ("Weight", number, "Weight: what the annotator counts for in the model."),
-    "agreement": (
-        "Agreement",
-        number,
-        "Agreement: adjusted Rand index with the clusters, 1 for the same groups, 0 as by chance.",
-    ),
-}
 
 
 def given_table(pairs: Pairs, features: pd.DataFrame | None) -> Table:
@@ -84,7 +53,12 @@ def given_table(pairs: Pairs, features: pd.DataFrame | None) -> Table:
 def annotator_frame(estimator: Any) -> pd.DataFrame:
     """Return ``annotators_`` with a remark on each, view by view, the weakest last."""
     frame = estimator.annotators_.copy()
-    frame["remark"] = [_remark(figures) for _, figures in frame.iterrows()]
+    said = frame.reindex(columns=["n_pairs", "n_items", "n_labels"])
+    known = frame.reindex(columns=["sensitivity", "specificity", "agreement"])
+    frame["remark"] = remarks(
+        ((said == 0).any(axis=1), NO_ANNOTATIONS),
+        ((known["sensitivity"] + known["specificity"] <= 1) | (known["agreement"] <= 0), NO_BETTER),
+    )
     by = next((name for name in RANKED_BY if name in frame), None)
     if by is not None:
         frame = frame.sort_values(by, ascending=False, kind="stable", na_position="last")
@@ -92,42 +66,6 @@ def annotator_frame(estimator: Any) -> pd.DataFrame:
         frame["holds"] = estimator.view_probabilities_.max(axis=1)
         return frame.sort_values("view", kind="stable")
     return frame.drop(columns="view", errors="ignore")
-
-
-def _remark(figures: pd.Series) -> str:
-    if any(figures.get(name, 1) == 0 for name in ("n_pairs", "n_items", "n_labels")):
-        return NO_ANNOTATIONS
-    rates = figures.get("sensitivity", np.nan) + figures.get("specificity", np.nan)
-    if rates <= 1 or figures.get("agreement", 1.0) <= 0:
-        return NO_BETTER
-    return ""
-
-
-def annotators_table(frame: pd.DataFrame) -> Table | None:
-    """What the model says of each annotator; None where it says nothing that is known here."""
-    known = [name for name in FIGURES if name in frame]
-    if not known:
-        return None
-    remarked = bool((frame["remark"] != "").any())
-    shown, gap = cut(frame)
-    rows = []
-    for annotator, figures in shown.iterrows():
-        tone = "flag" if figures["remark"] else ""
-        cells = [FIGURES[name][1](figures[name]) for name in known]
-        rows.append(
-            row(name_cell(annotator, tone), *cells, *([Cell(figures["remark"], tone=tone)] if remarked else []))
-        )
-    heads = [Column(FIGURES[name][0]) for name in known]
-    order = "by view" if "view" in frame else "the weakest last"
-    return Table(
-        "annotators",
-        f"The annotators, {order}",
-        [Column("Annotator", "text"), *heads, *([Column("Remark", "line")] if remarked else [])],
-        rows,
-        reading=" ".join(filter(None, (FIGURES[name][2] for name in known))),
-        gap=gap,
-        download=download("annotators.csv", frame.round(4), "annotator"),
-    )
 
 
 def in_short(frame: pd.DataFrame) -> list[str]:

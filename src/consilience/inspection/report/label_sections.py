@@ -8,15 +8,15 @@ import numpy as np
 from matplotlib.figure import Figure as MatplotlibFigure
 from scipy.special import entr
 
-from consilience.annotations import Labels
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.annotators import plot_annotators
 from consilience.inspection.plots.heatmaps import plot_confusion
 from consilience.inspection.plots.placing import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import answer_tables, label_tables
+from consilience.inspection.report.annotators import Ranking, of_labels
 from consilience.inspection.report.subject import Figure, Subject
-from consilience.inspection.report.tables import Table, percent
+from consilience.inspection.report.tables import percent
 
 NAMED_CLASSES = 6  # up to so many, the findings give the size of each
 WEAKEST = 3
@@ -59,12 +59,14 @@ def annotators_in_short(subject: Subject) -> str:
     return f"{text}; the least accurate annotators are {listed(worst)}." if len(quality) > WEAKEST else f"{text}."
 
 
-def quality_blocks(subject: Subject) -> list[Table | Figure]:
-    """How good each annotator is: a table and a plot; and what they take for what."""
-    estimator, labels = subject.estimator, cast(Labels, subject.annotations)
-    entropy = float(entr(estimator.responsibilities_.mean(0)).sum() / np.log(2))
-    frame = label_tables.annotator_frame(estimator, labels)
-    return [label_tables.annotators_table(frame, entropy), _accuracy(subject), _confusion(subject)]
+def ranking(subject: Subject) -> Ranking:
+    """How the table of annotators is written."""
+    return of_labels(float(entr(subject.estimator.responsibilities_.mean(0)).sum() / np.log(2)))
+
+
+def quality_figures(subject: Subject) -> list[Figure]:
+    """How good each annotator is, and what they take for what."""
+    return [_accuracy(subject), _confusion(subject)]
 
 
 def _accuracy(subject: Subject) -> Figure:

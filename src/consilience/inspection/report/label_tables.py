@@ -9,24 +9,20 @@ import pandas as pd
 from scipy.special import entr
 
 from consilience.annotations import Labels
-from consilience.inspection.names import counted, name_text, shortened
-from consilience.inspection.report.annotator_tables import cut
+from consilience.inspection.names import counted, name_text
+from consilience.inspection.report.annotators import is_named, remarks
 from consilience.inspection.report.answer_tables import spread
 from consilience.inspection.report.tables import (
-    Cell,
     Column,
     Download,
     Table,
     download,
-    name_cell,
     names_cell,
-    number,
     percent,
     row,
 )
 
 CLASSES = 30  # named in the table of what was given
-LONGEST = 24  # letters of a class in a line
 SAID = 3  # classes named of what was said of an item
 FEW = 10  # labels of which it means nothing if all are the same
 TELLING = 0.05  # share of the entropy of the classes from which on labels inform
@@ -81,18 +77,23 @@ def annotator_frame(estimator: Any, labels: Labels) -> pd.DataFrame:
     """
     frame = estimator.annotators_.copy()
     share = estimator.responsibilities_.mean(0)
-    named = bool(frame["accuracy"].notna().all())
     guess, entropy = share.max(), entr(share).sum() / np.log(2)
     lone = _always_the_same(labels).reindex(frame.index, fill_value=False)
     frame["said"], frame["instead_of"], frame["times"] = None, None, np.nan
-    if named:
+    if is_named(frame):
         found = _errors(estimator, labels).reindex(frame.index)
         frame[found.columns] = found
     chance = (len(share) - 1) * (labels.n_classes - 1) / (2 * np.log(2))  # bits, times labels: what noise seems to tell
-    frame["remark"] = [
-        _remark(figures, always, guess, TELLING * entropy, chance)
-        for figures, always in zip(frame.itertuples(), lone, strict=True)
-    ]
+    little = TELLING * entropy
+    seldom_wrong = frame["accuracy"].isna() | (frame["accuracy"] > guess)
+    frame["remark"] = remarks(
+        (frame["n_labels"] == 0, "no labels here"),
+        (lone, "always the same label"),
+        (seldom_wrong & (frame["information"] < little), "tells almost nothing"),
+        (seldom_wrong, ""),
+        (frame["information"] >= little + chance / frame["n_labels"], "often wrong, yet tells something"),
+        (True, "no better than guessing"),
+    )
     return frame.sort_values(["accuracy", "information"], ascending=False, kind="stable", na_position="last")
 
 
@@ -121,58 +122,6 @@ def _always_the_same(labels: Labels) -> pd.Series:
         labels.annotator * labels.n_classes + labels.label, minlength=labels.n_annotators * labels.n_classes
     ).reshape(-1, labels.n_classes)
     return pd.Series((counts.max(1) == counts.sum(1)) & (counts.sum(1) >= FEW), index=labels.annotators)
-
-
-def _remark(figures: Any, always: bool, guess: float, little: float, chance: float) -> str:
-    if figures.n_labels == 0:
-        return "no labels here"
-    if always:
-        return "always the same label"
-    if np.isnan(figures.accuracy) or figures.accuracy > guess:
-        return "tells almost nothing" if figures.information < little else ""
-    if figures.information >= little + chance / figures.n_labels:
-        return "often wrong, yet tells something"
-    return "no better than guessing"
-
-
-def annotators_table(frame: pd.DataFrame, entropy: float) -> Table:
-    """How often each annotator is right, and how much that tells, the weakest last."""
-    named = bool(frame["accuracy"].notna().all())
-    shown, gap = cut(frame)
-    rows = []
-    for annotator, figures in shown.iterrows():
-        tone = "flag" if figures["remark"] else ""
-        cells = [name_cell(annotator, tone), f"{int(figures['n_labels']):,}"]
-        cells += [percent(figures["accuracy"]), percent(figures["agreement"])] if named else []
-        cells += [number(figures["information"]), Cell(figures["remark"], tone=tone)]
-        rows.append(row(*cells, *([_error(figures)] if named else [])))
-    columns = [Column("Annotator", "text"), Column("Labels")]
-    columns += [Column("Accuracy"), Column("Right so far")] if named else []
-    columns += [Column("Information (bits)"), Column("Remark", "text")]
-    columns += [Column("Most frequent error (labels)", "line")] if named else []
-    reading = (
-        "Accuracy: probability that the annotator's next label is right, by the confusion matrix. Right so far: "
-        "expected share of the labels given that are the item's class. "
-        if named
-        else ""
-    )
-    return Table(
-        "annotators",
-        "The annotators, the weakest last",
-        columns,
-        rows,
-        reading=reading
-        + f"Information: what one label tells of the class; a label that is always right would tell {number(entropy)}.",
-        gap=gap,
-        download=download("annotators.csv", frame.round(4), "annotator"),
-    )
-
-
-def _error(figures: pd.Series) -> str:
-    if figures["said"] is None or pd.isna(figures["said"]):
-        return "–"
-    said, instead_of = (shortened(name_text(figures[name]), LONGEST) for name in ("said", "instead_of"))
-    return f"{said} for {instead_of} ({figures['times']:,.0f})"
 
 
 def confusion_file(estimator: Any) -> Download:

@@ -25,13 +25,15 @@ from consilience.inspection.plots.heatmaps import plot_agreement, plot_mapping
 from consilience.inspection.plots.placing import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import (
-    annotator_tables,
+    annotators,
     answer_tables,
     deep_sections,
     fusion_sections,
+    fusion_tables,
     judge_tables,
     label_sections,
     label_tables,
+    mapping_tables,
     view_sections,
 )
 from consilience.inspection.report.group_names import called
@@ -218,15 +220,15 @@ def _plane(subject: Subject) -> Figure:
 
 def _meaning(subject: Subject) -> Section:
     estimator = subject.estimator
-    tables = annotator_tables.distinction_tables(estimator)
-    unmatched = annotator_tables.unmatched_table(estimator)
-    share = f"{annotator_tables.MIN_ACCURACY:.0%}"
+    tables = mapping_tables.distinction_tables(estimator)
+    unmatched = mapping_tables.unmatched_table(estimator)
+    share = f"{mapping_tables.MIN_ACCURACY:.0%}"
     sentences = [
         "A distinction is a way to divide the clusters; groupings that divide them in the same way stand together, "
         "whatever they call the parts, with their names for each part in its column. A question mark stands where it "
         "is a guess that one of the clusters goes by the name, as when the annotator said nothing about its items."
     ]
-    weak = annotator_tables.weak_groupings(estimator)
+    weak = mapping_tables.weak_groupings(estimator)
     if weak:
         sentences.append(
             f"Not among the distinctions, since the clusters predict less than {share} of their labels: {_some(weak)} "
@@ -239,7 +241,7 @@ def _meaning(subject: Subject) -> Section:
     ax = plot_mapping(subject.model, ax=Sheet())
     left = " ".join(ax.get_xlabel().split()[1:])
     alternative = "Heat map of the probability that a cluster goes by a group. " + left
-    drawn = _figure("mapping", ax, alternative.strip(), caption, annotator_tables.mapping_file(estimator))
+    drawn = _figure("mapping", ax, alternative.strip(), caption, mapping_tables.mapping_file(estimator))
     return Section(
         "meaning",
         "What the annotators' groups stand for",
@@ -249,20 +251,30 @@ def _meaning(subject: Subject) -> Section:
 
 
 def _annotators(subject: Subject) -> Section:
-    blocks: list[Table | Figure] = []
-    if subject.answer.is_named:
-        blocks += label_sections.quality_blocks(subject)
-    elif subject.can.fuses:
-        blocks += fusion_sections.annotator_blocks(subject)
-    elif subject.can.maps_groups:
-        blocks.append(annotator_tables.annotators_table(subject.annotators))
-    elif subject.is_judged:
-        blocks += filter(None, [judge_tables.annotators_table(subject.annotators)])
+    can, blocks = subject.can, list[Table | Figure]()
+    if can.rates_annotators:
+        blocks += filter(None, [annotators.annotators_table(subject.annotators, _ranking(subject))])
+    if can.names_classes:
+        blocks += label_sections.quality_figures(subject)
+    elif can.fuses:
+        blocks += filter(None, [fusion_tables.groupings_table(fusion_tables.grouping_frame(subject.estimator))])
     if not subject.groups:
         return Section("annotators", "The annotators", [], blocks)
     if subject.groupings.n_annotators > 1:
         blocks.append(_agreement(subject))
-    return Section("annotators", "The annotators", annotator_tables.agreement_sentences(subject.agreement), blocks)
+    return Section("annotators", "The annotators", annotators.agreement_sentences(subject.agreement), blocks)
+
+
+def _ranking(subject: Subject) -> annotators.Ranking:
+    """How the table of annotators is written for a model."""
+    can = subject.can
+    if can.names_classes:
+        return label_sections.ranking(subject)
+    if can.fuses:
+        return annotators.OF_FUSIONS if subject.estimator.refined_ else annotators.OF_SHARES
+    if can.maps_groups:
+        return annotators.OF_MAPPINGS
+    return annotators.OF_VIEWS if can.has_views else annotators.OF_JUDGES
 
 
 def _agreement(subject: Subject) -> Figure:
@@ -286,7 +298,7 @@ def _agreement(subject: Subject) -> Figure:
         plot_agreement(matrix, ax=Sheet()),
         f"Heat map of the agreement between {len(order)} annotators.",
         caption,
-        annotator_tables.agreement_file(matrix, order),
+        annotators.agreement_file(matrix, order),
     )
 
 
@@ -354,11 +366,11 @@ def _sizes_in_short(sizes: np.ndarray) -> str:
     return text
 
 
-def _annotators_in_short(annotators: pd.DataFrame) -> str:
-    weak = annotators[annotators["accuracy"] < annotator_tables.MIN_ACCURACY][::-1]
-    good = int((annotators["accuracy"] >= annotator_tables.MIN_ACCURACY).sum())
-    share = f"{annotator_tables.MIN_ACCURACY:.0%}"
-    text = f"The clusters predict at least {share} of the labels of {good:,} of {counted(len(annotators), 'annotator')}"
+def _annotators_in_short(frame: pd.DataFrame) -> str:
+    weak = frame[frame["accuracy"] < mapping_tables.MIN_ACCURACY][::-1]
+    good = int((frame["accuracy"] >= mapping_tables.MIN_ACCURACY).sum())
+    share = f"{mapping_tables.MIN_ACCURACY:.0%}"
+    text = f"The clusters predict at least {share} of the labels of {good:,} of {counted(len(frame), 'annotator')}"
     if weak.empty:
         return text + "."
     worst = [f"{name_text(name)} ({percent(accuracy)})" for name, accuracy in weak["accuracy"].head(WEAKEST).items()]

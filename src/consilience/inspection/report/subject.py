@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from consilience.inspection.answer import Answer
 from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
-from consilience.inspection.report import annotator_tables, answer_tables, fusion_tables, judge_tables
+from consilience.inspection.report import answer_tables, fusion_tables, judge_tables, label_tables, mapping_tables
 from consilience.inspection.report.group_names import cluster_names
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
@@ -128,10 +128,12 @@ class Subject:
 
     @cached_property
     def annotators(self) -> pd.DataFrame:
-        """See `annotator_frame` of `annotator_tables`, of `fusion_tables` for a fusion, else of `judge_tables`."""
+        """Figures of every annotator and a remark on each: `annotator_frame` of the tables of its kind of model."""
+        if self.can.names_classes:
+            return label_tables.annotator_frame(self.estimator, cast(Labels, self.annotations))
         if self.is_judged:
             return judge_tables.annotator_frame(self.estimator)
-        frame = fusion_tables.annotator_frame if self.can.fuses else annotator_tables.annotator_frame
+        frame = fusion_tables.annotator_frame if self.can.fuses else mapping_tables.annotator_frame
         return frame(self.estimator, self.groupings, self.agreement)
 
     @cached_property

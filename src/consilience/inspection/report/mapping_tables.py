@@ -1,4 +1,4 @@
-"""Tables of a report about the annotators: what their groups stand for, how good they are, whom they agree with."""
+"""Tables of a report on a model that maps groups to clusters: what the annotators' groups stand for."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
 from markupsafe import Markup
 
 from consilience.annotations import Groupings
 from consilience.inspection.names import counted, name_text
+from consilience.inspection.report.annotators import mean_with_others, remarks
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import (
     Cell,
@@ -20,8 +20,6 @@ from consilience.inspection.report.tables import (
     download,
     name_cell,
     names_cell,
-    number,
-    percent,
     row,
 )
 
@@ -31,7 +29,6 @@ DISTINCTIONS = 10
 NAMINGS = 8
 OTHER_DISTINCTIONS = 15
 UNMATCHED = 15
-ANNOTATORS = 100
 LISTED = 12
 IN_FILE = " (in mapping.csv)"
 
@@ -166,89 +163,10 @@ def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFram
     place = groupings.annotators.get_indexer(frame.index)
     frame["by_guessing"] = common[place] / frame["n_labels"].replace(0, np.nan)
     frame["agreement"] = mean_with_others(agreement)[place]
-    frame["remark"] = [_remark(*figures) for figures in zip(frame["accuracy"], frame["by_guessing"], strict=True)]
-    return frame.sort_values("accuracy", ascending=False, kind="stable", na_position="last")
-
-
-def mean_with_others(agreement: pd.DataFrame) -> Float[np.ndarray, " annotators"]:
-    """Mean agreement of each annotator with the others, NaN where none is known."""
-    others = agreement.to_numpy(copy=True)
-    np.fill_diagonal(others, np.nan)
-    known = np.isfinite(others).sum(1)
-    return np.divide(np.nansum(others, 1), known, out=np.full(len(known), np.nan), where=known > 0)
-
-
-def _remark(accuracy: float, by_guessing: float) -> str:
-    if np.isnan(accuracy):
-        return "no labels"
-    if by_guessing == 1:
-        return "one group only"
-    if accuracy <= by_guessing:
-        return "no better than guessing"
-    return f"below {MIN_ACCURACY:.0%}" if accuracy < MIN_ACCURACY else ""
-
-
-def annotators_table(frame: pd.DataFrame) -> Table:
-    """How well the clusters predict what each annotator said, the weakest last."""
-    several = bool((frame["n_groupings"] > 1).any())
-    shown, gap = cut(frame)
-    rows = []
-    for annotator, figures in shown.iterrows():
-        tone = "flag" if figures["remark"] else ""
-        cells = [name_cell(annotator, tone), f"{int(figures['n_labels']):,}"]
-        cells += [f"{int(figures['n_groupings']):,}"] if several else []
-        cells += [f"{int(figures['n_groups']):,}"]
-        cells += [percent(figures[name]) for name in ("accuracy", "by_guessing", "expected_accuracy")]
-        cells += [number(figures["agreement"]), Cell(figures["remark"], tone=tone)]
-        rows.append(row(*cells))
-    heads = ["Labels", "Groupings"] if several else ["Labels"]
-    heads += ["Groups", "Accuracy", "By guessing", "Expected", "Agreement"]
-    return Table(
-        "annotators",
-        "The annotators, the weakest last",
-        [Column("Annotator", "text"), *map(Column, heads), Column("Remark", "text")],
-        rows,
-        reading=(
-            "Accuracy: share of the annotator's labels that the clusters predict. By guessing: what always saying the "
-            "annotator's largest group would reach. Expected: the model's estimate for labels to come, close to the "
-            "prior where labels are few. Agreement: mean adjusted Rand index with the other annotators, about 0 of who "
-            "sorts at random."
-        ),
-        gap=gap,
-        download=download("annotators.csv", frame.round(4), "annotator"),
+    frame["remark"] = remarks(
+        (frame["accuracy"].isna(), "no labels"),
+        (frame["by_guessing"] == 1, "one group only"),
+        (frame["accuracy"] <= frame["by_guessing"], "no better than guessing"),
+        (frame["accuracy"] < MIN_ACCURACY, f"below {MIN_ACCURACY:.0%}"),
     )
-
-
-def cut(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[int, str] | None]:
-    """Leave out the middle of a table of too many annotators: what is left, and where and what to say of the rest."""
-    half = ANNOTATORS // 2
-    if len(frame) <= ANNOTATORS:
-        return frame, None
-    gap = (half, f"{len(frame) - ANNOTATORS:,} more annotators between these")
-    return pd.concat([frame.iloc[:half], frame.iloc[-half:]]), gap
-
-
-def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
-    """What is to be seen in the heat map of agreement, in words."""
-    values = agreement.to_numpy()
-    upper = np.triu_indices(len(values), 1)
-    known = np.isfinite(values[upper])
-    if len(values) < 2:
-        return []
-    if not known.any():
-        return ["No two annotators have two items in common, so their agreement is unknown."]
-    found = np.where(known, values[upper], -np.inf)
-    names = [name_text(name) for name in agreement.index]
-    best = int(found.argmax())
-    sentences = [
-        f"Two annotators agree with an adjusted Rand index of {number(values[upper][known].mean())} on average, "
-        f"most of all {names[upper[0][best]]} and {names[upper[1][best]]} ({number(found[best])})."
-    ]
-    if (~known).any():
-        sentences.append(f"{counted(int((~known).sum()), 'pair')} of annotators have fewer than two items in common.")
-    return sentences
-
-
-def agreement_file(agreement: pd.DataFrame, order: np.ndarray) -> Download:
-    """The matrix of agreement in the order in which it is drawn, as a file."""
-    return download("agreement.csv", agreement.iloc[order, order].round(3), "annotator")
+    return frame.sort_values("accuracy", ascending=False, kind="stable", na_position="last")
