@@ -14,10 +14,9 @@ from matplotlib.colors import ListedColormap
 
 from consilience.errors import InputError
 from consilience.inspection.names import as_text, width
-from consilience.inspection.plots.co_occurrence import name_both
-from consilience.inspection.plots.curves import legend_inside, whole_numbers
+from consilience.inspection.plots.curves import draw_curve, legend_inside, whole_numbers
 from consilience.inspection.plots.fitting import AtDraw, label_axes
-from consilience.inspection.plots.heat_sheet import colour_bar
+from consilience.inspection.plots.matrix import SHEET_LETTER, colour_bar, draw_cells, name_both
 from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
 from consilience.inspection.plots.projection import unwrap
 from consilience.inspection.plots.style import Look, Place, axes_of
@@ -28,7 +27,7 @@ MEASURES = {
     "n_informative": "annotators in the informative set",
 }
 MOST_NAMED = 60  # annotators who have their names beside the matrix; of more some, and their number
-CELL, SHEET_LETTER = 0.16, 0.07  # inches of a named annotator's row, and of a letter at `SMALL` points
+CELL = 0.16  # inches of a named annotator's row
 
 
 def plot_stagewise(
@@ -79,7 +78,7 @@ def plot_stagewise(
     host = host_of(ax, (9.6, 2.9))
     panels, look = curve_panels(host, len(MEASURES)), Look.of(host)
     for panel, measure in zip(panels, MEASURES, strict=True):
-        panel.plot(trace.index, trace[measure], color=look.colour(0), marker="o", ms=3.5, lw=1.4)
+        draw_curve(panel, trace.index, trace[measure], marker="o", ms=3.5)
         if measure in reached:
             panel.axhline(reached[measure], color=look.faint, lw=1, ls=(0, (4, 3)), zorder=1, label="the true model")
         if measure != "log_likelihood":
@@ -142,7 +141,7 @@ def plot_conditional_information(
     ax = axes_of(ax, (side + 0.9, side))
     look = Look.of(ax)
     most = np.nanmax(values, initial=0.0) if vmax is None else vmax
-    image = ax.imshow(values, cmap=look.heat(), vmin=0, vmax=most or 1.0, aspect="auto", interpolation="none")
+    image = draw_cells(ax, values, most=most or 1.0)
     _blank(ax, values, look)
     name_both(ax, names, labels=labels)
     if colorbar:

@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter, StrMeth
 
 from consilience.inspection.plots.curves import legend_inside, whole_numbers
 from consilience.inspection.plots.fitting import label_axes
-from consilience.inspection.plots.heat_sheet import colour_bar
+from consilience.inspection.plots.matrix import colour_bar
 from consilience.inspection.plots.placing import name_points
 from consilience.inspection.plots.projection import that_has
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy

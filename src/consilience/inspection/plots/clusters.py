@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from consilience.annotations import Pairs
 from consilience.inspection.answer import Answer
 from consilience.inspection.capabilities import Capabilities
-from consilience.inspection.plots.curves import legend_inside, spaced_ticks, whole_numbers
+from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.fitting import ROOM, fitting_names, inches, label_axes, make_room, name_rows, reach
 from consilience.inspection.plots.placing import name_points
 from consilience.inspection.plots.projection import View, groupings_of, own_annotations, project, that_has, unwrap
@@ -149,20 +149,14 @@ def plot_lower_bound(model: Any, *, ax: Place | None = None, labels: bool = True
     estimator = that_has(model, "lower_bounds_", "has no lower bound to draw")
     bounds = np.asarray(estimator.lower_bounds_)
     ax = axes_of(ax, (5.2, 3.4))
-    look = Look.of(ax)
-    sweeps = np.arange(1, len(bounds) + 1)
-    points: dict[str, Any] = {"marker": "o", "ms": 3} if len(bounds) <= 60 else {}
-    ax.plot(sweeps, bounds, color=look.colour(0), lw=1.6, label="kept restart", **points)
+    draw_curve(ax, np.arange(1, len(bounds) + 1), bounds, lw=1.6, label="kept restart")
     reached = np.sort(Capabilities.of(estimator).restart_bounds)[:-1]
     if len(reached):
         ends = np.full(len(reached), 1.03 * len(bounds) + 0.5)
         label = f"where the other {len(reached)} ended" if len(reached) > 1 else "where the other ended"
-        ax.plot(ends, reached, ls="", marker="<", ms=5, mfc="none", mec=look.colour(3), label=label)
-        if legend:
-            legend_inside(ax)
+        ax.plot(ends, reached, ls="", marker="<", ms=5, mfc="none", mec=Look.of(ax).colour(3), label=label)
     whole_numbers(ax.xaxis)
-    label_axes(ax, "sweep", "lower bound (nats)", labels=labels)
-    tidy(ax)
+    finish_curve(ax, "sweep", "lower bound (nats)", labels=labels, legend=legend and len(reached) > 0)
     return ax
 
 
@@ -218,11 +212,8 @@ def plot_prior_variance(model: Any, *, ax: Place | None = None, labels: bool = T
     chosen = int(np.argmin(np.abs(variance - estimator.prior_variance_)))
     ax.plot(variance[chosen], gain[chosen], **look.ring(), label=f"chosen: {estimator.prior_variance_:.3g}")
     ax.set_xscale("log")
-    label_axes(ax, "prior variance σ²", "log probability of a label left out (nats)", labels=labels)
     ax.margins(y=0.2)
-    if legend:
-        legend_inside(ax)
-    tidy(ax)
+    finish_curve(ax, "prior variance σ²", "log probability of a label left out (nats)", labels=labels, legend=legend)
     return ax
 
 

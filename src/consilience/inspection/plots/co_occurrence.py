@@ -17,27 +17,23 @@ from consilience.inspection.names import as_text, counted, width
 from consilience.inspection.plots.evidence import Evidence
 from consilience.inspection.plots.fitting import (
     LINE,
+    LONGEST,
     ROOM,
     fitting_names,
     inches,
     label_axes,
     make_room,
-    name_columns,
     name_rows,
     reach,
     room,
     set_names,
-    upright,
 )
-from consilience.inspection.plots.heat_sheet import (
-    LETTER,
+from consilience.inspection.plots.matrix import (
     MOST_NAMED,
-    MOST_NUMBERED,
     ROW,
+    SHEET_LETTER,
     colour_bar,
-    rule,
-    two_digits,
-    write_numbers,
+    draw_square,
 )
 from consilience.inspection.plots.scatter import cluster_legend, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, marker, marker_scale, small, tidy
@@ -45,9 +41,7 @@ from consilience.inspection.plots.style import Look, Place, axes_of, marker, mar
 __all__ = ["plot_co_occurrence", "plot_dendrogram"]
 
 LARGEST = 6.2  # inches of a matrix
-LONGEST = 32  # letters of a name beside a matrix
 LEAF, TALLEST = 0.19, 60.0  # inches of a dendrogram's leaf, and of all
-LOW = 2.2  # inches of a matrix below whose columns names do not stand upright
 BELOW_BAR = 0.5  # inches for what a colour of no share means
 
 
@@ -143,12 +137,8 @@ def _matrix(
     n, missing = len(names), bool(np.isnan(values).any())
     ax = axes_of(ax, _size(names, cluster is not None, missing=missing))
     look = Look.of(ax)
-    image = ax.imshow(values, cmap=look.heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
     never = {"facecolor": look.nowhere, "edgecolor": look.faint, "hatch": "////" if n <= MOST_NAMED else ""}
-    ax.patch.set(**never, linewidth=0)
-    name_both(ax, names, labels=labels)
-    inner = np.arange(1, n) - 0.5 if n <= MOST_NAMED else np.empty(0)
-    rule(ax, inner, inner, width=0.6)
+    image = draw_square(ax, values, names, {**never, "linewidth": 0}, labels=labels)
     if cluster is not None and answer is not None:
         _frames(ax, cluster, answer, labels=labels)
     low = room(ax)[1] < 3 * BELOW_BAR
@@ -159,36 +149,14 @@ def _matrix(
     if missing and legend:
         _explain_missing(ax, bar, never, low=low)
     label_axes(ax, below[0], None if cluster is not None else below[0], labels=labels, caption=below[1])
-    if n <= MOST_NUMBERED:
-        write_numbers(ax, image, values, two_digits)
     return ax
-
-
-def name_both(ax: Axes, names: list[Any], *, labels: bool) -> None:
-    """Name the rows of a square matrix, and its columns upright or not; nothing if that is not wanted.
-
-    Columns without room have no names: they are those of the rows.
-    """
-    if not labels:
-        ax.set_xticks([])
-        ax.set_yticks([])
-        return
-    wide, tall = inches(ax)
-    texts = fitting_names(names, ROOM * min(wide, tall), LONGEST)
-    turned = upright(ax, texts)
-    make_room(ax, left=reach(texts) - 0.4, bottom=reach(texts) - 0.15 if turned else 0.0)
-    name_rows(ax, np.arange(len(texts)), texts)
-    if turned and tall < LOW:
-        ax.set_xticks([])
-    else:
-        name_columns(ax, np.arange(len(texts)), texts)
 
 
 def _size(names: list[Any], of_items: bool, *, missing: bool) -> tuple[float, float]:
     """Inches that a matrix of its own takes, with all around it."""
     n, longest = len(names), max(width(as_text(name)) for name in names)
     cell = float(np.clip(LARGEST / n, ROW - 0.01, 0.42 if of_items else 0.6)) if n <= MOST_NAMED else LARGEST / n
-    side, margin = max(cell * n, 1.6), LETTER * min(longest, LONGEST) + 0.3
+    side, margin = max(cell * n, 1.6), SHEET_LETTER * min(longest, LONGEST) + 0.3
     return side + margin + (1.35 if missing else 1.1), side + margin + 0.5
 
 

@@ -9,10 +9,25 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import MaxNLocator
 
-from consilience.inspection.plots.fitting import room, wrapped
-from consilience.inspection.plots.style import Look, small
+from consilience.inspection.plots.fitting import label_axes, room, wrapped
+from consilience.inspection.plots.style import Look, small, tidy
 
+MOST_POINTS = 60  # that are marked on a curve
 MOST_TICKS = 9  # that matplotlib makes
+
+
+def draw_curve(ax: Axes, x: Any, y: Any, number: int = 0, **style: Any) -> None:
+    """Draw a line in the colour of a number, with its points where they are few."""
+    points: dict[str, Any] = {"marker": "o", "ms": 3} if len(x) <= MOST_POINTS else {}
+    ax.plot(x, y, color=Look.of(ax).colour(number), **{"lw": 1.4} | points | style)
+
+
+def finish_curve(ax: Axes, x: str, y: str, *, labels: bool, legend: bool) -> None:
+    """Label the axes of a curve, and explain its lines where they are wanted and several."""
+    label_axes(ax, x, y, labels=labels)
+    if legend:
+        legend_inside(ax)
+    tidy(ax)
 
 
 def legend_inside(ax: Axes) -> None:

@@ -11,7 +11,7 @@ from matplotlib.patches import Ellipse
 from sklearn.decomposition import PCA
 
 from consilience.inspection.answer import Answer
-from consilience.inspection.plots.curves import spaced_ticks, whole_numbers
+from consilience.inspection.plots.curves import draw_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.fitting import (
     label_axes,
 )
@@ -123,11 +123,9 @@ def plot_training(model: Any, *, ax: Place | None = None, labels: bool = True) -
     losses, left = np.asarray(estimator.losses_, float), np.asarray(estimator.clusters_left_)
     host = host_of(ax, (8.6, 2.9))
     of_loss, of_clusters = curve_panels(host, 2)
-    look = Look.of(host)
     epochs = np.arange(1, len(losses) + 1)
-    points: dict[str, Any] = {"marker": "o", "ms": 3} if len(losses) <= 60 else {}
-    of_loss.plot(epochs, losses, color=look.colour(0), lw=1.4, **points)
-    of_clusters.plot(epochs, left, color=look.colour(3), lw=1.4, drawstyle="steps-post", **points)
+    draw_curve(of_loss, epochs, losses)
+    draw_curve(of_clusters, epochs, left, 3, drawstyle="steps-post")
     of_clusters.set_ylim(0, 1.08 * max(int(left.max()), 1))
     whole_numbers(of_clusters.yaxis)
     label_curves([of_loss, of_clusters], "epoch", ["loss (nats an item)", "clusters that own items"], labels=labels)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from consilience.errors import InputError
 from consilience.inspection.names import counted
-from consilience.inspection.plots.curves import legend_inside, spaced_ticks, whole_numbers
+from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.evidence import Evidence
 from consilience.inspection.plots.fitting import label_axes
 from consilience.inspection.plots.placing import name_points
@@ -142,16 +142,12 @@ def plot_silhouette_curve(model: Any, *, ax: Place | None = None, labels: bool =
     number = int(estimator.n_clusters_)
     reached = float(curve.get(number, estimator.silhouette_))
     ax = axes_of(ax, (5.0, 3.2))
-    look = Look.of(ax)
-    ax.plot(curve.index, curve.to_numpy(), color=look.colour(0), marker="o", ms=4, lw=1.4, label="considered")
+    draw_curve(ax, curve.index, curve.to_numpy(), marker="o", ms=4, label="considered")
     how = "found" if isinstance(estimator.n_clusters, str) else "in use"
-    ax.plot([number], [reached], **look.ring(), label=f"{how}: {counted(number, 'cluster')}")
+    ax.plot([number], [reached], **Look.of(ax).ring(), label=f"{how}: {counted(number, 'cluster')}")
     whole_numbers(ax.xaxis)
-    label_axes(ax, "number of clusters", "silhouette", labels=labels)
     ax.margins(0.1, 0.25)
-    if legend:
-        legend_inside(ax)
-    tidy(ax)
+    finish_curve(ax, "number of clusters", "silhouette", labels=labels, legend=legend)
     return ax
 
 
@@ -190,17 +186,14 @@ def plot_stability(stability: Any, *, ax: Place | None = None, labels: bool = Tr
     rows = stability_rows(stability)
     mean = rows.groupby("n_groupings")["stability"].mean()
     ax = axes_of(ax, (5.0, 3.2))
-    look = Look.of(ax)
-    ax.plot(mean.index, mean.to_numpy(), color=look.colour(0), marker="o", ms=4, lw=1.4, label="mean", zorder=3)
-    if len(rows) > len(mean):
-        each: dict[str, Any] = {"ls": "", "marker": ".", "ms": 4, "color": look.faint, "zorder": 2}
+    draw_curve(ax, mean.index, mean.to_numpy(), marker="o", ms=4, label="mean", zorder=3)
+    several = len(rows) > len(mean)
+    if several:
+        each: dict[str, Any] = {"ls": "", "marker": ".", "ms": 4, "color": Look.of(ax).faint, "zorder": 2}
         ax.plot(rows["n_groupings"], rows["stability"], **each, label="each")
-        if legend:
-            legend_inside(ax)
     ax.set_ylim(min(0.0, float(rows["stability"].min())), 1.03)
     whole_numbers(ax.xaxis)
-    label_axes(ax, "groupings", "agreement of the clusters (NMI)", labels=labels)
-    tidy(ax)
+    finish_curve(ax, "groupings", "agreement of the clusters (NMI)", labels=labels, legend=legend and several)
     return ax
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ from scipy.sparse import csr_array
 from consilience.annotations import Groupings, Labels
 from consilience.errors import InputError
 from consilience.inspection.names import as_text, counted, width
-from consilience.inspection.plots.co_occurrence import name_both
 from consilience.inspection.plots.fitting import (
     LETTER,
     LINE,
@@ -28,15 +27,15 @@ from consilience.inspection.plots.fitting import (
     name_rows,
     reach,
 )
-from consilience.inspection.plots.heat_sheet import (
+from consilience.inspection.plots.matrix import (
     COLUMN,
     MOST_NAMED,
-    MOST_NUMBERED,
     ROW,
+    SHEET_LETTER,
     colour_bar,
+    draw_cells,
+    draw_square,
     rule,
-    two_digits,
-    write_numbers,
 )
 from consilience.inspection.plots.panels import host_of, panels_in
 from consilience.inspection.plots.projection import that_has
@@ -49,7 +48,6 @@ MOST_MATRICES, ROWS = 12, 3  # confusion matrices drawn unless more are asked fo
 LEAST = (0.75, 0.5)  # inches of a confusion matrix, across and down
 LEAST_SIDE, LARGEST = 1.25, 4.0  # inches of a confusion matrix on a figure of its own
 ACROSS = 8.6  # inches that they take side by side there
-SHEET_LETTER = 0.07  # inches that a letter takes on a figure of its own
 BOTH = 0.55  # share of the axes that names of groups and of annotators may take
 GAP = 0.12  # inches between confusion matrices
 
@@ -101,8 +99,7 @@ def plot_mapping(
     longest = sum(max(width(as_text(name)) for name in names) for names in (groups, owners))
     size = (SHEET_LETTER * min(longest, 52) + COLUMN * max(mapped.shape[1], 6) + 1.6, ROW * len(rows) + 1.0)
     ax = axes_of(ax, size)
-    look = Look.of(ax)
-    image = ax.imshow(mapped.to_numpy(), cmap=look.heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
+    image = draw_cells(ax, mapped.to_numpy())
     _name_groups(ax, groups, owners, starts, labels=labels)
     columns = [str(name) for name in mapped.columns] if labels else [""] * mapped.shape[1]
     name_columns(ax, np.arange(len(columns)), columns)
@@ -175,18 +172,13 @@ def plot_agreement(agreement: Any, *, ax: Place | None = None, labels: bool = Tr
     side = max(cell * n, 1.6) + SHEET_LETTER * min(longest, 32)
     ax = axes_of(ax, (side + 1.4, side + 0.6))
     look = Look.of(ax)
-    image = ax.imshow(values, cmap=look.heat(), vmin=0, vmax=1, aspect="auto", interpolation="none")
-    ax.patch.set(facecolor=look.paper, hatch="//////", edgecolor=look.faint)
-    name_both(ax, names, labels=labels)
+    unknown = {"facecolor": look.paper, "hatch": "//////", "edgecolor": look.faint}
+    image = draw_square(ax, values, names, unknown, labels=labels)
     if colorbar:
         extend = "min" if bool((values < 0).any()) else "neither"
         colour_bar(image, ax, "agreement (adjusted Rand index)", extend=extend)
     if n > MOST_NAMED:
         label_axes(ax, f"{n} annotators, those who agree side by side", None, labels=labels)
-    inner = np.arange(1, n) - 0.5 if n <= MOST_NAMED else np.empty(0)
-    rule(ax, inner, inner, width=0.6)
-    if n <= MOST_NUMBERED:
-        write_numbers(ax, image, values, two_digits)
     return ax
 
 
@@ -254,19 +246,13 @@ def plot_confusion(
     crowd = np.average(matrices, axis=0, weights=n_labels if n_labels.any() else np.ones(len(n_labels)))
     panels = _panels(host, len(wanted) + 1, *names, labels=labels)
     for panel, matrix in zip(panels, [crowd, *matrices[wanted]], strict=True):
-        _draw_matrix(panel, matrix, shade)
+        draw_cells(panel, matrix, lambda share: f"{100 * share:.0f}")
+        rule(panel, *(np.arange(1, n) - 0.5 for n in reversed(matrix.shape)), width=0.6)
     whose = estimator.annotators_.index
     said = [(as_text(whose[place]), f" ({counted(int(n_labels[place]), 'label')})") for place in wanted]
     for panel, title in zip(panels, [("the crowd", ""), *said] if labels else [], strict=False):
         _entitle(panel, *title, bold=panel is panels[0])
     return panels
-
-
-def _draw_matrix(ax: Axes, matrix: np.ndarray, shade: ScalarMappable) -> None:
-    image = ax.imshow(matrix, cmap=shade.cmap, norm=cast(Normalize, shade.norm), aspect="auto", interpolation="none")
-    rule(ax, np.arange(1, matrix.shape[1]) - 0.5, np.arange(1, matrix.shape[0]) - 0.5, width=0.6)
-    if max(matrix.shape) <= MOST_NUMBERED:
-        write_numbers(ax, image, matrix, lambda share: f"{100 * share:.0f}")
 
 
 def _entitle(ax: Axes, name: str, count: str, *, bold: bool) -> None:

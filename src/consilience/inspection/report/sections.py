@@ -20,8 +20,8 @@ from consilience.inspection.answer import Answer
 from consilience.inspection.capabilities import attributes
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
-from consilience.inspection.plots.heat_sheet import MOST_NAMED
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_mapping
+from consilience.inspection.plots.matrix import MOST_NAMED
 from consilience.inspection.plots.placing import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import (

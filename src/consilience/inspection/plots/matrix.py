@@ -1,17 +1,31 @@
-"""What heat maps share: sizes, the colour bar, lines between cells, numbers in them."""
+"""What heat maps share: shaded cells, their names and numbers, lines between them, the colour bar."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-from consilience.inspection.plots.fitting import CellNumbers, make_room, room, wrapped
+from consilience.inspection.plots.fitting import (
+    LONGEST,
+    ROOM,
+    CellNumbers,
+    fitting_names,
+    inches,
+    make_room,
+    name_columns,
+    name_rows,
+    reach,
+    room,
+    upright,
+    wrapped,
+)
 from consilience.inspection.plots.style import Look, on, small
 
 ROW, COLUMN = 0.17, 0.3  # inches
@@ -19,7 +33,54 @@ BAR = 2.3  # inches of a colour bar, enough for its label
 BESIDE = (0.12, 0.14)  # inches from the axes to their colour bar, and of its breadth
 MOST_NAMED = 60  # rows that have their names beside the heat map in a report
 MOST_NUMBERED = 12  # rows up to which the cells bear numbers
-LETTER = 0.07  # inches that a letter takes on a sheet of a size of its own
+SHEET_LETTER = 0.07  # inches that a letter takes on a sheet of a size of its own
+LOW = 2.2  # inches of a matrix below whose columns names do not stand upright
+
+
+def draw_cells(
+    ax: Axes, values: np.ndarray, write: Callable[[float], str] | None = None, *, most: float = 1.0
+) -> AxesImage:
+    """Shade a cell for each value, from 0 to `most`; few cells bear their values if it is said how to write them."""
+    heat = Look.of(ax).heat()
+    image = ax.imshow(values, cmap=heat, vmin=0, vmax=most, aspect="auto", interpolation="none")
+    if write is not None and max(values.shape) <= MOST_NUMBERED:
+        write_numbers(ax, image, values, write)
+    return image
+
+
+def draw_square(
+    ax: Axes, values: np.ndarray, names: Sequence[Any], unknown: dict[str, Any], *, labels: bool
+) -> AxesImage:
+    """Shade a matrix whose rows and columns are the same, with names beside and below it.
+
+    unknown : look of cells without a value
+    """
+    image = draw_cells(ax, values, two_digits)
+    ax.patch.set(**unknown)
+    name_both(ax, names, labels=labels)
+    inner = np.arange(1, len(names)) - 0.5 if len(names) <= MOST_NAMED else np.empty(0)
+    rule(ax, inner, inner, width=0.6)
+    return image
+
+
+def name_both(ax: Axes, names: Sequence[Any], *, labels: bool) -> None:
+    """Name the rows of a square matrix, and its columns upright or not; nothing if that is not wanted.
+
+    Columns without room have no names: they are those of the rows.
+    """
+    if not labels:
+        ax.set_xticks([])
+        ax.set_yticks([])
+        return
+    wide, tall = inches(ax)
+    texts = fitting_names(names, ROOM * min(wide, tall), LONGEST)
+    turned = upright(ax, texts)
+    make_room(ax, left=reach(texts) - 0.4, bottom=reach(texts) - 0.15 if turned else 0.0)
+    name_rows(ax, np.arange(len(texts)), texts)
+    if turned and tall < LOW:
+        ax.set_xticks([])
+    else:
+        name_columns(ax, np.arange(len(texts)), texts)
 
 
 def colour_bar(image: ScalarMappable, ax: Axes, label: str, *, extend: Any = "neither", below: float = 0.0) -> Axes:
