@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any
 
 import numpy as np
@@ -155,34 +154,6 @@ def cluster_cell(answer: Answer, cluster: int) -> Cell:
     """Cell with a cluster's number or a class's name, and its mark in the plot."""
     mark = swatch(cluster)
     return Cell(names=(answer.names[cluster],), mark=mark) if answer.is_named else Cell(str(cluster), mark=mark)
-
-
-def common_names(groupings: Groupings, labels: Int[np.ndarray, " items"], n_clusters: int) -> list[list[str]]:
-    """Names of groups that at least two annotators give, mostly to items of one cluster; for each cluster a few.
-
-    Small and capital letters and accents make no difference. Names that end in a digit are taken for numbers.
-    """
-    spelled = np.array([name_text(name) for name in groupings.group_names], dtype=object)
-    code, _ = pd.factorize(np.array([folded(name) for name in spelled], dtype=object))
-    items, groups = groupings.incidence.tocoo().coords
-    uses = pd.crosstab(code[groups], labels[items]).reindex(columns=range(n_clusters), fill_value=0)
-    spelling = pd.Series(spelled).groupby(code).agg(lambda names: names.mode().iloc[0]).loc[uses.index]
-    given = pd.Series(groupings.annotator_of_group[groups]).groupby(code[groups]).nunique()
-    share = uses.to_numpy() / uses.to_numpy().sum(1, keepdims=True)
-    usual = np.bincount(labels[items], minlength=n_clusters) / len(items)
-    numbered = spelling.map(lambda name: name[-1:].isdigit()).to_numpy(dtype=bool)
-    telling = (share > 0.5) & (share >= 1.5 * usual) & ((given.to_numpy() > 1) & ~numbered)[:, None]
-    called = []
-    for cluster in range(n_clusters):
-        found = given[telling[:, cluster]].sort_values(ascending=False, kind="stable")[:NAMES_OF_CLUSTER]
-        called.append([f"{spelling[place]} ({count})" for place, count in found.items()])
-    return called
-
-
-def folded(name: str) -> str:
-    """Fold case, and drop accents."""
-    apart = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(character for character in apart if not unicodedata.combining(character))
 
 
 def certainty_table(items: pd.DataFrame, answer: Answer, given: str = "") -> Table:

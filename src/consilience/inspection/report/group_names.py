@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
@@ -9,7 +11,6 @@ from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
 from consilience.inspection.names import name_text
-from consilience.inspection.report.answer_tables import folded
 
 AROUND = ".,:;!?-–_/'\"()[]* "  # what a name may begin and end with
 HANGING = ".,:;-–_([ "  # what is cut from its end where it is shown
@@ -81,7 +82,7 @@ def cluster_names(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clus
 
 
 def called(names: pd.DataFrame, n_clusters: int, most: int) -> list[list[str]]:
-    """Commonest names of each cluster that at least two annotators use, with their number."""
+    """Commonest names of each cluster that at least two annotators use, with the number of these."""
     common = names[names["n_annotators"] >= AT_LEAST]
     return [
         [f"{name} ({count})" for name, count in mine[["name", "n_annotators"]].head(most).itertuples(index=False)]
@@ -91,5 +92,11 @@ def called(names: pd.DataFrame, n_clusters: int, most: int) -> list[list[str]]:
 
 def _key(name: str) -> str:
     """What is alike in spellings of one name; nothing for a number."""
-    bare = " ".join(folded(name).split()).strip(AROUND)
+    bare = " ".join(_folded(name).split()).strip(AROUND)
     return bare if any(map(str.isalpha, bare)) and not bare[-1].isdigit() else ""
+
+
+def _folded(name: str) -> str:
+    """Fold case, and drop accents."""
+    apart = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(character for character in apart if not unicodedata.combining(character))

@@ -182,15 +182,10 @@ def _called(subject: Subject) -> tuple[list[list[str]], Answer, str]:
     answer = subject.answer
     if answer.is_named or not subject.groups:
         return [], answer, ""
-    n_clusters, most = len(answer.index), answer_tables.NAMES_OF_CLUSTER
-    if subject.can.fuses:
-        reading = "Names are those that at least two annotators use for the cluster, with their number; more below."
-        return called(subject.names, n_clusters, most), answer, reading
-    reading = (
-        "A name is listed, with the number of annotators who use it, if at least two do and most of the items that "
-        "they give it are in this cluster."
-    )
-    return answer_tables.common_names(subject.groupings, answer.codes, n_clusters), answer, reading
+    reading = "Names are those that at least two annotators use for the cluster, with their number"
+    rule = "of the items in their group of this name or in the cluster, at least half are in both"
+    reading += "; more below." if subject.can.fuses else f": {rule}."
+    return called(subject.names, len(answer.index), answer_tables.NAMES_OF_CLUSTER), answer, reading
 
 
 def _plane(subject: Subject) -> Figure:
