@@ -49,7 +49,7 @@ REVEALED = [
     "consilience.annotations.groupings.Groupings | consilience.annotations.labels.Labels | "
     "consilience.annotations.pairs.Pairs",
     "consilience.consensus.groupings.kcc_estimator.KCC",
-    "float | numpy.ndarray",
+    "float",
     "float",
     "consilience.annotations.groupings.Groupings",
     "str | None",

@@ -336,3 +336,42 @@ def test_messages_of_python_have_no_options(numbered, private):
         texts = [said, *(str(warning.message) for warning in caught)]
         assert any(texts)
         assert not any("--" in text for text in texts)
+
+
+def transposed():
+    columns = {"Ann": [1, 1, 2, 2, 3], "Bo": [1, 1, 2, 2, 2], "Cy": [2, 2, 1, 1, 3], "Di": [1, 2, 3, 3, 3]}
+    return pd.DataFrame(columns, index=pd.Index(list("abcde"), name="cheese")).T
+
+
+@pytest.mark.parametrize(
+    "read",
+    [SubsetFusion(n_clusters=2).fit, Groupings.from_matrix, lambda frame: PartitionLabelModel(2).fit(None, frame)],
+    ids=["fit", "from_matrix", "fit with features"],
+)
+def test_a_frame_that_was_transposed_is_warned_of(read):
+    with pytest.warns(AnnotationWarning, match=r"looks transposed: its columns are called 'cheese'.*give frame\.T"):
+        read(transposed())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AnnotationWarning)
+        read(transposed().T)
+        read(transposed().T.rename_axis(columns="taster"))  # as pivot gives it
+
+
+def test_a_column_of_fractions_is_not_taken_for_labels():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        [
+            (f"song {i}", f"ear {j}", rng.choice(["wren", "tit"]), rng.exponential())
+            for i in range(20)
+            for j in range(8)
+        ],
+        columns=["recording", "who", "species", "seconds"],
+    )
+    with pytest.raises(AnnotationError, match=r"item='recording', annotator='who', label='species'\)"):
+        DawidSkene().fit(frame)
+
+
+def test_frames_without_rows_say_what_computes_them():
+    pl = pytest.importorskip("polars")
+    with pytest.raises(AnnotationError, match=r"Got LazyFrame instead; give frame\.collect\(\)"):
+        Labels.from_frame(pl.LazyFrame({"item": ["a"], "annotator": ["b"], "label": ["c"]}))

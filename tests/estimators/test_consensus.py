@@ -1,32 +1,35 @@
-"""What estimators without features share: the tags, a matrix that is checked, columns that are kept and forgotten."""
+"""What estimators that read annotations alone share: tags, a matrix that is checked, columns kept and forgotten."""
 
 import numpy as np
 import pytest
 
+from consilience.consensus import Crowdclustering
 from consilience.errors import InputError
-from consilience.estimators.consensus import ConsensusEstimator
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.consensus import keep_columns
 from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.labels import LabelAggregator
 
 
-class Rows(ConsensusEstimator):
+class Rows(CrowdEstimator):
     """Each row of a matrix is a cluster, `first` the number of the first."""
+
+    _reads_alone = True
 
     def fit(self, annotations, y=None, *, first=0):
         self._forget_columns()
-        self._require_matrix(annotations, reset=True)
+        keep_columns(self, annotations, reset=True)
         self.labels_ = first + np.arange(len(annotations))
         return self
 
     def read_again(self, annotations):
-        self._require_matrix(annotations, reset=False)
+        keep_columns(self, annotations, reset=False)
 
 
-def test_models_of_labels_and_of_groupings_are_both():
-    assert issubclass(LabelAggregator, ConsensusEstimator)
-    assert issubclass(GroupingConsensus, ConsensusEstimator)
-    for base in (LabelAggregator, GroupingConsensus):
-        assert not {"__sklearn_tags__", "fit_predict"} & set(vars(base))
+def test_models_of_labels_groupings_and_pairs_read_alone():
+    for model in (LabelAggregator, GroupingConsensus, Crowdclustering):
+        assert model._reads_alone
+        assert not {"__sklearn_tags__", "fit_predict"} & set(vars(model))
 
 
 def test_tags():

@@ -133,6 +133,16 @@ def test_drawn_on_the_current_axes_and_seen(plots, name):
         assert plt.get_fignums() == [1]
 
 
+def test_a_second_picture_is_not_drawn_on_the_first(plots):
+    plt.close("all")
+    for name in ("plot_co_occurrence", "plot_dendrogram"):
+        getattr(inspection, name)(*plots[name][0])
+    assert plt.get_fignums() == [1, 2]
+    plt.figure()
+    inspection.plot_dendrogram(*plots["plot_dendrogram"][0])
+    assert plt.get_fignums() == [1, 2, 3]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_without_a_figure_one_is_made(plots, name):
     for axes in drawn(plots, name):

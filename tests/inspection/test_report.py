@@ -1,5 +1,6 @@
 """The report is read as a browser reads it: what it says is true, nothing in it is dangerous or malformed."""
 
+import html
 import re
 
 import numpy as np
@@ -509,3 +510,17 @@ def test_other_items_are_refused(sorts):
 def test_tables_that_do_not_fit_are_refused(sorts, given, message):
     with pytest.raises(InputError, match=message):
         report(*sorts, **given)
+
+
+def test_a_notebook_shows_the_page():
+    sorts = [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]]
+    model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, sorts)
+    page = report(model, sorts)
+    shown = page._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+    assert html.unescape(shown.split('srcdoc="')[1].split('" width')[0]) == page
+
+
+def test_a_path_in_place_of_features():
+    with pytest.raises(InputError, match=r"third argument of report is X.*'page\.html'; give a file as path="):
+        report(PartitionLabelModel(), None, "page.html")

@@ -1,6 +1,7 @@
 """Comparing models by held-out judgements: against enumeration, on hand-made models, and on simulated crowds."""
 
 import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -570,8 +571,10 @@ def test_wrong_parameters(settings, message, crowd):
 def test_annotations_that_hold_no_judgement():
     with pytest.raises(InputError, match="hold no judgement"):
         compare({"m": Knows({})}, Groupings.from_lists([[["a"]], [["b"]]]), n_folds=2)
-    with pytest.raises(InputError, match=r"compare needs Groupings, Pairs or Labels\. Got list\."):
+    with pytest.raises(InputError, match=r"need as many rows of annotations\. Got 2"):
         compare({"m": Knows({})}, [[0, 1]])
+    with pytest.raises(InputError, match=r"compare needs annotations\. Got None"):
+        compare({"m": Knows({})}, None)
 
 
 def test_what_is_said_again_on_one_occasion_is_hidden_with_the_first(sheets):
@@ -648,3 +651,22 @@ def test_one_model_and_one_number_to_try():
     for numbers in (0, [0], [2, 0]):
         with pytest.raises(InputError, match=r"^'n_clusters' must be a positive int, or several"):
             candidates(groupings, models="KCC", n_clusters=numbers)
+
+
+def test_a_matrix_is_read_as_groupings(crowd):
+    matrix = crowd.to_matrix()
+    models = [SubsetFusion(n_clusters=3, refine=False)]
+    settings = {"n_folds": 2, "memory": False, "random_state": 0}
+    found, expected = (compare(models, said, **settings).table["log_loss"] for said in (matrix, crowd))
+    pd.testing.assert_series_equal(found, expected)
+
+
+def test_small_leads_are_shown(crowd):
+    right = dict(zip(NAMES, CLASSES))
+    models = {"one": Knows(right, 0.9), "two": Knows(right, 0.9001)}
+    found = compare(models, crowd, by="model", memory=False, random_state=0)
+    second = found.table.index[1]
+    row = next(line for line in str(found).splitlines() if line.startswith(second))
+    shown = re.split(r"  +", row)[2]
+    assert re.fullmatch(r"0\.0000\d+ ± 0\.0000\d+", shown)
+    assert float(shown.split(" ± ")[0]) == pytest.approx(found.table.loc[second, "difference"], rel=0.1)

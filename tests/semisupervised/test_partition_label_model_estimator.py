@@ -263,11 +263,11 @@ def test_warns_when_it_has_not_converged(iris):
 def test_an_annotator_with_one_label_is_legal(iris):
     X, _, experts = iris
     table = experts.to_matrix()
-    table["bored"] = "all the same"
+    table["expert 11"] = "all the same"
     model = quick().fit(X, Groupings.from_matrix(table))
     assert np.isfinite(model.lower_bound_)
-    assert model.annotators_.loc["bored", "accuracy"] == 1
-    np.testing.assert_allclose(model.label_probabilities_.loc["bored"], 1)
+    assert model.annotators_.loc["expert 11", "accuracy"] == 1
+    np.testing.assert_allclose(model.label_probabilities_.loc["expert 11"], 1)
 
 
 def with_value(X, item, value):

@@ -42,7 +42,7 @@ def groups_of(answer: Any) -> dict[Any, list[Any]]:
         kind = type(answer).__name__
         raise InputError(
             f"An answer is a list of groups, each a list of items, or Groupings. Got {kind} instead; for a table of "
-            "several answers use Groupings.from_frame."
+            "several answers use Groupings.from_matrix(frame), or from_frame if it is a long one."
         )
     for name, group in by_name.items():
         if not _is_list(group):

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     """Annotations, or a table or matrix of them."""
     Name: TypeAlias = Hashable
     """The name of an item, annotator or column."""
+    NameList: TypeAlias = list[Any] | np.ndarray | pd.Index | pd.Series
+    """A list of names."""
     Names: TypeAlias = str | int | Iterable[Hashable]
     """A list of names, or one name."""
     Said: TypeAlias = Annotations
@@ -62,4 +64,4 @@ else:
 
     AnnotationsLike = ArrayLike = FeaturesLike = FrameLike = Any
     Count = FilePath = Flag = Integer = Integers = NumberOfClusters = Real = Reals = Any
-    Missing = Name = Names = RandomSource = Said = Self = Any
+    Missing = Name = NameList = Names = RandomSource = Said = Self = Any

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.canonical import Arrangement, arrange, arrange_items
 from consilience.annotations.given import values_of_missing
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names, RandomSource, Self
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, RandomSource, Self
 from consilience.deep import checkpoints, running
 from consilience.deep.components import Components, moments_of_clusters, owned_components
 from consilience.deep.judgements import Judgements, annotated_items, judgements
@@ -298,33 +298,6 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         latent = self.component_means_[drawn] + np.einsum("nij,nj->ni", roots[drawn], noise)
         features = self._fit().parameters.likelihood.mean(jnp.asarray(latent, jnp.float32))
         return np.asarray(features, float), of_component[drawn]
-
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator says "same". Default: that both are in the same cluster.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
-        if annotator is not None:
-            own = self.annotators_.iloc[self._place_of_annotator(annotator)]
-            same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
-        return float(same[0]) if one else same
 
     @property
     def _n_features_out(self) -> int:

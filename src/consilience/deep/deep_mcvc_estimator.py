@@ -10,21 +10,16 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, PyTree
 
-from consilience.annotations.canonical import arrange
-from consilience.annotations.given import values_of_missing
+from consilience.annotations import Groupings, Pairs
 from consilience.annotations.types import (
-    AnnotationsLike,
     Count,
-    FeaturesLike,
     Flag,
     Integer,
     Integers,
     Literal,
-    Missing,
     RandomSource,
     Real,
     Reals,
-    Self,
 )
 from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
@@ -130,47 +125,17 @@ class DeepMCVC(ViewEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-            Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
-            its index, an array by position.
-        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
-            Judgements of pairs. A grouping judges every two of its items; they are never listed.
-        missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
-
-        Returns
-        -------
-        fitted estimator
-
-        Raises
-        ------
-        InputError
-            Features and annotations that do not fit each other, annotations without judgements, or a wrong parameter.
-        FloatingPointError
-            Training failed in every restart.
-        """
-        self._check_parameters()
-        self._require_annotations(X, y)
-        values = self._features(X, reset=True)
-        self._missing = values_of_missing(missing)
-        said = self._judgements(X, y, missing)
-        arranged = arrange(said, values)
-        annotated = annotated_items(arranged.said)
+    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
+        annotated = annotated_items(said)
         if not len(annotated):
             raise InputError(f"DeepMCVC needs judgements of pairs; the annotations hold none (n_samples={len(said)}).")
-        judged = judgements(arranged.said, annotated, implied=self.implied_pairs)
+        judged = judgements(said, annotated, implied=self.implied_pairs)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        features = jnp.asarray(values[arranged.items], jnp.float32)
+        observed = jnp.asarray(features, jnp.float32)
         settings = self._settings(len(said.annotators))
         keys = jax.random.split(jax.random.key(seed), self.n_init)
         with self._progress():
-            states, bounds = run(settings, features[annotated], judged, keys)
+            states, bounds = run(settings, observed[annotated], judged, keys)
         last = np.asarray(bounds[:, -1], float)
         if not np.isfinite(last).any():
             raise FloatingPointError("DeepMCVC: training failed in every restart. Standardise the features.")
@@ -178,15 +143,13 @@ class DeepMCVC(ViewEstimator):
         self.restart_bounds_, self.lower_bound_ = last, float(last[best])
         self.lower_bounds_, self.n_iter_ = np.asarray(bounds[best], float), self.n_sweeps
         state = jax.tree.map(lambda part: part[best], states)
-        eta = np.exp(np.asarray(scores(state.networks, features), float))
+        eta = np.exp(np.asarray(scores(state.networks, observed), float))
         eta[:, annotated] = state.eta
         phi, share = np.asarray(state.phi, float), np.exp(np.asarray(expected_log_sticks(state.sticks), float))
         said_any = np.asarray(judged.n_pairs) > 0
-        self._kept = self._read_views(eta, phi, said_any, share, arranged.said)
+        self._kept = self._read_views(eta, phi, said_any, share, said)
         self._read_annotators(state, judged)
         self.state_ = checkpoints.to_arrays(state.networks)
-        self._restore(arranged)
-        return self
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         observed = jnp.asarray(features, jnp.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Mapping, Set
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -23,7 +23,7 @@ from consilience.annotations.matching import matched
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.annotations.spelling import near_spelling
-from consilience.annotations.types import FeaturesLike
+from consilience.annotations.types import FeaturesLike, Name, NameList, Names
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.estimators.parameters import require_common
 from consilience.estimators.restoring import Axes, restore
@@ -50,6 +50,7 @@ class CrowdEstimator(BaseEstimator):
 
     _name_of_labels = "cluster"
     _does_without_features = False  # whether None may be given for them
+    _reads_alone = False  # whether `fit` takes annotations alone
     _axes: ClassVar[Axes] = {
         "labels_": ("items",),
         "responsibilities_": ("items",),
@@ -58,8 +59,10 @@ class CrowdEstimator(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.estimator_type = "clusterer"
-        tags.target_tags.required = True
+        tags.estimator_type = None if self._reads_alone else "clusterer"
+        tags.target_tags.required = not self._reads_alone
+        if self._reads_alone:  # a matrix of labels holds names, and blanks
+            tags.input_tags.categorical = tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags
 
     def _repr_html_inner(self) -> str:
@@ -88,16 +91,16 @@ class CrowdEstimator(BaseEstimator):
         return facts(f"{type(self).__name__} found:", found, below=" ".join(getattr(self, "notes_", ())))
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Fit, and give the clusters of the items.
+        """Fit, and give the cluster or class of every item.
 
         Parameters
         ----------
-        X, y : as for `fit`
-        **fit_params : as for `fit`
+        X, y, **fit_params : as for `fit`, which may take annotations first
 
         Returns
         -------
-        ndarray of int, shape (n_items,)
+        ndarray, shape (n_items,)
+            ``labels_``: numbers of clusters, or names of classes.
         """
         return self.fit(X, y, **fit_params).labels_
 
@@ -112,6 +115,48 @@ class CrowdEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         return pd.Series(self.labels_, index=self.items_.rename("item"), name=self._name_of_labels)
+
+    @overload
+    def predict_same(self, item_a: str | int, item_b: str | int, annotator: Name | None = None) -> float: ...
+    @overload
+    def predict_same(
+        self, item_a: NameList, item_b: NameList, annotator: Name | None = None
+    ) -> Float[np.ndarray, " pairs"]: ...
+
+    def predict_same(
+        self, item_a: Names, item_b: Names, annotator: Name | None = None
+    ) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that two fitted items belong together, or that an annotator says so.
+
+        Parameters
+        ----------
+        item_a, item_b : names of items, or lists of names of one length
+        annotator : name, optional
+            Whose judgement to predict: that this annotator puts both items into one group, gives both the same label,
+            or says "same". Default: that both items are of the same cluster, in the first view, or of the same class.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item or annotator, or lists of different lengths.
+        """
+        a, b, one = self._pairs_of_items(item_a, item_b)
+        same = self._same(a, b, annotator)
+        return float(same[0]) if one else same
+
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """Answer `predict_same` for items by their places; an annotator is by default as right as the table says."""
+        same: np.ndarray = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
+        if annotator is None:
+            return same
+        own = self.annotators_.iloc[self._place_of_annotator(annotator)]
+        return same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
 
     def cluster_profile(self, X: FeaturesLike) -> pd.DataFrame:
         """Size of every cluster, and mean and standard deviation of every feature in it.
@@ -160,6 +205,11 @@ class CrowdEstimator(BaseEstimator):
         """
         codes = self._cluster_codes()
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
+
+    def _forget_columns(self) -> None:
+        """Forget the columns of a fit before, where the next may have none."""
+        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):
+            delattr(self, name)
 
     def _check_parameters(self) -> None:
         """Raise an InputError if a parameter is wrong, whatever the data are; a subclass adds its own."""

@@ -1,7 +1,4 @@
-"""The base of the estimators that need no features: tables brought in, and linear algebra in one thread.
-
-`LabelAggregator` is that of models of labels, `GroupingConsensus` that of models of groupings.
-"""
+"""How estimators read annotations that come alone, ``fit(annotations)``: tables and matrices brought in."""
 
 from __future__ import annotations
 
@@ -9,78 +6,84 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from consilience.annotations import Annotations
+from consilience.annotations import Annotations, Groupings
 from consilience.annotations.files.given import NOBODY, is_frame
-from consilience.annotations.given import read_given, values_of_missing, warn_of_fractions
+from consilience.annotations.given import as_groupings, read_given, values_of_missing, warn_of_fractions
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 
 
-class ConsensusEstimator(CrowdEstimator):
-    """What the estimators that need only what people said share: ``fit(annotations)``.
+def read_alone(estimator: CrowdEstimator, given: Any, kind: str, *, reset: bool, missing: Any = None) -> Annotations:
+    """Annotations of what a user gave for them; columns are kept in mind, or those of an array compared.
 
-    A subclass implements `fit`: it refuses a second argument with `require_no_second`, reads the annotations with
-    `_read`, and learns from them in `one_blas_thread`.
+    Parameters
+    ----------
+    estimator : with ``annotators_`` unless `reset`
+    given : annotations, a table or a matrix
+    kind : {"groupings", "labels"}
+    reset : whether the estimator is being fitted
+    missing : as for `fit`
+
+    Raises
+    ------
+    InputError
+        It is neither, or a matrix of other columns than were fitted.
     """
+    model = type(estimator).__name__
+    if reset:
+        estimator._forget_columns()
+        estimator._missing = values_of_missing(missing)
+    if isinstance(given, pd.Series) and given.index.nlevels == 1:
+        raise InputError(
+            f"{model} reads what several annotators said, and a Series holds what one did. Give a DataFrame with a "
+            "column for each annotator, or a long table."
+        )
+    is_array = not (isinstance(given, Annotations | pd.Series) or is_frame(given, model))
+    if is_array:
+        keep_columns(estimator, given, reset=reset)
+    known = NOBODY if reset else estimator.annotators_.index
+    found = read_given(given, kind, model, missing=missing, known=known)
+    if is_array and reset:
+        warn_of_fractions(given, model)
+    elif found.matrix is not None and reset:  # later frames are matched by the names of annotators
+        keep_columns(estimator, found.matrix, reset=True)
+    return found.annotations
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = None
-        tags.target_tags.required = False
-        tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        return tags
 
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Fit, and give the cluster or class of every item.
+def read_groupings_or_pairs(
+    estimator: CrowdEstimator, annotations: Any, *, reset: bool, missing: Any = None
+) -> Annotations | None:
+    """Annotations of any kind, or None if there are none; see `read_alone`."""
+    if issparse(annotations):
+        raise InputError(
+            f"{type(estimator).__name__} reads matrices of group names that are not sparse. Got a sparse one."
+        )
+    if annotations is None:
+        return None
+    return read_alone(estimator, annotations, "groupings", reset=reset, missing=missing)
 
-        Parameters
-        ----------
-        X : annotations, as for `fit`
-        y : not used, as for `fit`
-        **fit_params : as for `fit`
 
-        Returns
-        -------
-        ndarray, shape (n_items,)
-            ``labels_``: numbers of clusters, or names of classes.
-        """
-        return self.fit(X, y, **fit_params).labels_
+def groupings_of_some(said: Annotations | None, model: str) -> Groupings:
+    """Groupings that hold at least one item, of annotations that were read.
 
-    def _forget_columns(self) -> None:
-        """Forget those of a matrix fitted before: annotations have no columns that a new matrix must match."""
-        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):
-            delattr(self, name)
+    Raises
+    ------
+    InputError
+        There are none.
+    """
+    groupings = as_groupings(said, None, model)
+    if not groupings.n_rows:
+        raise InputError(f"{model} needs groupings, and none of the {len(groupings)} items is in any.")
+    return groupings
 
-    def _read(self, given: Any, kind: str, *, reset: bool, missing: Any = None) -> Annotations:
-        """Annotations of what a user gave for them; columns are kept in mind, or those of an array compared."""
-        model = type(self).__name__
-        if reset:
-            self._forget_columns()
-            self._missing = values_of_missing(missing)
-        if isinstance(given, pd.Series) and given.index.nlevels == 1:
-            raise InputError(
-                f"{model} reads what several annotators said, and a Series holds what one did. Give a DataFrame with a "
-                "column for each annotator, or a long table."
-            )
-        is_array = not (isinstance(given, Annotations | pd.Series) or is_frame(given, model))
-        if is_array:
-            self._require_matrix(given, reset=reset)
-        known = NOBODY if reset else self.annotators_.index
-        found = read_given(given, kind, model, missing=missing, known=known)
-        if is_array and reset:
-            warn_of_fractions(given, model)
-        elif found.matrix is not None and reset:  # later frames are matched by the names of annotators
-            self._require_matrix(found.matrix, reset=True)
-        return found.annotations
 
-    def _require_matrix(self, matrix: Any, *, reset: bool) -> None:
-        """Raise an InputError unless it is a matrix of labels; keep in mind its columns, or compare them."""
-        require_matrix(matrix, type(self).__name__)
-        validate_data(self, matrix, reset=reset, skip_check_array=True)
+def keep_columns(estimator: CrowdEstimator, matrix: Any, *, reset: bool) -> None:
+    """Raise an InputError unless it is a matrix of labels; keep in mind its columns, or compare them."""
+    require_matrix(matrix, type(estimator).__name__)
+    validate_data(estimator, matrix, reset=reset, skip_check_array=True)
 
 
 def require_matrix(matrix: Any, model: str) -> None:

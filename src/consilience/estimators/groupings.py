@@ -8,28 +8,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool
-from scipy.sparse import issparse
 
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.given import (
-    as_groupings,
     first_named,
     models_of_features,
     require_no_second,
     warn_of_unsaid,
 )
 from consilience.annotations.types import AnnotationsLike, Missing, Self
-from consilience.errors import InputError
-from consilience.estimators.consensus import ConsensusEstimator
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
 from consilience.inference.threads import one_blas_thread
 
 
-class GroupingConsensus(ConsensusEstimator):
+class GroupingConsensus(CrowdEstimator):
     """What the estimators of clusters from groupings share: ``fit(groupings)``.
 
     A subclass implements `_fuse`, which reads `Groupings` in canonical order and learns from them.
     """
+
+    _reads_alone = True
 
     def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
@@ -80,37 +80,15 @@ class GroupingConsensus(ConsensusEstimator):
 
     def __getattr__(self, name: str) -> Any:
         """Say what has a score and what predicts, which models that place no new items cannot."""
-        if name == "score":
-            raise AttributeError(
-                f"{type(self).__name__} places no new items, and so has no score. To choose a number of clusters use "
-                "consilience.selection.compare, which foresees judgements that are held out."
-            )
-        if name in {"predict", "predict_proba"} and not hasattr(type(self), "predict"):
-            raise AttributeError(_for_new_items(type(self).__name__, name))
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise AttributeError(reason_for_none(self, name))
 
     @abstractmethod
     def _fuse(self, groupings: Groupings) -> Any:
         """Fit to groupings that hold at least one item."""
 
     def _read_groupings(self, annotations: Any, *, reset: bool, missing: Any = None) -> Groupings:
-        return self._grouped(self._said(annotations, reset=reset, missing=missing))
-
-    def _said(self, annotations: Any, *, reset: bool, missing: Any) -> Any:
-        """Annotations of any kind, or None if there are none."""
-        if issparse(annotations):
-            raise InputError(
-                f"{type(self).__name__} reads matrices of group names that are not sparse. Got a sparse one."
-            )
-        return None if annotations is None else self._read(annotations, "groupings", reset=reset, missing=missing)
-
-    def _grouped(self, said: Any) -> Groupings:
-        """Groupings of at least one item, of annotations that were read."""
-        model = type(self).__name__
-        groupings = as_groupings(said, None, model)
-        if not groupings.n_rows:
-            raise InputError(f"{model} needs groupings, and none of the {len(groupings)} items is in any.")
-        return groupings
+        said = read_groupings_or_pairs(self, annotations, reset=reset, missing=missing)
+        return groupings_of_some(said, type(self).__name__)
 
 
 def _of_unseen(items: pd.Index, grouped: Bool[np.ndarray, " items"]) -> list[str]:
@@ -123,6 +101,19 @@ def _of_unseen(items: pd.Index, grouped: Bool[np.ndarray, " items"]) -> list[str
         f"{len(unseen)} of {len(items)} items {be} in no grouping; {they} to no cluster (label -1): "
         f"{first_named(unseen)}."
     ]
+
+
+def reason_for_none(estimator: Any, name: str) -> str:
+    """Say why an estimator that places no new items lacks an attribute, and where to look for what it stands for."""
+    model = type(estimator).__name__
+    if name == "score":
+        return (
+            f"{model} places no new items, and so has no score. To choose a number of clusters use "
+            "consilience.selection.compare, which predicts judgements that are held out."
+        )
+    if name in {"predict", "predict_proba"} and not hasattr(type(estimator), "predict"):
+        return _for_new_items(model, name)
+    return f"{model!r} object has no attribute {name!r}"
 
 
 def _for_new_items(model: str, method: str) -> str:

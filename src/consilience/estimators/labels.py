@@ -16,10 +16,10 @@ from consilience.annotations import Groupings, Labels
 from consilience.annotations.canonical import arrange
 from consilience.annotations.given import of_groupings, require_no_second, warn_of_unsaid
 from consilience.annotations.names import MISSING, plain
-from consilience.annotations.types import AnnotationsLike, Missing, Name, Names, Self
+from consilience.annotations.types import AnnotationsLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
-from consilience.estimators.consensus import ConsensusEstimator
+from consilience.estimators.consensus import read_alone
 from consilience.estimators.restoring import Axes
 from consilience.inference.product_distributions import Answers, expectation, posterior
 from consilience.inference.threads import one_blas_thread
@@ -27,7 +27,7 @@ from consilience.inference.threads import one_blas_thread
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
 
 
-class LabelAggregator(ConsensusEstimator):
+class LabelAggregator(CrowdEstimator):
     """What the estimators of a class for each item from labels share: ``fit(labels)``, and answers in class names.
 
     A subclass implements `_aggregate`, which reads `Labels` in canonical order and ends with `_set_result`. What its
@@ -35,6 +35,7 @@ class LabelAggregator(ConsensusEstimator):
     """
 
     _name_of_labels = "label"
+    _reads_alone = True
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "confusion_matrices_": ("annotators",),
         "_log_table": ("annotators",),
@@ -187,35 +188,15 @@ class LabelAggregator(ConsensusEstimator):
         found = expectation(answers, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
         return found.log_likelihood / labels.n_rows
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items are of one class.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator gives both items the same label. Default: that both items
-            are of the same class.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        place_a, place_b, one = self._pairs_of_items(item_a, item_b)
-        a, b = self.responsibilities_[place_a], self.responsibilities_[place_b]
-        if annotator is not None:
-            self._place_of_annotator(annotator)
-            matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
-            a, b = a @ matrix, b @ matrix
-        same = (a * b).sum(1)
-        return float(same[0]) if one else same
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """Of an annotator: that both items get the same label."""
+        if annotator is None:
+            return super()._same(a, b, None)
+        self._place_of_annotator(annotator)
+        matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
+        return ((self.responsibilities_[a] @ matrix) * (self.responsibilities_[b] @ matrix)).sum(1)
 
     def _labels(self, annotations: Any, *, reset: bool, missing: Any = None) -> Labels:
         model = type(self).__name__
@@ -223,7 +204,7 @@ class LabelAggregator(ConsensusEstimator):
             raise InputError(f"{model} needs annotations: Labels, a long table of labels or a label matrix. Got None.")
         if issparse(annotations):
             raise InputError(f"{model} reads label matrices that are not sparse. Got a sparse one; give Labels.")
-        labels = self._read(annotations, "labels", reset=reset, missing=missing)
+        labels = read_alone(self, annotations, "labels", reset=reset, missing=missing)
         if not isinstance(labels, Labels):
             kind = type(labels).__name__
             others = f" {of_groupings()}" if isinstance(labels, Groupings) else ""

@@ -1,7 +1,7 @@
 """The base of the clusterings by features and judgements of pairs: `MPCKMeans`, `ITMLClustering`, `SemiCrowd`.
 
 `PairwiseClustering` reads judgements and features, hands them to `_learn`, and says how far annotators agree with the
-clusters. `KMeansInMetric` is for those that learn a metric first and then cluster by k-means in it.
+clusters. Those that learn a metric first cluster by `learn_kmeans` in it.
 
 Decided here
 ------------
@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,7 +25,7 @@ from consilience.annotations.canonical import arrange
 from consilience.annotations.given import values_of_missing
 from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names, Self
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import check_random_state, is_number, is_whole, require
@@ -96,32 +95,28 @@ class PairwiseClustering(CrowdEstimator):
         self._restore(arranged)
         return self
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """1 or 0; of an annotator, by sensitivity and specificity."""
+        if annotator is not None:
+            self._place_of_annotator(annotator)
+        return same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
+
+    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
+        """Cluster of new items: the nearest centroid, in the learned metric.
 
         Parameters
         ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict, by the annotator's sensitivity and specificity. Default: whether both items are
-            in the same cluster, 1 or 0.
+        X : DataFrame or array, shape (n_items, n_features)
 
         Returns
         -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
+        ndarray of int, shape (n_items,)
+            Fitted items may come out otherwise than in `labels_`, where constraints contribute to these.
         """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        if annotator is not None:
-            self._place_of_annotator(annotator)
-        same = same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
-        return float(same[0]) if one else same
+        check_is_fitted(self)
+        return self._nearest(self._features(X, reset=False))
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.
@@ -158,6 +153,12 @@ class PairwiseClustering(CrowdEstimator):
     def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
         """Set clusters and all else that is learned; give notes on what was left out."""
 
+    def _nearest(self, features: Float[np.ndarray, "items features"]) -> Int[np.ndarray, " items"]:
+        """Nearest centroid, here in the metric whose root is ``components_``."""
+        rows, centres = features @ self.components_.T, self.cluster_centers_ @ self.components_.T
+        nearest: np.ndarray = (-2 * rows @ centres.T + (centres**2).sum(1)).argmin(1)
+        return nearest
+
     def _set_clusters(self, cluster: Int[np.ndarray, " items"]) -> Int[np.ndarray, " kept"]:
         """Set the clusters of the items, numbered by falling size; give the old number of each."""
         sizes = np.bincount(cluster)
@@ -176,55 +177,15 @@ class PairwiseClustering(CrowdEstimator):
         require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
 
 
-class KMeansInMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClustering):
-    """Clusters by k-means in a learned metric.
-
-    A subclass sets ``components_``, the root of the metric, in `_learn`, and calls `_cluster`.
-    """
-
-    def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
-        """Coordinates in which the learned metric is the plain distance.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-
-        Returns
-        -------
-        ndarray, shape (n_items, n_components)
-        """
-        return self._in_metric(X)
-
-    def _in_metric(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
-        check_is_fitted(self)
-        return self._features(X, reset=False) @ self.components_.T
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
-        """Cluster of new items: the nearest centroid, in the learned metric.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-
-        Returns
-        -------
-        ndarray of int, shape (n_items,)
-        """
-        rows, centres = self._in_metric(X), self.cluster_centers_ @ self.components_.T
-        return (-2 * rows @ centres.T + (centres**2).sum(1)).argmin(1)
-
-    def _cluster(self, features: np.ndarray, rng: np.random.RandomState) -> None:
-        rows = features @ self.components_.T
-        n_clusters = min(int(self.n_clusters), len(np.unique(rows, axis=0)))
-        kmeans = KMeans(n_clusters, n_init=self.n_init, random_state=rng).fit(rows)
-        self._set_clusters(kmeans.labels_)
-        self.inertia_ = float(kmeans.inertia_)
-        sizes = np.bincount(self.labels_)
-        self.cluster_centers_ = self.responsibilities_.T @ features / sizes[:, None]
+def learn_kmeans(model: Any, features: Float[np.ndarray, "items features"], rng: np.random.RandomState) -> None:
+    """Set clusters and centroids by k-means in the metric that a model learned, whose root is ``components_``."""
+    rows = features @ model.components_.T
+    n_clusters = min(int(model.n_clusters), len(np.unique(rows, axis=0)))
+    kmeans = KMeans(n_clusters, n_init=model.n_init, random_state=rng).fit(rows)
+    model._set_clusters(kmeans.labels_)
+    model.inertia_ = float(kmeans.inertia_)
+    sizes = np.bincount(model.labels_)
+    model.cluster_centers_ = model.responsibilities_.T @ features / sizes[:, None]
 
 
 def read_pairs(

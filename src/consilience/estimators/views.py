@@ -10,9 +10,10 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations.base import Annotations
-from consilience.annotations.canonical import Arrangement
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Names
+from consilience.annotations import Annotations, Groupings, Pairs
+from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.given import values_of_missing
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import is_whole
@@ -28,6 +29,50 @@ class ViewEstimator(CrowdEstimator):
         "view_responsibilities_": ("items",),
         "view_probabilities_": ("annotators",),
     }
+
+    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features), or None
+            Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
+            its index, an array by position. Without features (None), for models that can do without, the judgements
+            alone tell the clusters apart.
+        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
+            Judgements of pairs. A grouping judges every two of its items; they are never listed.
+        missing : optional
+            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
+            By default -1 where it is the only negative integer.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Features and annotations that do not fit each other, annotations without judgements, or a wrong parameter.
+        FloatingPointError
+            Training of a deep model failed in every restart.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The kept restart still improved after `max_iter` sweeps.
+        """
+        self._check_parameters()
+        self._require_annotations(X, y)
+        self._forget_columns()
+        without = X is None and self._does_without_features
+        features = None if without else self._features(X, reset=True)
+        self._missing = values_of_missing(missing)
+        said = self._judgements(X, y, missing)
+        features = np.empty((len(said), 0)) if features is None else features
+        arranged = arrange(said, features)
+        self._learn(features[arranged.items], arranged.said)
+        self._restore(arranged)
+        return self
 
     def predict(self, X: FeaturesLike, view: Any = 0) -> Int[np.ndarray, " items"]:
         """Most probable cluster of new items by their features.
@@ -75,36 +120,17 @@ class ViewEstimator(CrowdEstimator):
         owned = self._predicted(self._features(X, reset=False), int(view))[:, self._owned[view]]
         return owned / owned.sum(1, keepdims=True)
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator says "same". Default: that both items are in the same
-            cluster of the first view.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """In the first view; of an annotator, by the views that the annotator may hold."""
         within = np.stack([(eta[a] * eta[b]).sum(1) for eta in self.view_responsibilities_], axis=1)
-        same = within[:, 0]
-        if annotator is not None:
-            place = self._place_of_annotator(annotator)
-            own = self.annotators_.iloc[place]
-            same = within @ self.view_probabilities_.to_numpy()[place]
-            same = same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
-        return float(same[0]) if one else same
+        if annotator is None:
+            return within[:, 0]
+        place = self._place_of_annotator(annotator)
+        own = self.annotators_.iloc[place]
+        same = within @ self.view_probabilities_.to_numpy()[place]
+        return same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of what annotators say of other items, by the items' features.
@@ -144,6 +170,10 @@ class ViewEstimator(CrowdEstimator):
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
         self.responsibilities_ = self.view_responsibilities_[0]
+
+    @abstractmethod
+    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
+        """Set all that is learned, of annotations in canonical order; ends with `_read_views`."""
 
     @abstractmethod
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:

@@ -50,7 +50,8 @@ from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.display import table as as_html
-from consilience.annotations.types import FeaturesLike, RandomSource, Said
+from consilience.annotations.given import read_beside
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, RandomSource
 from consilience.errors import InputError
 from consilience.estimators.parameters import check_random_state, is_number, is_whole
 from consilience.inference.iterate import spawn_seeds
@@ -148,7 +149,7 @@ class Comparison:
 
 def compare(
     models: Any,
-    annotations: Said,
+    annotations: AnnotationsLike,
     X: FeaturesLike | None = None,
     *,
     by: Any = "clusters",
@@ -167,8 +168,9 @@ def compare(
     models : dict of name to estimator, or list of estimators
         With `responsibilities_`, or with `predict_same` if `by` is "model"; the last step of a Pipeline counts. They
         are cloned, never fitted themselves. Where their `random_state` is None it is set.
-    annotations : Groupings, Pairs or Labels
-        Models get the kind that they read: as it is, or as pairs or groupings where these can be made of it.
+    annotations : Groupings, Pairs, Labels, or a table or matrix of them
+        A matrix is read as groupings; labels of one vocabulary are given as `Labels`. Models get the kind that they
+        read: as it is, or as pairs or groupings where these can be made of it.
     X : DataFrame or array, shape (n_items, n_features), optional
         For models that take features; a DataFrame is matched by the names in its index.
     by : {"clusters", "model"}, default="clusters"
@@ -213,7 +215,11 @@ def compare(
     '3 clusters'
     """
     entrants = [Entrant(name, model) for name, model in named(models).items()]
-    _check(annotations, by, n_folds, level, max_pairs, clip)
+    if annotations is None:
+        raise InputError("compare needs annotations. Got None.")
+    if not isinstance(annotations, Groupings | Pairs | Labels):
+        annotations = read_beside(annotations, X, "groupings", "compare", None)
+    _check(by, n_folds, level, max_pairs, clip)
     source = check_random_state(random_state)
     seeds = spawn_seeds(source, n_folds + 1)
     rng = np.random.default_rng(seeds[-1])
@@ -327,16 +333,20 @@ def _cells(name: str, row: pd.Series) -> list[str]:
     """A row of the table, as text."""
     if math.isnan(row["log_loss"]):
         return [name, "-", "-", "-", "-", "-", row["note"]]
-    pairs = [f"{row[mean]:.3f} ± {row[mean + '_se']:.3f}" for mean in ("log_loss", "difference", "accuracy")]
+    pairs = [_with_error(row[mean], row[mean + "_se"]) for mean in ("log_loss", "difference", "accuracy")]
     if row["difference"] == 0:
         pairs[1] = "-"
     note = row["note"] if len(row["note"]) <= WIDEST else row["note"][: WIDEST - 1] + "…"
     return [name, *pairs, f"{row['seconds']:.2f}", f"{row['megabytes']:.1f}", note]
 
 
-def _check(annotations: Any, by: Any, n_folds: Any, level: Any, max_pairs: Any, clip: Any) -> None:
-    if not isinstance(annotations, Groupings | Pairs | Labels):
-        raise InputError(f"compare needs Groupings, Pairs or Labels. Got {type(annotations).__name__}.")
+def _with_error(value: float, error: float) -> str:
+    """A value and its standard error, to three decimals, or to as many as show an error that is smaller."""
+    decimals = 3 if not 0 < error < 0.0005 else min(1 - math.floor(math.log10(error)), 9)
+    return f"{value:.{decimals}f} ± {error:.{decimals}f}"
+
+
+def _check(by: Any, n_folds: Any, level: Any, max_pairs: Any, clip: Any) -> None:
     for name, value, expected, holds in (
         ("by", by, f"one of {', '.join(map(repr, WAYS))}", isinstance(by, str) and by in WAYS),
         ("n_folds", n_folds, "an int of at least 2", is_whole(n_folds, 2)),

@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.canonical import arrange
 from consilience.annotations.given import values_of_missing
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, Names, RandomSource, Self
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, RandomSource, Self
 from consilience.errors import InputError, UnannotatedWarning
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.labels import LabelAggregator
@@ -234,33 +234,14 @@ class InductiveConsensus(CrowdEstimator):
         of_item = self._probabilities(self._features(X, reset=False))
         return score_of_clusters(self._judgements(X, y, missing), of_item, self._rates, self._rated)
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict, as the consensus model does; it knows nothing of features. Default: that both
-            items are in the same cluster, by `responsibilities_`.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        if annotator is not None:
-            found: float | np.ndarray = self.consensus_.predict_same(item_a, item_b, annotator=annotator)
-            return found
-        same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
-        return float(same[0]) if one else same
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """Of an annotator: as the consensus model predicts, which knows nothing of features."""
+        if annotator is None:
+            return super()._same(a, b, None)
+        same: np.ndarray = self.consensus_.predict_same(self.items_.take(a), self.items_.take(b), annotator=annotator)
+        return same
 
     def _depends_on_scale(self) -> bool:
         """No: the consensus sees no features, and the default classifier standardises them."""

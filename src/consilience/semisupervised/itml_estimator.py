@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
-from consilience.annotations.types import Count, Flag, Integer, Literal, RandomSource, Real
-from consilience.estimators.pairs import KMeansInMetric
+from consilience.annotations.types import Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
+from consilience.estimators.pairs import PairwiseClustering, learn_kmeans
 from consilience.estimators.parameters import is_number, require
 from consilience.semisupervised.constraints import Constraints
 from consilience.semisupervised.itml import (
@@ -21,7 +24,7 @@ from consilience.semisupervised.itml import (
 )
 
 
-class ITMLClustering(KMeansInMetric):
+class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClustering):
     """k-means in a learned metric, in which pairs put together are near and pairs told apart far.
 
     Parameters
@@ -119,6 +122,24 @@ class ITMLClustering(KMeansInMetric):
         self.verbose = verbose
         self.random_state = random_state
 
+    def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
+        """Coordinates in which the learned metric is the plain distance.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_items, n_components)
+        """
+        check_is_fitted(self)
+        return self._features(X, reset=False) @ self.components_.T
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
     def _depends_on_scale(self) -> bool:
         """Not where the metric begins with the variances of the features."""
         return bool(self.prior == "identity")
@@ -128,7 +149,7 @@ class ITMLClustering(KMeansInMetric):
         problem, left_out = self._problem(features, constraints, rng)
         trace = run(problem, max_iter=int(self.max_iter), tol=float(self.tol))
         self._set_metric(trace.state.metric)
-        self._cluster(features, rng)
+        learn_kmeans(self, features, rng)
         self.n_pairs_, self.n_contradicted_ = len(problem.sign), constraints.n_contradicted
         self.multipliers_, self.objective_ = trace.state.multiplier, divergence(trace.state, problem)
         self.n_iter_, self.converged_ = trace.n_iter, trace.converged

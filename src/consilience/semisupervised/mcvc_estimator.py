@@ -10,21 +10,16 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.special import softmax
 
+from consilience.annotations import Groupings, Pairs
 from consilience.annotations.base import Annotations
-from consilience.annotations.canonical import arrange
-from consilience.annotations.given import values_of_missing
 from consilience.annotations.types import (
-    AnnotationsLike,
     Count,
-    FeaturesLike,
     Flag,
     Integer,
     Literal,
-    Missing,
     RandomSource,
     Real,
     Reals,
-    Self,
 )
 from consilience.errors import InputError
 from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
@@ -40,114 +35,7 @@ LARGEST_VIEWS = 1000  # that may be asked for
 N_DRAWS = 100  # of the weights, over which predictions are averaged
 
 
-class _UncertainExperts(ViewEstimator):
-    """What MCVC and MECC share: all but the number of views."""
-
-    _does_without_features = True
-
-    def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features), or None
-            Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
-            its index, an array by position. Without features (None) the judgements alone tell the clusters apart.
-        y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
-            Judgements of pairs. A grouping judges every two of its items; they are never listed.
-        missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
-
-        Returns
-        -------
-        fitted estimator
-
-        Raises
-        ------
-        InputError
-            Features and annotations that do not fit each other, annotations without judgements, or a wrong parameter.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The kept restart still improved after `max_iter` sweeps.
-        """
-        self._check_parameters()
-        self._require_annotations(X, y)
-        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of a fit before
-            delattr(self, name)
-        features = None if X is None else self._features(X, reset=True)
-        self._missing = values_of_missing(missing)
-        said = self._judgements(X, y, missing)
-        features = np.empty((len(said), 0)) if features is None else features
-        arranged = arrange(said, features)
-        evidence = PairEvidence.of(arranged.said, implied=self.implied_pairs)
-        if not evidence.n_pairs.sum():
-            raise InputError(
-                f"{type(self).__name__} needs judgements of pairs; the annotations hold none (n_samples={len(said)})."
-            )
-        prior = Prior(self._stick_concentration(), *map(float, self.reliability_prior))
-        problem = Problem.of(features[arranged.items], evidence, prior, min(self.n_clusters, len(said)))
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        with one_blas_thread(), self._progress():
-            trace, self.restart_bounds_ = multiple_views.run(
-                problem,
-                self._n_views(evidence.n_annotators),
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=float(self.tol),
-                rng=rng,
-            )
-        if not trace.converged:
-            warnings.warn(f"{type(self).__name__}: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
-        self.lower_bounds_ = np.array(trace.lower_bounds)
-        self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
-        self._read_off(trace.state, evidence, arranged.said)
-        self._restore(arranged)
-        return self
-
-    def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
-        """Mean over draws from q(W)."""
-        mean, deviation = self._weights[view]
-        draws = np.random.default_rng(0).normal(size=(N_DRAWS, *mean.shape))
-        total = np.zeros((len(features), mean.shape[1]))
-        for draw in draws:
-            weights = mean + deviation * draw
-            total += softmax(features @ weights[:-1] + weights[-1], axis=1)
-        return total
-
-    def _n_views(self, n_annotators: int) -> int:
-        """Views to begin with."""
-        return 1
-
-    def _stick_concentration(self) -> float:
-        """γ."""
-        return 1.0
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require(self, "n_clusters", "a positive int", is_whole(self.n_clusters, 1))
-        prior = self.reliability_prior
-        two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
-        require(self, "reliability_prior", "two positive numbers", two)
-        require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
-        require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
-        require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
-        require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
-
-    def _read_off(self, state: State, evidence: PairEvidence, said: Annotations) -> None:
-        """Views and annotators."""
-        phi, judged = state.phi[:, 0], evidence.n_pairs > 0
-        share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
-        kept = self._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, said)
-        mean, deviation = state.weights.mean, np.exp(state.weights.log_variance / 2)
-        self._weights = [(mean[:, :, view], deviation[:, :, view]) for view in kept]
-        own = self.view_probabilities_
-        self.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index)
-
-
-class MCVC(_UncertainExperts):
+class MCVC(ViewEstimator):
     """Several clusterings of the same items, each told from the features and held by some of the annotators.
 
     Annotators judge whether two items belong together, rightly or wrongly, each by one of several views. How many
@@ -216,6 +104,8 @@ class MCVC(_UncertainExperts):
     (2, [0, 0, 1, 1])
     """
 
+    _does_without_features = True
+
     def __init__(
         self,
         n_clusters: Count = 8,
@@ -241,21 +131,25 @@ class MCVC(_UncertainExperts):
         self.verbose = verbose
         self.random_state = random_state
 
+    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
+        evidence = _evidence(self, said)
+        most = min(math.ceil(evidence.n_annotators / 2), MOST_VIEWS)
+        n_views = most if isinstance(self.max_views, str) else self.max_views
+        _learn(self, features, evidence, said, n_views=n_views, stick_concentration=float(self.stick_concentration))
+
+    def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
+        return _predicted(features, *self._weights[view])
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        _check_parameters(self)
         auto = isinstance(self.max_views, str) and self.max_views == "auto"
         views = auto or is_whole(self.max_views, 1, LARGEST_VIEWS)
         require(self, "max_views", f"'auto' or an int from 1 to {LARGEST_VIEWS}", views)
         require(self, "stick_concentration", "a positive number", is_number(self.stick_concentration))
 
-    def _n_views(self, n_annotators: int) -> int:
-        return min(math.ceil(n_annotators / 2), MOST_VIEWS) if self.max_views == "auto" else self.max_views
 
-    def _stick_concentration(self) -> float:
-        return float(self.stick_concentration)
-
-
-class MECC(_UncertainExperts):
+class MECC(ViewEstimator):
     """One clustering told from the features, on which all annotators judge pairs, each as reliable as they are.
 
     Parameters
@@ -307,6 +201,8 @@ class MECC(_UncertainExperts):
     True
     """
 
+    _does_without_features = True
+
     def __init__(
         self,
         n_clusters: Count = 8,
@@ -327,6 +223,85 @@ class MECC(_UncertainExperts):
         self.tol = tol
         self.verbose = verbose
         self.random_state = random_state
+
+    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
+        _learn(self, features, _evidence(self, said), said, n_views=1, stick_concentration=1.0)
+
+    def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
+        return _predicted(features, *self._weights[view])
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _check_parameters(self)
+
+
+def _check_parameters(model: MCVC | MECC) -> None:
+    """Raise an InputError if a parameter that both models have is wrong."""
+    require(model, "n_clusters", "a positive int", is_whole(model.n_clusters, 1))
+    prior = model.reliability_prior
+    two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
+    require(model, "reliability_prior", "two positive numbers", two)
+    require(model, "implied_pairs", "'all' or 'independent'", is_one_of(model.implied_pairs, ("all", "independent")))
+    require(model, "n_init", "a positive int", is_whole(model.n_init, 1))
+    require(model, "max_iter", "a positive int", is_whole(model.max_iter, 1))
+    require(model, "tol", "a number of at least 0", is_number(model.tol, zero=True))
+
+
+def _evidence(model: MCVC | MECC, said: Pairs | Groupings) -> PairEvidence:
+    """Judged pairs, of which there must be some."""
+    evidence = PairEvidence.of(said, implied=model.implied_pairs)
+    if not evidence.n_pairs.sum():
+        raise InputError(
+            f"{type(model).__name__} needs judgements of pairs; the annotations hold none (n_samples={len(said)})."
+        )
+    return evidence
+
+
+def _learn(
+    model: MCVC | MECC,
+    features: Float[np.ndarray, "items features"],
+    evidence: PairEvidence,
+    said: Pairs | Groupings,
+    *,
+    n_views: int,
+    stick_concentration: float,
+) -> None:
+    """Run the restarts, and set what the best of them found; `n_views` to begin with."""
+    prior = Prior(stick_concentration, *map(float, model.reliability_prior))
+    problem = Problem.of(features, evidence, prior, min(model.n_clusters, len(said)))
+    rng = np.random.default_rng(check_random_state(model.random_state).randint(2**31 - 1))
+    with one_blas_thread(), model._progress():
+        trace, model.restart_bounds_ = multiple_views.run(
+            problem, n_views, n_init=model.n_init, max_iter=model.max_iter, tol=float(model.tol), rng=rng
+        )
+    if not trace.converged:
+        warnings.warn(f"{type(model).__name__}: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
+    model.lower_bounds_ = np.array(trace.lower_bounds)
+    model.lower_bound_, model.n_iter_, model.converged_ = trace.lower_bound, trace.n_iter, trace.converged
+    _read_off(model, trace.state, evidence, said)
+
+
+def _read_off(model: MCVC | MECC, state: State, evidence: PairEvidence, said: Annotations) -> None:
+    """Set views and annotators."""
+    phi, judged = state.phi[:, 0], evidence.n_pairs > 0
+    share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
+    kept = model._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, said)
+    mean, deviation = state.weights.mean, np.exp(state.weights.log_variance / 2)
+    model._weights = [(mean[:, :, view], deviation[:, :, view]) for view in kept]
+    own = model.view_probabilities_
+    model.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index)
+
+
+def _predicted(
+    features: Float[np.ndarray, "items features"], mean: np.ndarray, deviation: np.ndarray
+) -> Float[np.ndarray, "items clusters"]:
+    """Mean over draws from q(W)."""
+    draws = np.random.default_rng(0).normal(size=(N_DRAWS, *mean.shape))
+    total = np.zeros((len(features), mean.shape[1]))
+    for draw in draws:
+        weights = mean + deviation * draw
+        total += softmax(features @ weights[:-1] + weights[-1], axis=1)
+    return total
 
 
 def _annotators(state: State, evidence: PairEvidence, view_probability: np.ndarray) -> pd.DataFrame:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float, Int
-from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
-from consilience.annotations.types import ArrayLike, Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
+from consilience.annotations.types import ArrayLike, Count, Flag, Integer, Literal, RandomSource, Real
 from consilience.errors import InputError
 from consilience.estimators.pairs import PairwiseClustering
 from consilience.estimators.parameters import is_auto, is_number, is_numbers, is_one_of, require
@@ -131,20 +130,9 @@ class MPCKMeans(PairwiseClustering):
         self.verbose = verbose
         self.random_state = random_state
 
-    def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
-        """Cluster of new items: the nearest centroid, in its metric.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-
-        Returns
-        -------
-        ndarray of int, shape (n_items,)
-            Fitted items may come out otherwise than in `labels_`, to which constraints contribute.
-        """
-        check_is_fitted(self)
-        return core.nearest(self._features(X, reset=False), self.cluster_centers_, core.Metric(*self._metric)).argmin(1)
+    def _nearest(self, features: Float[np.ndarray, "items features"]) -> Int[np.ndarray, " items"]:
+        """Nearest centroid, in its metric."""
+        return core.nearest(features, self.cluster_centers_, core.Metric(*self._metric)).argmin(1)
 
     def _depends_on_scale(self) -> bool:
         """Not where the metric is learned, which begins with the variances of the features."""

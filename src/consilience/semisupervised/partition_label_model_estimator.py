@@ -24,7 +24,6 @@ from consilience.annotations.types import (
     Literal,
     Missing,
     Name,
-    Names,
     NumberOfClusters,
     RandomSource,
     Real,
@@ -290,6 +289,8 @@ class PartitionLabelModel(CrowdEstimator):
         Returns
         -------
         ndarray of int, shape (n_items,)
+            By the features alone: fitted items may come out otherwise than in `labels_`, which go by what annotators
+            said of them as well.
 
         Raises
         ------
@@ -316,33 +317,11 @@ class PartitionLabelModel(CrowdEstimator):
         """
         return softmax(self._log_odds(X), axis=1)
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator gives both items the same label, on average over the
-            annotator's groupings. Default: that both items are in the same cluster.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        if annotator is None:
-            same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
-        else:
-            same = self._same_label(a, b, annotator)
-        return float(same[0]) if one else same
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """Of an annotator: that both items get the same label, on average over the groupings."""
+        return super()._same(a, b, None) if annotator is None else self._same_label(a, b, annotator)
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by the items' features.

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
+from jaxtyping import Float, Int
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
 from consilience.annotations.canonical import Arrangement
-from consilience.annotations.types import Count, Flag, Integer, Literal, RandomSource, Real
+from consilience.annotations.types import Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
 from consilience.errors import InputError
-from consilience.estimators.pairs import KMeansInMetric
+from consilience.estimators.pairs import PairwiseClustering, learn_kmeans
 from consilience.estimators.parameters import is_number, require
 from consilience.semisupervised.semicrowd import (
     FLAT,
@@ -26,7 +28,7 @@ from consilience.semisupervised.semicrowd import (
 )
 
 
-class SemiCrowd(KMeansInMetric):
+class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClustering):
     """Clusters by a metric that is learned from a completed table of who was put together with whom.
 
     For at most 2000 annotated items; items without annotations are clustered by their features, and may be many.
@@ -130,6 +132,24 @@ class SemiCrowd(KMeansInMetric):
         self.verbose = verbose
         self.random_state = random_state
 
+    def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
+        """Coordinates in which the learned metric is the plain distance.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_items, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_items, n_components)
+        """
+        check_is_fitted(self)
+        return self._features(X, reset=False) @ self.components_.T
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
     def _depends_on_scale(self) -> bool:
         """No: the features are standardised."""
         return False
@@ -138,7 +158,7 @@ class SemiCrowd(KMeansInMetric):
         problem, annotated, unclear = self._problem(pairs)
         trace = complete(problem, max_iter=int(self.max_iter), tol=float(self.tol))
         nothing = self._set_metric(features, annotated, trace.state.completed)
-        self._cluster(features, rng)
+        learn_kmeans(self, features, rng)
         names = pairs.items.take(annotated)
         self.completed_ = pd.DataFrame(trace.state.completed, index=names, columns=names)
         self.n_pairs_ = (len(problem.known) - problem.n_items) // 2

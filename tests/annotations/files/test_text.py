@@ -218,7 +218,7 @@ def test_encoding_that_is_given_is_the_one():
     assert rows_of(table_of(content.encode("cp850"), encoding="cp850")) == [["café", "x"]]
     with pytest.raises(AnnotationError, match=r"not in utf-?8 \(byte 0xe9 cannot be\); give its encoding"):
         table_of(content.encode("latin-1"), encoding="utf-8")
-    with pytest.raises(AnnotationError, match=r"^The text is not in utf-16; give its encoding \(--encoding\)\.$"):
+    with pytest.raises(AnnotationError, match=r"^The text is not in utf-16; give its encoding, "):
         table_of(content.encode(), encoding="utf-16")
     with pytest.raises(AnnotationError, match="no encoding 'klingon'"):
         table_of(content, encoding="klingon")

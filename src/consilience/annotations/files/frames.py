@@ -16,6 +16,7 @@ from consilience.annotations.files.odd_columns import names_of_rows, odd_annotat
 from consilience.annotations.files.statements import Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import filled, given_as_missing, like_missing, spelled_missing
+from consilience.annotations.files.vocabulary import named
 from consilience.annotations.files.wide_tables import without_missing as without_blank
 from consilience.annotations.keywords import VALUES, if_every_column, of_frames, of_from_frame, written_by
 from consilience.annotations.names import Coded, outside, plain
@@ -78,6 +79,7 @@ def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
     """
     if not isinstance(nw.from_native(matrix, eager_only=True, pass_through=True), nw.DataFrame):
         return
+    warn_of_transposed(matrix)
     try:
         table = table_of_frame(matrix, caller)
     except AnnotationError:  # of names that no other table could have, such as columns of two levels
@@ -94,6 +96,25 @@ def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
         odd = names_of_rows(table, columns) or odd_annotators(columns, cells)
     if odd:
         warnings.warn(f"{odd[0].upper()}{odd[1:]}.", AnnotationWarning, stacklevel=outside())
+
+
+def warn_of_transposed(matrix: Any) -> None:
+    """Warn of a pandas frame whose columns have the name that items have, as a frame that was transposed has.
+
+    It keeps the name of the index, above its columns; a table that was pivoted has names of rows and columns both.
+    """
+    name = matrix.columns.name if isinstance(matrix, pd.DataFrame) else None
+    if name is None or matrix.index.name is not None:
+        return
+    found, (n_rows, n_columns) = named(name), matrix.shape
+    if (found is None and n_columns > n_rows) or (found is not None and found.role == "item"):
+        warnings.warn(
+            f"The frame looks transposed: its columns are called {str(name)!r}, and its rows have no name. Its "
+            f"{n_rows} rows were read as items and its {n_columns} columns as annotators. If the columns are items "
+            "give frame.T; else name the rows, frame.rename_axis('item').",
+            AnnotationWarning,
+            stacklevel=outside(),
+        )
 
 
 def _is_long(table: Table) -> bool:

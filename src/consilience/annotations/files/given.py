@@ -11,7 +11,7 @@ import pandas as pd
 
 from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
-from consilience.annotations.files.frames import asked_of
+from consilience.annotations.files.frames import asked_of, warn_of_transposed
 from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
@@ -142,6 +142,8 @@ def _statements(given: Any, table: Table, asked: Asked, wanted: Wanted) -> tuple
     _refuse_answers_among_annotators(table, unsure, wanted.kind)
     table, key = _with_names_of_rows(given, table, unsure)
     layout = wide_frame(table, asked, wanted.kind, key=key, known=wanted.known, items=wanted.items)
+    if not layout.annotators_in_rows and not len(wanted.known):
+        warn_of_transposed(given)
     found = statements(table, replace(asked, kind=wanted.kind), layout=layout)
     return found, None if layout.annotators_in_rows else table.frame[layout.others]
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from consilience.annotations.files.layout import first_list
 from consilience.annotations.files.table import Table
+from consilience.annotations.files.values import is_number
 from consilience.annotations.files.vocabulary import named
 from consilience.annotations.keywords import VALUES, columns_of_a_long_table, if_every_column
 from consilience.annotations.names import code
@@ -69,6 +70,7 @@ def guess_columns(table: Table, columns: list[Any]) -> Guess:
         return Guess(told.get("item", ...), told.get("annotator", ...), value)
     item, annotator = pair
     rest = [name for name in keys if name not in pair and not _describes(table, name, pair)]
+    rest = [name for name in rest if not _measures(table, name)]
     return Guess(item, annotator, rest[0] if value is ... and len(rest) == 1 else value, crosses)
 
 
@@ -106,6 +108,11 @@ def _describes(table: Table, name: Any, keys: tuple[Any, Any]) -> bool:
         return True
     said = table.frame[name].astype(object).astype(str)
     return any((said.groupby(table.frame[key].to_numpy()).nunique() <= 1).all() for key in keys)
+
+
+def _measures(table: Table, name: Any) -> bool:
+    """Whether a column holds fractions, such as seconds, which name no group."""
+    return any(is_number(value) and float(value) % 1 for value in code(table.frame[name]).names)
 
 
 def _pairs(codes: np.ndarray) -> float:

@@ -85,7 +85,7 @@ def table_of_frame(frame: Any, caller: str) -> Table:
     except (TypeError, ValueError) as error:
         raise AnnotationError(
             f"{caller} takes a table with differing columns, of pandas, polars or another library that narwhals reads. "
-            f"Got {type(frame).__name__} instead."
+            f"Got {type(frame).__name__} instead{'; give frame.collect()' if hasattr(frame, 'collect') else ''}."
         ) from error
     if not isinstance(frame, pd.DataFrame):
         frame = pd.DataFrame({name: native[name].to_list() for name in native.columns}, dtype=object)

@@ -82,7 +82,7 @@ def read_text(open_binary: Callable[[], Any], name: str = "", encoding: str | No
             f"{written(encoding=...)}."
         ) from error
     except UnicodeError as error:  # as of UTF-16 without its mark
-        raise AnnotationError(f"The text is not in {encoding}; give its encoding (--encoding).") from error
+        raise AnnotationError(f"The text is not in {encoding}; give its encoding, {written(encoding=...)}.") from error
 
 
 class _Text:

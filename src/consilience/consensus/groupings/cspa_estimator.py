@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from consilience.annotations import Groupings
-from consilience.annotations.types import Integer, Name, Names, NumberOfClusters, RandomSource
+from consilience.annotations.types import Integer, Name, NumberOfClusters, RandomSource
 from consilience.consensus.groupings import co_occurrence as core
 from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.parameters import check_random_state, is_whole, require
@@ -70,34 +70,15 @@ class CSPA(GroupingConsensus):
         self.max_clusters = max_clusters
         self.random_state = random_state
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items are of one cluster.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator puts both into one group, the share of the pairs of one
-            cluster, or of two, that the annotator put together. Default: that both are of the same cluster.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
-        if annotator is not None:
-            place = self._place_of_annotator(annotator)
-            within, across = self._habits[place]
-            same = same * within + (1 - same) * across
-        return float(same[0]) if one else same
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """Of an annotator: by the shares of pairs of one cluster, and of two, that the annotator put together."""
+        same = super()._same(a, b, None)
+        if annotator is None:
+            return same
+        within, across = self._habits[self._place_of_annotator(annotator)]
+        return same * within + (1 - same) * across
 
     def _fuse(self, groupings: Groupings) -> None:
         seen = core.Seen.of(groupings)

@@ -21,7 +21,6 @@ from consilience.annotations.types import (
     Literal,
     Missing,
     Name,
-    Names,
     RandomSource,
     Real,
 )
@@ -219,39 +218,17 @@ class KCC(GroupingConsensus):
         expected[alone] = self._expected_shares[group[alone]] @ self._sizes / self._sizes.sum()
         return float(np.log(expected).mean())
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items are of one cluster.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator puts two items of these clusters into one group, on average
-            over the annotator's groupings. Default: that both are of the same cluster.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        place_a, place_b, one = self._pairs_of_items(item_a, item_b)
-        a, b = self.responsibilities_[place_a], self.responsibilities_[place_b]
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """Of an annotator: that two items of these clusters are in one group, on average over the groupings."""
         if annotator is None:
-            same = (a * b).sum(1)
-        else:
-            place = self._place_of_annotator(annotator)
-            whose = self.annotators_.index.get_indexer(self.centroids_.index.get_level_values("annotator"))
-            shares = self.centroids_.to_numpy()[whose == place]
-            same = np.einsum("ik,kl,il->i", a, shares.T @ shares, b) / max(
-                self.annotators_["n_groupings"].to_numpy()[place], 1
-            )
-        return float(same[0]) if one else same
+            return super()._same(a, b, None)
+        place = self._place_of_annotator(annotator)
+        whose = self.annotators_.index.get_indexer(self.centroids_.index.get_level_values("annotator"))
+        shares = self.centroids_.to_numpy()[whose == place]
+        same = np.einsum("ik,kl,il->i", self.responsibilities_[a], shares.T @ shares, self.responsibilities_[b])
+        return same / max(self.annotators_["n_groupings"].to_numpy()[place], 1)
 
     def _fuse(self, groupings: Groupings) -> None:
         seen = co_occurrence.Seen.of(groupings)

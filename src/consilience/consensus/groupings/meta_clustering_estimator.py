@@ -10,8 +10,7 @@ from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
-from consilience.annotations.names import MISSING, name_index
-from consilience.annotations.types import Integer, Literal, Name, Names, NumberOfClusters, RandomSource
+from consilience.annotations.types import Integer, Literal, Name, NumberOfClusters, RandomSource
 from consilience.consensus.groupings import co_occurrence as core
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.meta_clustering import LARGEST_TABLE, Similarity, affinities, similarities
@@ -109,38 +108,15 @@ class MetaClustering(GroupingConsensus):
         self.max_views = max_views
         self.random_state = random_state
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items are of one cluster.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            In whose view. Default: in the largest.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        view = 0
-        if annotator is not None:
-            place = self.annotator_view_.index.get_indexer(name_index([annotator]))[0]
-            if place == MISSING:
-                raise InputError(f"Annotator {annotator!r} was not fitted.")
-            view = int(self.annotator_view_.iloc[place])
-        probabilities = core.probabilities(
-            self.view_labels_.to_numpy()[:, view], int(self.views_["n_clusters"].iloc[view])
-        )
-        same = (probabilities[a] * probabilities[b]).sum(1)
-        return float(same[0]) if one else same
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """In the view of the annotator, or in the largest."""
+        place = None if annotator is None else self._place_of_annotator(annotator)
+        view = 0 if place is None else int(self.annotators_["view"].iloc[place])
+        labels, n_clusters = self.view_labels_.to_numpy()[:, view], int(self.views_["n_clusters"].iloc[view])
+        probabilities = core.probabilities(labels, n_clusters)
+        return (probabilities[a] * probabilities[b]).sum(1)
 
     def _fuse(self, groupings: Groupings) -> None:
         asked = self._asked(groupings)

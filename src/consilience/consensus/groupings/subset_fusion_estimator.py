@@ -41,7 +41,7 @@ from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.given import require_no_second
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
-from consilience.annotations.types import Flag, Integer, Literal, Name, Names, NumberOfClusters, RandomSource
+from consilience.annotations.types import Flag, Integer, Literal, Name, NumberOfClusters, RandomSource
 from consilience.consensus.groupings import fusion_result
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
@@ -197,35 +197,14 @@ class SubsetFusion(GroupingConsensus):
         self._restore(arranged)
         return self
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items are of one cluster.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator puts both into one group. Default: that both are of the
-            same cluster.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-            For items that no chain of groupings links: the probability for two items taken at random.
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
-        same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """Of items that no chain of groupings links: the probability for two items taken at random."""
+        same = super()._same(a, b, None)
         unlinked = (self.part_[a] != self.part_[b]) | (self.part_[a] == -1)
         same[unlinked] = (self._shares**2).sum()
-        if annotator is not None:
-            same = self._seen_by(annotator, same)
-        return float(same[0]) if one else same
+        return same if annotator is None else self._seen_by(annotator, same)
 
     def co_occurrence(self, items: Any = None) -> pd.DataFrame:
         """Share of the presentations of each pair of items in which it was put together.

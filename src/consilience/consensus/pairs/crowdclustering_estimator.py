@@ -20,7 +20,6 @@ from consilience.annotations.types import (
     Integer,
     Missing,
     Name,
-    Names,
     NumberOfClusters,
     RandomSource,
     Real,
@@ -31,7 +30,9 @@ from consilience.consensus.groupings.item_embeddings import Problem, State
 from consilience.consensus.groupings.point_mixture import Mixture, Prior
 from consilience.consensus.pairs.crowdclustering import MAX_PAIRS, MOST_CLUSTERS, MOST_COMPONENTS, SHUFFLE
 from consilience.errors import AnnotationWarning, InputError
-from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
+from consilience.estimators.groupings import reason_for_none
 from consilience.estimators.parameters import (
     check_random_state,
     is_auto,
@@ -45,7 +46,7 @@ from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seed
 from consilience.inference.threads import one_blas_thread
 
 
-class Crowdclustering(GroupingConsensus):
+class Crowdclustering(CrowdEstimator):
     """Clusters of items as groups of points, from judgements by annotators who look at the points in their own ways.
 
     Each annotator is a classifier of pairs: a judgement is "same" if the two points agree in what the annotator looks
@@ -127,7 +128,8 @@ class Crowdclustering(GroupingConsensus):
     [True, True, False]
     """
 
-    _axes: ClassVar[Axes] = GroupingConsensus._axes | {
+    _reads_alone = True
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "embedding_": ("items",),
         "_points": ("items",),
         "_weights": ("annotators",),
@@ -203,55 +205,39 @@ class Crowdclustering(GroupingConsensus):
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()
-        said = self._said(annotations, reset=True, missing=missing)
-        if isinstance(said, Pairs):
-            self._require_pairs(said.n_rows, len(said))
-        arranged = arrange(said if isinstance(said, Pairs) else self._pairs_of(self._grouped(said)))
+        said = read_groupings_or_pairs(self, annotations, reset=True, missing=missing)
+        if not isinstance(said, Pairs):
+            said = groupings_of_some(said, "Crowdclustering")
+        arranged = arrange(self._pairs_of(said))
         with one_blas_thread(), self._progress():
             self._learn(arranged.said)
         self._restore(arranged)
         warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
         return self
 
-    def predict_same(
-        self, item_a: Names, item_b: Names, annotator: Name | None = None
-    ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together.
-
-        Parameters
-        ----------
-        item_a, item_b : names of items, or lists of names of one length
-        annotator : name, optional
-            Whose judgement to predict: that this annotator says "same", E σ(A) by MacKay's approximation. Default: that
-            both items are in the same cluster.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_pairs,) if lists were given
-
-        Raises
-        ------
-        InputError
-            An unknown item or annotator, or lists of different lengths.
-        """
-        a, b, one = self._pairs_of_items(item_a, item_b)
+    def _same(
+        self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
+    ) -> Float[np.ndarray, " pairs"]:
+        """Of an annotator: E σ(A) by MacKay's approximation."""
         if annotator is None:
-            same = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
-        else:
-            place = self._place_of_annotator(annotator)
-            own = self._weights[place], self._weight_covariances[place]
-            mean, square = item_embeddings.scores_of_pairs(self._points[a], self._points[b], *own)
-            same = expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
-        return float(same[0]) if one else same
+            return super()._same(a, b, None)
+        place = self._place_of_annotator(annotator)
+        own = self._weights[place], self._weight_covariances[place]
+        mean, square = item_embeddings.scores_of_pairs(self._points[a], self._points[b], *own)
+        return expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
 
-    def _fuse(self, groupings: Groupings) -> None:
-        self._learn(self._pairs_of(groupings))
+    def __getattr__(self, name: str) -> Any:
+        """Say what has a score and what predicts, which models that place no new items cannot."""
+        raise AttributeError(reason_for_none(self, name))
 
-    def _pairs_of(self, groupings: Groupings) -> Pairs:
-        sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(float)
+    def _pairs_of(self, said: Pairs | Groupings) -> Pairs:
+        if isinstance(said, Pairs):
+            self._require_pairs(said.n_rows, len(said))
+            return said
+        sizes = np.bincount(said.grouping_of_group[said.incidence.indices]).astype(float)
         n_pairs = int((sizes * (sizes - 1) / 2).sum())
-        self._require_pairs(n_pairs, len(groupings))
-        return groupings.to_pairs(max_pairs=MAX_PAIRS)
+        self._require_pairs(n_pairs, len(said))
+        return said.to_pairs(max_pairs=MAX_PAIRS)
 
     def _learn(self, pairs: Pairs) -> None:
         order = np.union1d(pairs.item_a, pairs.item_b)

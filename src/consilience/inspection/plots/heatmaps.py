@@ -250,7 +250,9 @@ def plot_confusion(
         rule(panel, *(np.arange(1, n) - 0.5 for n in reversed(matrix.shape)), width=0.6)
     whose = estimator.annotators_.index
     said = [(as_text(whose[place]), f" ({counted(int(n_labels[place]), 'label')})") for place in wanted]
-    for panel, title in zip(panels, [("the crowd", ""), *said] if labels else [], strict=False):
+    n_all = int((n_labels > 0).sum())
+    shown = f" ({len(wanted)} of {n_all} shown)" if annotators is None and len(wanted) < n_all else ""
+    for panel, title in zip(panels, [("the crowd", shown), *said] if labels else [], strict=False):
         _entitle(panel, *title, bold=panel is panels[0])
     return panels
 
@@ -382,6 +384,6 @@ def _agreement_matrix(agreement: Any) -> pd.DataFrame:
     if isinstance(agreement, pd.DataFrame) and agreement.index.equals(agreement.columns):
         return agreement
     raise InputError(
-        "plot_agreement needs Groupings, Labels, or a square DataFrame with the annotators as index and columns. "
-        f"Got {type(agreement).__name__}."
+        "plot_agreement needs Groupings, Labels, or a square DataFrame with the annotators as index and columns; a "
+        f"table of items × annotators is Groupings.from_matrix(frame). Got {type(agreement).__name__}."
     )

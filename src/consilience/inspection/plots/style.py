@@ -104,10 +104,11 @@ class Sheet(Figure):
 
 
 def axes_of(ax: Place | None, size: tuple[float, float]) -> Axes:
-    """Return the axes given, new ones on the figure given, or pyplot's current ones.
+    """Return the axes given, new ones on the figure given, or pyplot's current ones while nothing is drawn on them.
 
-    Where no figure is open, pyplot makes one of that size; a `Sheet` takes it too. A current figure without a layout,
-    on which there is nothing else, gets one, so that labels are not cut off.
+    Where no figure is open, or something is drawn on its current axes, pyplot makes a figure of that size; a `Sheet`
+    takes it too. A current figure without a layout, on which there is nothing else, gets one, so that labels are not
+    cut off.
     """
     if isinstance(ax, Sheet):
         ax.set_size_inches(*size)
@@ -117,12 +118,17 @@ def axes_of(ax: Place | None, size: tuple[float, float]) -> Axes:
         return ax
     import matplotlib.pyplot as plt
 
-    if not plt.get_fignums():
+    if not plt.get_fignums() or _is_drawn_on(plt.gcf()):
         plt.figure(figsize=size, layout="tight")
     current, figure = plt.gca(), plt.gcf()
     if figure.get_layout_engine() is None and figure.axes == [current]:
         figure.set_layout_engine("tight")
     return current
+
+
+def _is_drawn_on(figure: Figure) -> bool:
+    """Whether something is on the current axes of a figure."""
+    return bool(figure.axes) and figure.gca().has_data()
 
 
 def tidy(ax: Axes) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from consilience.annotations.files.atomic import replacing
+from consilience.errors import InputError
 from consilience.inspection.names import as_text
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.sections import default_title, key_findings, sections
@@ -17,11 +19,20 @@ from consilience.inspection.report.subject import Subject
 __all__ = ["report"]
 
 
+class Page(str):
+    """A page of HTML as text, which a notebook shows as a page."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self)}" width="100%" height="700" style="border: 1px solid #ccc"></iframe>'
+
+
 def report(
     model: Any,
     groupings: Any = None,
-    *,
     X: Any = None,
+    *,
     scores: Any = None,
     stability: Any = None,
     title: str | None = None,
@@ -61,7 +72,7 @@ def report(
     Returns
     -------
     str or Path
-        The page, or its path if one was given.
+        The page, which a notebook shows, or its path if one was given.
 
     Raises
     ------
@@ -81,6 +92,8 @@ def report(
     >>> "2 clusters of 4 items by 2 annotators" in page
     True
     """
+    if isinstance(X, str | Path):
+        raise InputError(f"The third argument of report is X, the features. Got {str(X)!r}; give a file as path=….")
     subject = Subject.of(model, groupings, X, scores, stability)
     environment = Environment(
         loader=PackageLoader("consilience.inspection.report"),
@@ -98,7 +111,7 @@ def report(
         sections=content,
     )
     if path is None:
-        return page
+        return Page(page)
     with replacing(path) as file:
         file.write(page.encode())
     return Path(path)
