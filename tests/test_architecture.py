@@ -136,3 +136,10 @@ def test_models_do_not_import_each_other():
         if ROOMS & set(mine.split(".")) and path.name != "__init__.py":
             own = {mine, mine.removesuffix("_estimator")}
             assert not (imports(tree) & of_models) - own - BUILT_ON, mine
+
+
+def test_plots_know_nothing_of_the_report():
+    plots = {name: path for path in MODULES if (name := name_of(path)).startswith("consilience.inspection.plots.")}
+    assert len(plots) > 10  # else the search has gone wrong
+    for mine, path in plots.items():
+        assert not [name for name in imports(MODULES[path]) if name.startswith("consilience.inspection.report")], mine

@@ -29,12 +29,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from multiple_views import ACCURACIES, ENTRANTS, N_PAIRS, PLACES, annotated, faces, table_of_faces
+from paper_plots.deep import plot_samples, plot_worker_weights
 
 from consilience import load, save
 from consilience.datasets import load_mnist_crowd
 from consilience.deep import SCDC, BayesSCDC, DeepMCVC
-from consilience.inspection import plot_samples, plot_worker_weights
-from consilience.inspection.style import FAINT, SMALL, colour, marker, plain_text, tidy
+from consilience.inspection.plots.style import FAINT, SMALL, colour, marker, plain_text, tidy
 from consilience.metrics import ami, clustering_accuracy, nmi
 from consilience.simulation import simulate_pairs
 

@@ -40,7 +40,7 @@ from consilience.consensus import CSPA
 from consilience.datasets import load_cardsort_animals, load_cmu_faces
 from consilience.inference import iterate
 from consilience.inference.pair_evidence import PairEvidence
-from consilience.inspection.style import FAINT, SMALL, colour, marker, plain_text, tidy
+from consilience.inspection.plots.style import FAINT, SMALL, colour, marker, plain_text, tidy
 from consilience.metrics import ami, nmi
 from consilience.semisupervised import MCVC, MECC, InductiveConsensus, ITMLClustering, MPCKMeans, SemiCrowd, mcvc
 from consilience.simulation import simulate_pairs

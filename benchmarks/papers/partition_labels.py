@@ -46,7 +46,7 @@ from tqdm import tqdm
 
 from consilience.consensus import KCC, Crowdclustering
 from consilience.datasets import load_faces, load_uci
-from consilience.inspection.style import SMALL, colour, marker, plain_text, tidy
+from consilience.inspection.plots.style import SMALL, colour, marker, plain_text, tidy
 from consilience.metrics import nmi
 from consilience.semisupervised import MECC, InductiveConsensus, MPCKMeans, PartitionLabelModel, SemiCrowd
 from consilience.simulation import simulate_experts

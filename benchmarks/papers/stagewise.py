@@ -30,6 +30,7 @@ from joblib import Parallel, delayed
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from paper_plots.stagewise import plot_conditional_information, plot_stagewise
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
@@ -38,8 +39,7 @@ from consilience.consensus import DawidSkene, MajorityVote, SpectralEM, Stagewis
 from consilience.consensus.labels import stagewise_em as stagewise
 from consilience.datasets import load_crowd_labels
 from consilience.errors import AnnotationWarning
-from consilience.inspection import plot_conditional_information, plot_stagewise
-from consilience.inspection.style import INK, SMALL, colour, marker, tidy
+from consilience.inspection.plots.style import INK, SMALL, colour, marker, tidy
 from consilience.simulation import simulate_labels, sparse_crowd
 
 N_ITEMS, N_ANNOTATORS, N_CLASSES = 1000, 100, 3

@@ -39,7 +39,7 @@ from subset_parts.strategies import (
     show_strategies,
 )
 
-from consilience.inspection.style import plain_text
+from consilience.inspection.plots.style import plain_text
 
 PARTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "fusions": (compute_fusions, show_fusions),

@@ -141,7 +141,7 @@ def draw(found: dict[str, list[list[float]]], path: Path) -> None:
     """Seconds against each size, beside a line of slope 1."""
     from matplotlib.figure import Figure
 
-    from consilience.inspection.style import FAINT, SMALL, colour, plain_text, tidy
+    from consilience.inspection.plots.style import FAINT, SMALL, colour, plain_text, tidy
 
     with plain_text():
         figure = Figure(figsize=(8.2, 2.5), layout="constrained")

@@ -29,7 +29,7 @@ from consilience.consensus import SubsetFusion
 from consilience.consensus.groupings import distatis
 from consilience.estimators.consensus import one_blas_thread
 from consilience.inference.memberships import Memberships
-from consilience.inspection.style import colour, marker, plain_text, tidy
+from consilience.inspection.plots.style import colour, marker, plain_text, tidy
 from consilience.metrics import nmi
 
 N_CLASSES, SIZE = 10, 50

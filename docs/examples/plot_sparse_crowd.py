@@ -44,7 +44,6 @@ print("found", sorted(model.informative_set_, key=experts.index))
 # %%
 # How the set grew, a round after the other. The largest mutual information that two annotators have beyond the class
 # falls to the level of chance: then the classes explain why annotators agree.
-# :func:`~consilience.inspection.plot_stagewise` draws this too, with the log likelihood.
 
 trace = model.trace_
 fig, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=(6, 4.6), layout="constrained")

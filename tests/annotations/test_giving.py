@@ -12,7 +12,7 @@ from consilience import Groupings, Labels, read_annotations
 from consilience.annotations.files.odd_columns import unlike_names
 from consilience.consensus import CSPA, DawidSkene, MajorityVote, MetaClustering, SubsetFusion
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
-from consilience.inspection.projection import own_annotations
+from consilience.inspection.plots.projection import own_annotations
 from consilience.persistence import load, save
 from consilience.semisupervised import PartitionLabelModel
 

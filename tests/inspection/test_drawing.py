@@ -14,11 +14,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from consilience import Groupings, Labels, inspection
-from consilience.consensus import CSPA, StagewiseEM, SubsetFusion
+from consilience.consensus import CSPA, SubsetFusion
 from consilience.errors import AnnotationWarning
 from consilience.inspection import report
 from consilience.semisupervised import PartitionLabelModel
-from consilience.simulation import simulate_labels
 from tests.inspection.test_deep_plots import StandIn, features_of
 
 N_ITEMS = 90  # more than a dendrogram's leaves, and than the rows of a matrix that bear names
@@ -45,17 +44,14 @@ def crowded():
 def plots(sorts, fusion, iris, crowded, named):
     """Every public plot, on small data and where names are many and long, by name."""
     few, deep = sorts[0], StandIn().fit()
-    stages = StagewiseEM().fit(simulate_labels([0, 1] * 50, n_annotators=9, random_state=0))
     mapped = PartitionLabelModel(max_clusters=9, n_init=1, prior_variance=3.0, tol=1e-2, random_state=0)
     mapped = mapped.fit(None, crowded[1].restrict(annotators=crowded[1].annotators[:8]))
     stability = pd.DataFrame({"n_groupings": [1000, 2000, 2000, 4000], "stability": [0.5, 0.6, 0.7, 0.9]})
-    table = pd.DataFrame(np.abs(np.random.default_rng(0).normal(size=(N_ITEMS, N_ITEMS))), index=LONG, columns=LONG)
     return {
         "plot_agreement": [sorts[1:], crowded[1:]],
         "plot_annotators": [named[:1]],
         "plot_clusters": [iris, (few, None, sorts[1]), (crowded[0], None, crowded[1])],
         "plot_co_occurrence": [fusion[:1], sorts, crowded, crowded[1:]],
-        "plot_conditional_information": [(stages,), (table,)],
         "plot_confusion": [named[:1]],
         "plot_dendrogram": [fusion[:1], sorts, crowded, crowded[1:]],
         "plot_item_map": [fusion[:1], sorts, crowded, crowded[1:]],
@@ -63,12 +59,9 @@ def plots(sorts, fusion, iris, crowded, named):
         "plot_lower_bound": [(few,)],
         "plot_mapping": [(few,), (mapped,)],
         "plot_prior_variance": [(few,)],
-        "plot_samples": [(deep, (2, 3))],
         "plot_silhouette_curve": [fusion[:1]],
         "plot_stability": [(stability,)],
-        "plot_stagewise": [(stages,)],
         "plot_training": [(deep,)],
-        "plot_worker_weights": [(deep, [1.0, 2.0, 3.0])],
     }
 
 
@@ -219,8 +212,7 @@ def test_text_can_be_read_on_dark_paper(plots, name):
             outside = [text for text in texts_of(figure) if id(text) not in inside]
             assert not [text.get_text() for text in outside if np.mean(to_rgb(text.get_color())) < 0.45]
             assert shown.max() > 180
-            if name != "plot_samples":
-                assert (shown.mean(axis=2) < 128).mean() > 0.3  # paper, and heat maps that do not blaze
+            assert (shown.mean(axis=2) < 128).mean() > 0.3  # paper, and heat maps that do not blaze
 
 
 @pytest.mark.parametrize("size", [(6.4, 4.8), (3, 2)])
@@ -255,13 +247,10 @@ def test_labels_legend_and_colour_bar_can_be_left_out(plots, name, switch, subse
         return len([line for line in lines if line.strip() and not line.endswith(("not grouped", "at random"))])
 
     examples = dict(plots)
-    options = {}
     if (name, switch) == ("plot_co_occurrence", "legend"):
         examples[name] = [subsets[:1]]  # some pairs that nobody saw together
-    if (name, switch) == ("plot_stagewise", "legend"):
-        options["truth"] = {"information": 0.02}
-    having = [count() for _ in drawn(examples, name, **options)]
-    without = [count() for _ in drawn(examples, name, **options, **{switch: False})]
+    having = [count() for _ in drawn(examples, name)]
+    without = [count() for _ in drawn(examples, name, **{switch: False})]
     assert max(having) > 0
     assert max(without) == 0
 
@@ -277,7 +266,7 @@ def test_without_labels_no_name_is_written(plots, name):
 
 
 def test_many_panels_leave_a_title_for_all(plots):
-    for name in ("plot_confusion", "plot_stagewise", "plot_training"):
+    for name in ("plot_confusion", "plot_training"):
         plt.close("all")
         panels = getattr(inspection, name)(*plots[name][0])
         assert plt.gca() not in panels

@@ -18,8 +18,8 @@ from consilience.inspection import (
     plot_silhouette_curve,
     plot_stability,
 )
-from consilience.inspection.evidence import ClusterShares, Evidence, classical_scaling
-from consilience.inspection.style import NOWHERE, colour, marker
+from consilience.inspection.plots.evidence import ClusterShares, Evidence, classical_scaling
+from consilience.inspection.plots.style import NOWHERE, colour, marker
 
 
 def points_of(ax, label):

@@ -11,7 +11,7 @@ from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
 from consilience.errors import InputError
 from consilience.inspection import plot_annotators, plot_clusters, plot_confusion, plot_lower_bound
-from consilience.inspection.projection import project
+from consilience.inspection.plots.projection import project
 
 pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # of items 40 and 41
 

@@ -12,7 +12,7 @@ from consilience.annotations import concat
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
 from consilience.errors import InputError
 from consilience.inspection import report
-from consilience.inspection.projection import own_annotations
+from consilience.inspection.plots.projection import own_annotations
 
 pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # of the last two items
 CLASSES = ["owl", "cat", "dog", "yak"]

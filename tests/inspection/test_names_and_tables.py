@@ -13,10 +13,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from consilience import Groupings
-from consilience.inspection import answer_tables, tables
+from consilience.inspection import names
 from consilience.inspection.names import as_text, counted, listed, plot_text, shortened, width
-from consilience.inspection.style import plain_text
-from consilience.inspection.svg import inline_svg, swatch
+from consilience.inspection.plots.style import plain_text
+from consilience.inspection.report import answer_tables, group_names, tables
+from consilience.inspection.report.svg import inline_svg, swatch
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_long_lists_and_long_names():
     cell = tables.names_cell(["a", "b", "n" * 500], 2, " (in x.csv)")
     assert cell.names == ("a", "b")
     assert cell.more == "and 1 more (in x.csv)"
-    assert len(tables.name_text("n" * 500)) == tables.LONGEST_NAME
+    assert len(names.name_text("n" * 500)) == names.LONGEST_NAME
 
 
 def test_tables_too_large_for_the_page_are_left_to_the_model():
@@ -155,8 +156,9 @@ def test_common_names_are_those_that_tell():
     cells = np.array(
         [["Cat", "cat", "group 1", "x"], ["cát", "dog", "group 1", "y"], ["Dog", "dog", "group 2", "z"]] * 2
     )
-    called = answer_tables.common_names(Groupings.from_matrix(cells), np.array([0, 0, 1, 0, 0, 1]), 2)
-    # "cat" is said of cluster 0 alone; of the six items called "dog" four are in cluster 1; x, y and z by one each
+    clusters = np.array([0, 0, 1, 0, 0, 1])
+    called = group_names.called(group_names.cluster_names(Groupings.from_matrix(cells), clusters, 2), 2, 3)
+    # half of cluster 0 is "cat" to both, half of who is "dog" to one is in cluster 1; x, y and z by one each
     assert (
         called == [["Cat (2)"], ["Dog (2)"]]
         or called == [["cat (2)"], ["dog (2)"]]

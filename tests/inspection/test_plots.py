@@ -21,8 +21,8 @@ from consilience.inspection import (
     plot_mapping,
     plot_prior_variance,
 )
-from consilience.inspection.projection import project
-from consilience.inspection.style import COLOURS, MARKERS, colour, marker
+from consilience.inspection.plots.projection import project
+from consilience.inspection.plots.style import COLOURS, MARKERS, colour, marker
 from consilience.semisupervised import PartitionLabelModel
 
 

@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 import consilience
 from consilience import Groupings, Labels
 from consilience.errors import InputError
-from consilience.inspection import annotator_agreement, report, sections
+from consilience.inspection import annotator_agreement, report
+from consilience.inspection.report import sections
 from consilience.semisupervised import PartitionLabelModel
 
 HOSTILE = [

@@ -13,7 +13,7 @@ from subset_parts.setting import CASE_1, OURS, K, everywhere, look_of
 
 from consilience.active import ActiveSession
 from consilience.consensus import SubsetFusion
-from consilience.inspection.style import tidy
+from consilience.inspection.plots.style import tidy
 from consilience.metrics import nmi
 from consilience.simulation import ClusteringPopulation, complete, gaussian_clusters
 

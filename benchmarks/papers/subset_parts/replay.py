@@ -17,7 +17,7 @@ from consilience.active import ActiveSession
 from consilience.consensus import SubsetFusion
 from consilience.datasets import load_dogs_birds, load_orchestra
 from consilience.inference.memberships import Memberships
-from consilience.inspection.style import tidy
+from consilience.inspection.plots.style import tidy
 from consilience.metrics import nmi
 from consilience.simulation import ReplayAgent, present
 

@@ -9,7 +9,7 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from consilience.inspection.style import colour, marker
+from consilience.inspection.plots.style import colour, marker
 from consilience.simulation import ClusteringPopulation, gaussian_clusters, present, random_subsets
 
 K = 10

@@ -14,7 +14,7 @@ from subset_parts.setting import CASE_1, CASE_2, ORACLE, OURS, STRATEGIES, K, ev
 
 from consilience.active import ActiveSession
 from consilience.consensus import SubsetFusion
-from consilience.inspection.style import tidy
+from consilience.inspection.plots.style import tidy
 from consilience.metrics import nmi
 from consilience.simulation import ClusteringPopulation, gaussian_clusters, present
 

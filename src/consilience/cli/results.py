@@ -11,7 +11,8 @@ import pandas as pd
 from consilience import save
 from consilience.cli.outputs import write_table
 from consilience.inspection.answer import Answer
-from consilience.inspection.label_tables import keyed
+from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.report.label_tables import keyed
 
 
 def write_results(estimator: Any, out: Path) -> None:
@@ -27,22 +28,22 @@ def tables_of(model: Any) -> dict[str, pd.DataFrame]:
 
     Items of no cluster have the label -1, those of no class a blank one, and neither a probability.
     """
-    answer = Answer.of(model)
+    answer, can = Answer.of(model), Capabilities.of(model)
     names = {"item": model.items_, answer.column: answer.names_of(answer.codes)}
     probability = np.where(answer.codes >= 0, model.responsibilities_.max(1), np.nan)
     tables = {
         answer.file: pd.DataFrame(names | {"probability": probability}),
         "annotators.csv": model.annotators_.reset_index(),
     }
-    if len(getattr(model, "views_", ())) > 1:
+    if can.has_views:
         views = model.view_labels_.add_prefix("view ")
         tables["views.csv"] = views.rename_axis("item").reset_index()
-    if hasattr(model, "annotator_mapping_"):
+    if can.maps_groups:
         mapping = model.annotator_mapping_
         tables["mapping.csv"] = mapping.assign(
             clusters=mapping["clusters"].map(lambda found: " ".join(map(str, found)))
         )
-    if hasattr(model, "confusion_matrices_"):
+    if can.names_classes:
         tables["confusion.csv"] = keyed(model.confusion_matrices_)
     if hasattr(model, "confusion_counts_"):
         tables["counts.csv"] = keyed(model.confusion_counts_)

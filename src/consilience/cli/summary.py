@@ -14,10 +14,11 @@ from consilience.annotations.names import plain
 from consilience.cli.evidence import Evidence, Material
 from consilience.cli.preparing import is_standardized
 from consilience.cli.results import files_of
-from consilience.inspection.answer import Answer, names_classes
-from consilience.inspection.judge_tables import NO_ANNOTATIONS, annotator_frame
+from consilience.inspection.answer import Answer
+from consilience.inspection.capabilities import Capabilities, attributes
 from consilience.inspection.names import as_text, counted, shortened, width
-from consilience.inspection.projection import groupings_of
+from consilience.inspection.plots.projection import groupings_of
+from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame
 
 WEAKEST = 3  # annotators shown
 LONGEST = 40  # letters of a name in a line
@@ -41,10 +42,11 @@ def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     said, features = evidence.annotations, evidence.features
-    if names_classes(model):
+    can = Capabilities.of(model)
+    if can.names_classes:
         found = _of_classes(model, evidence)
     else:
-        find = _of_fusion if hasattr(model, "co_occurrence") else _of_clusters
+        find = _of_fusion if can.fuses else _of_clusters
         found = find(model, estimator, evidence)
     clustered = Answer.of(model).codes >= 0
     return {
@@ -59,7 +61,7 @@ def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *
         "n_items_without_annotations": said.summary().n_unannotated_items,
         "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **found,
-        **{name.rstrip("_"): kind(getattr(model, name)) for name, kind in FITTED.items() if hasattr(model, name)},
+        **{name.rstrip("_"): FITTED[name](value) for name, value in attributes(model, FITTED).items()},
         "notes": [*material.notes, *evidence.notes, *more],
         "files": {Path(name).stem: str(out / name) for name in files_of(model)},
     }
@@ -80,7 +82,7 @@ def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, An
         return found | {"weakest_annotators": _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"])}
     worst = annotator_frame(model)
     worst = worst[worst["remark"] != NO_ANNOTATIONS]
-    if len(getattr(model, "views_", ())) > 1:
+    if Capabilities.of(model).has_views:
         heard = quality[quality.index.isin(worst.index)]
         found["views"] = [
             {"annotators": _names(heard.index[heard["view"] == view]), "n_clusters": int(n_clusters)}

@@ -1,13 +1,12 @@
 """Looking at a fitted model: who agrees with whom, plots, and a report of one file."""
 
-from consilience.inspection.annotator_plots import plot_annotators
-from consilience.inspection.co_occurrence_plots import plot_co_occurrence, plot_dendrogram
-from consilience.inspection.deep_plots import plot_latent, plot_samples, plot_training, plot_worker_weights
-from consilience.inspection.fusion_plots import plot_item_map, plot_silhouette_curve, plot_stability
-from consilience.inspection.heatmaps import plot_agreement, plot_confusion, plot_mapping
-from consilience.inspection.plots import plot_clusters, plot_lower_bound, plot_prior_variance
+from consilience.inspection.plots.annotators import plot_annotators
+from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
+from consilience.inspection.plots.co_occurrence import plot_co_occurrence, plot_dendrogram
+from consilience.inspection.plots.deep import plot_latent, plot_training
+from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
+from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
 from consilience.inspection.report import report
-from consilience.inspection.stagewise_plots import plot_conditional_information, plot_stagewise
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
 
 __all__ = [
@@ -17,7 +16,6 @@ __all__ = [
     "plot_annotators",
     "plot_clusters",
     "plot_co_occurrence",
-    "plot_conditional_information",
     "plot_confusion",
     "plot_dendrogram",
     "plot_item_map",
@@ -25,12 +23,9 @@ __all__ = [
     "plot_lower_bound",
     "plot_mapping",
     "plot_prior_variance",
-    "plot_samples",
     "plot_silhouette_curve",
     "plot_stability",
-    "plot_stagewise",
     "plot_training",
-    "plot_worker_weights",
     "report",
 ]
 

@@ -11,7 +11,8 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.annotations.names import MISSING
-from consilience.inspection.tables import name_text
+from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.names import name_text
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,10 @@ class Answer:
     def of(cls, estimator: Any) -> Answer:
         """Read the answer off a fitted estimator."""
         words = ("cluster", "clusters", "cluster", "clusters.csv")
-        if names_classes(estimator):
+        can = Capabilities.of(estimator)
+        if can.names_classes:
             words = ("class", "classes", "label", "labels.csv")
-        measure = "share of votes" if hasattr(estimator, "n_ties_") else "probability"
+        measure = "share of votes" if can.counts_votes else "probability"
         return cls(estimator._cluster_codes(), estimator._cluster_names(), *words, measure)
 
     @property
@@ -73,8 +75,3 @@ class Answer:
             nothing = None if self.is_named else MISSING
             return pd.Index([self.index[code] if code >= 0 else nothing for code in codes.tolist()], dtype=object)
         return self.index.take(codes)
-
-
-def names_classes(estimator: Any) -> bool:
-    """Whether a model learns from labels whose names all annotators share, and answers in such names."""
-    return hasattr(estimator, "confusion_matrices_")

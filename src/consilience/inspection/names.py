@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+LONGEST_NAME = 160  # letters of a name in a table
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _SPACE = re.compile(r"\s+")
 
@@ -69,6 +70,11 @@ def shortened(text: str, most: int) -> str:
             break
         kept += 1
     return text[:kept].rstrip() + "…"
+
+
+def name_text(name: Any) -> str:
+    """Return a name as one line that is not endless."""
+    return shortened(as_text(name), LONGEST_NAME)
 
 
 def shortened_within(text: str, most: int) -> str:

@@ -1,0 +1,119 @@
+"""What a fitted model can say beyond the clusters of its items: the one place that asks which attributes it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from consilience.annotations import Groupings
+
+ATTRIBUTES = (
+    "annotator_mapping_",
+    "annotators_",
+    "co_occurrence",
+    "coef_",
+    "confusion_matrices_",
+    "converged_",
+    "covariances_",
+    "embedding_",
+    "groupings_",
+    "losses_",
+    "lower_bound_",
+    "lower_bounds_",
+    "n_ties_",
+    "notes_",
+    "prior_variance_search_",
+    "refined_",
+    "responsibilities_",
+    "restart_bounds_",
+    "views_",
+)
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a fitted model says of items, annotators and its own fit.
+
+    Attributes
+    ----------
+    names_classes : it learns from labels whose names all annotators share, and answers in such names.
+    maps_groups : it says what the annotators' groups stand for.
+    fuses : it fuses groupings, and keeps how often items were put together.
+    rates_annotators : it has figures of every annotator.
+    counts_votes : it says how large a share of votes is for a cluster, and no probability.
+    has_probabilities : it says how sure each item's cluster is.
+    has_doubts : its probabilities are more than 0 and 1 by its nature.
+    has_latent_space : clusters are Gaussians in a space that a network decodes.
+    has_boundaries : boundaries between the clusters are linear in the features.
+    has_epochs : it was trained in epochs, and keeps the loss after each.
+    has_bounds : it keeps the lower bound after each sweep.
+    searched_variance : it chose its prior variance among several.
+    n_views : clusterings, held by different annotators.
+    n_ties : items with as many votes for several classes.
+    restart_bounds : ndarray, where each restart ended; empty where there was none, or it is not kept.
+    converged : whether the fit did; None for a fit that has no such test.
+    notes : what the fit has to say, in sentences.
+    groupings : Groupings to which it was fitted, if it keeps them.
+    embedding : places of the items, shape (n_items, n_dimensions), if it has any.
+    """
+
+    names_classes: bool
+    maps_groups: bool
+    fuses: bool
+    rates_annotators: bool
+    counts_votes: bool
+    has_probabilities: bool
+    has_doubts: bool
+    has_latent_space: bool
+    has_boundaries: bool
+    has_epochs: bool
+    has_bounds: bool
+    searched_variance: bool
+    n_views: int
+    n_ties: int
+    restart_bounds: np.ndarray
+    converged: bool | None
+    notes: tuple[str, ...]
+    groupings: Groupings | None
+    embedding: np.ndarray | None
+
+    @classmethod
+    def of(cls, estimator: Any) -> Capabilities:
+        """Read them off a fitted estimator."""
+        has = attributes(estimator, ATTRIBUTES)
+        kept, embedding = has.get("groupings_"), has.get("embedding_")
+        return cls(
+            names_classes="confusion_matrices_" in has,
+            maps_groups="annotator_mapping_" in has,
+            fuses="co_occurrence" in has,
+            rates_annotators="annotators_" in has,
+            counts_votes="n_ties_" in has,
+            has_probabilities="responsibilities_" in has and bool(has.get("refined_", True)),
+            has_doubts=not has.keys().isdisjoint(("confusion_matrices_", "refined_", "lower_bound_")),
+            has_latent_space="covariances_" in has,
+            has_boundaries="coef_" in has and has["coef_"].shape[1] > 0,
+            has_epochs="losses_" in has,
+            has_bounds="lower_bounds_" in has,
+            searched_variance="prior_variance_search_" in has,
+            n_views=len(has.get("views_", ())),
+            n_ties=has.get("n_ties_", 0),
+            restart_bounds=np.asarray(has.get("restart_bounds_", ())),
+            converged=bool(has["converged_"]) if "converged_" in has else None,
+            notes=tuple(has.get("notes_", ())),
+            groupings=kept if isinstance(kept, Groupings) else None,
+            embedding=None if embedding is None else np.asarray(embedding),
+        )
+
+    @property
+    def has_views(self) -> bool:
+        """Whether there are several clusterings, held by different annotators."""
+        return self.n_views > 1
+
+
+def attributes(estimator: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Values of those attributes that an estimator has, and that are not None."""
+    found = {name: getattr(estimator, name, None) for name in names}
+    return {name: value for name, value in found.items() if value is not None}

@@ -1,0 +1,362 @@
+"""Plots of which items were put together: a matrix ordered by cluster, and a dendrogram."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from jaxtyping import Float, Int
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch, Rectangle
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import squareform
+
+from consilience.errors import InputError
+from consilience.inspection.answer import Answer
+from consilience.inspection.names import as_text, counted, width
+from consilience.inspection.plots.evidence import Evidence
+from consilience.inspection.plots.fitting import (
+    LINE,
+    LONGEST,
+    ROOM,
+    fitting_names,
+    inches,
+    label_axes,
+    make_room,
+    name_rows,
+    reach,
+    room,
+    set_names,
+)
+from consilience.inspection.plots.matrix import (
+    MOST_NAMED,
+    ROW,
+    SHEET_LETTER,
+    colour_bar,
+    draw_square,
+)
+from consilience.inspection.plots.scatter import cluster_legend, sampled, some_of
+from consilience.inspection.plots.style import Look, Place, axes_of, marker, marker_scale, small, tidy
+
+__all__ = ["plot_co_occurrence", "plot_dendrogram"]
+
+LARGEST = 6.2  # inches of a matrix
+LEAF, TALLEST = 0.19, 60.0  # inches of a dendrogram's leaf, and of all
+BELOW_BAR = 0.5  # inches for what a colour of no share means
+
+
+def plot_co_occurrence(
+    model: Any,
+    groupings: Any = None,
+    *,
+    by_cluster: bool = False,
+    max_items: int = 300,
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
+    colorbar: bool = True,
+) -> Axes:
+    """Draw how often each two items were put together when they were presented together, ordered by cluster.
+
+    Frames are the clusters, whose numbers stand above; within one, items that are alike stand side by side. Pairs that
+    nobody saw together are sand-coloured, and hatched where cells are large. Without a model, all items are in the
+    order of their hierarchy.
+
+    Parameters
+    ----------
+    model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
+        A model whose clusters order the items, or what was said alone.
+    groupings : Groupings, Labels, Pairs or array, optional
+        The annotations that were given to `fit`. SubsetFusion keeps them; other models do not.
+    by_cluster : bool, default=False
+        Draw clusters instead of items: shares over all pairs of their items.
+    max_items : int, default=300
+        Of more, so many are drawn, chosen at random; a line below the plot then says so. Items of which nothing was
+        said are left out and counted there.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether it is said what the colour of pairs means that nobody saw together.
+    colorbar : bool, default=True
+        Whether there is a colour bar.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        The model does not keep what was said and it is not given, it is of other items or annotators, or there are no
+        clusters to draw.
+
+    Examples
+    --------
+    >>> from consilience import Groupings
+    >>> from consilience.consensus import CSPA
+    >>> from consilience.inspection import plot_co_occurrence
+    >>> sorts = Groupings.from_lists([[["ant", "bee"], ["cow", "pig"]], [["ant", "bee"], ["cow"], ["pig"]]])
+    >>> ax = plot_co_occurrence(CSPA(random_state=0).fit(sorts), sorts)
+    >>> sorted(text.get_text() for text in ax.get_yticklabels()[:2])
+    ['ant', 'bee']
+
+    What people said, before any model:
+
+    >>> ax = plot_co_occurrence(sorts)
+    """
+    evidence = Evidence.of(model, groupings, "plot_co_occurrence")
+    answer = evidence.answer
+    shown: dict[str, Any] = {"labels": labels, "legend": legend, "colorbar": colorbar}
+    if by_cluster:
+        if answer is None:
+            raise InputError("plot_co_occurrence draws clusters of a fitted model. Give it, or leave out by_cluster.")
+        shares = evidence.cluster_shares().share
+        return _matrix(ax, shares, answer.names, None, None, (answer.noun, ""), **shown)
+    places = ordered_items(evidence, max_items)
+    caption = "\n".join(filter(None, [sampled(len(places), len(evidence.places)), evidence.left_out]))
+    names = list(evidence.items[places])
+    below = f"items by {'hierarchy' if answer is None else answer.noun}" if len(places) > MOST_NAMED else ""
+    return _matrix(ax, evidence.shares(places), names, evidence.codes[places], answer, (below, caption), **shown)
+
+
+def _matrix(
+    ax: Place | None,
+    values: np.ndarray,
+    names: list[Any],
+    cluster: np.ndarray | None,
+    answer: Answer | None,
+    below: tuple[str, str],
+    *,
+    labels: bool,
+    legend: bool,
+    colorbar: bool,
+) -> Axes:
+    """Heat map of a square matrix whose rows and columns are clusters or belong to some, those of one side by side."""
+    n, missing = len(names), bool(np.isnan(values).any())
+    ax = axes_of(ax, _size(names, cluster is not None, missing=missing))
+    look = Look.of(ax)
+    never = {"facecolor": look.nowhere, "edgecolor": look.faint, "hatch": "////" if n <= MOST_NAMED else ""}
+    image = draw_square(ax, values, names, {**never, "linewidth": 0}, labels=labels)
+    if cluster is not None and answer is not None:
+        _frames(ax, cluster, answer, labels=labels)
+    low = room(ax)[1] < 3 * BELOW_BAR
+    bar = None
+    if colorbar:
+        label = "share together" if low else "share of presentations together"
+        bar = colour_bar(image, ax, label, below=BELOW_BAR * (missing and legend and not low))
+    if missing and legend:
+        _explain_missing(ax, bar, never, low=low)
+    label_axes(ax, below[0], None if cluster is not None else below[0], labels=labels, caption=below[1])
+    return ax
+
+
+def _size(names: list[Any], of_items: bool, *, missing: bool) -> tuple[float, float]:
+    """Inches that a matrix of its own takes, with all around it."""
+    n, longest = len(names), max(width(as_text(name)) for name in names)
+    cell = float(np.clip(LARGEST / n, ROW - 0.01, 0.42 if of_items else 0.6)) if n <= MOST_NAMED else LARGEST / n
+    side, margin = max(cell * n, 1.6), SHEET_LETTER * min(longest, LONGEST) + 0.3
+    return side + margin + (1.35 if missing else 1.1), side + margin + 0.5
+
+
+def _explain_missing(ax: Axes, bar: Axes | None, never: dict[str, Any], *, low: bool) -> None:
+    """Say what the colour of pairs means that nobody saw together.
+
+    Below the colour bar or in its place; if the axes are low, in the corner below the names of rows.
+    """
+    where = bar if bar is not None and not low else ax
+    corner = ("upper left", (1.01, 1.0)) if bar is None else ("upper right", (0.0, -0.02))
+    if bar is None:
+        make_room(ax, right=1.2)
+    loc, anchor = ("upper left", (-0.15, -0.06)) if where is bar else corner
+    where.legend(
+        handles=[Patch(**never, linewidth=0, label="never shown\ntogether")],
+        loc=cast(Any, loc),
+        bbox_to_anchor=anchor,
+        frameon=False,
+        fontsize=small(),
+        labelcolor=Look.of(ax.figure).ink,
+        handlelength=1.2,
+        handleheight=1.2,
+        handletextpad=0.4,
+        borderpad=0,
+    )
+
+
+def _frames(ax: Axes, cluster: Int[np.ndarray, " rows"], answer: Answer, *, labels: bool) -> None:
+    """Frame around the items of each cluster, with its name above where there is room."""
+    look = Look.of(ax.figure)
+    starts = np.flatnonzero(np.diff(cluster, prepend=-1))
+    sizes = np.diff(np.append(starts, len(cluster)))
+    for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
+        corner = (start - 0.5, start - 0.5)
+        ax.add_patch(Rectangle(corner, size, size, fill=False, ec=look.ink, lw=1.2, clip_on=False, zorder=4))
+    if not labels:
+        return
+    make_room(ax, top=2 * LINE * small() / 72)
+    above = ax.secondary_xaxis("top")
+    names = [answer.names[code] for code in cluster[starts]]
+    texts = fitting_names(names, 0.5 * inches(ax)[0] / max(len(names), 1) + 0.2, LONGEST)
+    set_names(above.xaxis, ax, starts + (sizes - 1) / 2, texts, 72 * (reach(texts) + 0.04))
+    above.set_xlabel(answer.noun, fontsize=small(), color=look.ink)
+    above.tick_params(colors=look.ink, pad=2)
+    above.spines[:].set_visible(False)
+
+
+def ordered_items(evidence: Evidence, most: int) -> Int[np.ndarray, " shown"]:
+    """Places of at most so many items in the order in which a matrix of them is drawn."""
+    places = some_of(evidence.places, most)
+    return places[_order(evidence.dissimilarities(places), evidence.codes[places])]
+
+
+def _order(distance: Float[np.ndarray, "items items"], cluster: Int[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:
+    """Order by cluster, and within one as the leaves of the tree of its items."""
+    order = []
+    for number in np.unique(cluster):
+        mine = np.flatnonzero(cluster == number)
+        if len(mine) > 2:
+            tree = hierarchy.linkage(squareform(distance[np.ix_(mine, mine)], checks=False), "average")
+            mine = mine[hierarchy.leaves_list(tree)]
+        order.append(mine)
+    return np.concatenate(order)
+
+
+def plot_dendrogram(
+    model: Any,
+    groupings: Any = None,
+    *,
+    max_items: int = 80,
+    method: Any = "average",
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
+) -> Axes:
+    """Draw the hierarchy of the items by how often they were put together, or that of the clusters.
+
+    The hierarchy is made of what was said alone, and the marks at its leaves are the clusters of the model, so that the
+    two may disagree. A branch has the colour of a cluster if it holds items of that cluster alone; branches of several
+    clusters are grey. A line below the plot counts the items that lie outside the largest branch of their cluster.
+
+    Parameters
+    ----------
+    model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
+        A model whose clusters colour the branches, or what was said alone.
+    groupings : Groupings, Labels, Pairs or array, optional
+        The annotations that were given to `fit`. SubsetFusion keeps them; other models do not.
+    max_items : int, default=80
+        Of more, the clusters are the leaves, and 1 - the share over all pairs of their items is their distance. Without
+        a model, so many are drawn, chosen at random. A line below the plot says so, and counts the items of which
+        nothing was said.
+    method : str, default="average"
+        As in `scipy.cluster.hierarchy.linkage`.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Branches that hold items of one cluster have its colour, others are grey.
+
+    Raises
+    ------
+    InputError
+        The model does not keep what was said and it is not given, it is of other items or annotators, or there are
+        fewer than two leaves.
+
+    Examples
+    --------
+    >>> from consilience import Groupings
+    >>> from consilience.consensus import CSPA
+    >>> from consilience.inspection import plot_dendrogram
+    >>> sorts = Groupings.from_lists([[["ant", "bee"], ["cow", "pig"]], [["ant", "bee"], ["cow"], ["pig"]]])
+    >>> ax = plot_dendrogram(CSPA(random_state=0).fit(sorts), sorts)
+    >>> len(ax.get_yticklabels())
+    4
+    """
+    evidence = Evidence.of(model, groupings, "plot_dendrogram")
+    answer, places = evidence.answer, evidence.places
+    of_items = len(places) <= max_items or answer is None
+    if of_items:
+        shown = some_of(places, max_items)
+        _require_leaves(len(shown), "items")
+        distance, names = evidence.dissimilarities(shown), list(evidence.items[shown])
+        cluster = None if answer is None else evidence.codes[shown]
+        n_not_shown = sampled(len(shown), len(places))
+    else:
+        answer = cast(Answer, answer)
+        _require_leaves(len(answer.names), answer.nouns)
+        distance = evidence.cluster_shares().distance
+        names = [f"{title} ({counted(int(size), 'item')})" for title, size in zip(answer.titles, answer.sizes)]
+        cluster, n_not_shown = np.arange(len(names)), ""
+    ax = axes_of(ax, (8.2, min(LEAF * len(names), TALLEST) + 0.9))
+    tree = hierarchy.linkage(squareform(distance, checks=False), method)
+    owner, apart = None if cluster is None else _owners(tree, cluster), ""
+    if of_items and answer is not None and owner is not None:
+        if legend:
+            cluster_legend(ax, answer, mixed=f"several {answer.nouns}" if (owner < 0).any() else "")
+        n_apart = _n_apart(tree, owner)
+        if n_apart and labels:
+            apart = f"{counted(n_apart, 'item')} outside the branch of their {answer.noun}"
+    _draw_tree(ax, tree, names, owner, labels=labels)
+    caption = "\n".join(filter(None, [apart, n_not_shown, evidence.left_out]))
+    label_axes(ax, "1 − share of presentations together", None, labels=labels, caption=caption)
+    return ax
+
+
+def _require_leaves(n_leaves: int, what: str) -> None:
+    if n_leaves < 2:
+        raise InputError(f"A dendrogram needs at least 2 {what}. Got {n_leaves}.")
+
+
+def _owners(tree: np.ndarray, cluster: Int[np.ndarray, " leaves"]) -> Int[np.ndarray, " nodes"]:
+    """Cluster of all leaves below each node of a tree, -1 if of several."""
+    owner = np.append(cluster, np.full(len(tree), -1))
+    for node, (left, right) in enumerate(tree[:, :2].astype(int), start=len(cluster)):
+        owner[node] = owner[left] if owner[left] == owner[right] else -1
+    return owner
+
+
+def _n_apart(tree: np.ndarray, owner: Int[np.ndarray, " nodes"]) -> int:
+    """Leaves outside the largest branch of their cluster alone."""
+    leaf_owner = owner[: len(tree) + 1]
+    sizes = np.append(np.ones(len(leaf_owner)), tree[:, 3]).astype(int)
+    largest = np.zeros(leaf_owner.max() + 1, dtype=int)
+    np.maximum.at(largest, owner[owner >= 0], sizes[owner >= 0])
+    return int(len(leaf_owner) - largest.sum())
+
+
+def _draw_tree(
+    ax: Axes, tree: np.ndarray, names: list[Any], owner: Int[np.ndarray, " nodes"] | None, *, labels: bool
+) -> None:
+    """Draw branches from right to left, leaves named at the left, marked by their cluster if there are any."""
+    n, look = len(names), Look.of(ax)
+    owners = [-1] * (2 * n - 1) if owner is None else owner.tolist()
+    drawn = hierarchy.dendrogram(
+        tree,
+        no_plot=True,
+        distance_sort=True,
+        link_color_func=lambda node: look.colour(owners[node]) if owners[node] >= 0 else look.faint,
+    )
+    apart = inches(ax)[1] * 72 / n  # points from leaf to leaf
+    for across, along, ink in zip(drawn["icoord"], drawn["dcoord"], drawn["color_list"], strict=True):
+        ax.plot(along, across, color=ink, lw=float(np.clip(0.3 * apart, 0.3, 1.4)), solid_joinstyle="miter", zorder=2)
+    places = 5 + 10 * np.arange(n)
+    leaves = cast("list[int]", drawn["leaves"])
+    size = float(np.clip(0.6 * apart, 1.5, 5.5))
+    for place, leaf in zip([] if owner is None else places.tolist(), leaves, strict=False):
+        k = owners[leaf]
+        style: dict[str, Any] = {"marker": marker(k), "ms": size * marker_scale(k), "mfc": look.colour(k), "mew": 0.4}
+        ax.plot([0], [place], ls="", **style, mec=look.paper, clip_on=False, zorder=3)
+    ax.set_ylim(10 * n, 0)
+    ax.set_xlim(0, max(float(tree[:, 2].max()), 1e-9) * 1.03)
+    texts = fitting_names([names[leaf] for leaf in leaves], ROOM * inches(ax)[0], 40) if labels else [""] * n
+    make_room(ax, left=reach(texts) - 0.3)
+    name_rows(ax, places, texts)
+    tidy(ax)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", pad=6)

@@ -1,0 +1,216 @@
+"""Plots of a fusion of groupings: the map of its items, how many clusters, how stable they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from consilience.errors import InputError
+from consilience.inspection.names import counted
+from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
+from consilience.inspection.plots.evidence import Evidence
+from consilience.inspection.plots.fitting import label_axes
+from consilience.inspection.plots.placing import name_points
+from consilience.inspection.plots.projection import that_has
+from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items, sampled, some_of
+from consilience.inspection.plots.style import Look, Place, axes_of, tidy
+
+__all__ = ["plot_item_map", "plot_silhouette_curve", "plot_stability"]
+
+STABILITY = ["n_groupings", "stability"]
+
+
+def plot_item_map(
+    model: Any,
+    groupings: Any = None,
+    *,
+    max_items: int = 1500,
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
+) -> Axes:
+    """Draw the items in the plane, close where they were put together, a colour and a shape for each cluster.
+
+    Where at least half of the pairs of items were presented, the plane is the classical scaling of 1 - the share of
+    presentations in which a pair was put together; the axes tell each dimension's share of the variance. Where fewer
+    were, it is spanned by the principal components of coordinates of the items that chains of groupings give. Up to 60
+    items bear their names, at the end of a line where there is no room beside them.
+
+    Parameters
+    ----------
+    model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
+        A model whose clusters colour the items, or what was said alone.
+    groupings : Groupings, Labels, Pairs or array, optional
+        The annotations that were given to `fit`. SubsetFusion keeps them; other models do not.
+    max_items : int, default=1500
+        Of more, so many are drawn, chosen at random; a line below the plot then says so. Items of which nothing was
+        said are left out and counted there.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        The model does not keep what was said and it is not given, or it is of other items or annotators.
+
+    References
+    ----------
+    Torgerson (1952). Multidimensional scaling: I. Theory and method. Psychometrika 17.
+
+    Examples
+    --------
+    >>> from consilience import Groupings
+    >>> from consilience.consensus import CSPA
+    >>> from consilience.inspection import plot_item_map
+    >>> sorts = Groupings.from_lists([[["ant", "bee"], ["cow", "pig"]], [["ant", "bee"], ["cow"], ["pig"]]])
+    >>> ax = plot_item_map(CSPA(random_state=0).fit(sorts), sorts)
+    >>> [len(line.get_xdata()) for line in ax.lines]
+    [2, 2]
+    """
+    evidence = Evidence.of(model, groupings, "plot_item_map")
+    answer = evidence.answer
+    shown = some_of(evidence.places, max_items)
+    view = evidence.map(shown)
+    ax = axes_of(ax, (8.2, 6.2))
+    points = np.zeros((len(evidence.items), 2))
+    points[shown] = view.points
+    if answer is None:
+        look = Look.of(ax)
+        ax.plot(*view.points.T, ls="", marker="o", ms=6, mfc=look.colour(0), mec=look.paper, mew=0.4, zorder=3)
+    else:
+        draw_items(ax, points, shown, answer, np.ones(len(points), dtype=bool), legend=legend)
+    caption = "\n".join(filter(None, [sampled(len(shown), len(evidence.places)), evidence.left_out]))
+    spaced_ticks(ax)
+    label_axes(ax, *view.axes, labels=labels, caption=caption)
+    ax.margins(0.12, 0.08)
+    ax.set_aspect("equal", adjustable="datalim")
+    tidy(ax)
+    if labels and len(shown) <= NAMED_ITEMS:
+        name_points(ax, view.points, evidence.items[shown], leaders=True)
+    return ax
+
+
+def plot_silhouette_curve(model: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:
+    """Draw the silhouette of the clusters for each number of them that was considered, the one in use in a ring.
+
+    Parameters
+    ----------
+    model : fitted SubsetFusion, or a Pipeline that ends in one
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        The model has no such curve.
+
+    References
+    ----------
+    Rousseeuw (1987). Silhouettes. Journal of Computational and Applied Mathematics 20.
+
+    Examples
+    --------
+    >>> from consilience import Groupings
+    >>> from consilience.consensus import SubsetFusion
+    >>> from consilience.inspection import plot_silhouette_curve
+    >>> sorts = [[["ant", "bee"], ["cow", "pig"]], [["ant", "bee"], ["cow"], ["pig"]], [["ant", "cow"], ["bee", "pig"]]]
+    >>> ax = plot_silhouette_curve(SubsetFusion(random_state=0).fit(Groupings.from_lists(sorts)))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('number of clusters', 'silhouette')
+    """
+    estimator = that_has(model, "n_clusters_curve_", "has no silhouettes of numbers of clusters to draw")
+    curve = estimator.n_clusters_curve_["silhouette"]
+    number = int(estimator.n_clusters_)
+    reached = float(curve.get(number, estimator.silhouette_))
+    ax = axes_of(ax, (5.0, 3.2))
+    draw_curve(ax, curve.index, curve.to_numpy(), marker="o", ms=4, label="considered")
+    how = "found" if isinstance(estimator.n_clusters, str) else "in use"
+    ax.plot([number], [reached], **Look.of(ax).ring(), label=f"{how}: {counted(number, 'cluster')}")
+    whole_numbers(ax.xaxis)
+    ax.margins(0.1, 0.25)
+    finish_curve(ax, "number of clusters", "silhouette", labels=labels, legend=legend)
+    return ax
+
+
+def plot_stability(stability: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:
+    """Draw how far the clusters of a growing number of groupings agree with those of all, or of the round before.
+
+    Parameters
+    ----------
+    stability : DataFrame with columns n_groupings and stability
+        Such as ``stability_`` of `consilience.active.ActiveSession`. Rows without a stability are left out; where a
+        number of groupings is there several times, as of several orders, their mean is joined by the line.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+    labels : bool, default=True
+        Whether names and the labels of the axes are written.
+    legend : bool, default=True
+        Whether there is a legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        There are no such columns, a cell is no number, or nothing is left to draw.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from consilience.inspection import plot_stability
+    >>> ax = plot_stability(pd.DataFrame({"n_groupings": [10, 20, 40], "stability": [0.61, 0.88, 1.0]}))
+    >>> ax.lines[0].get_ydata().tolist()
+    [0.61, 0.88, 1.0]
+    """
+    rows = stability_rows(stability)
+    mean = rows.groupby("n_groupings")["stability"].mean()
+    ax = axes_of(ax, (5.0, 3.2))
+    draw_curve(ax, mean.index, mean.to_numpy(), marker="o", ms=4, label="mean", zorder=3)
+    several = len(rows) > len(mean)
+    if several:
+        each: dict[str, Any] = {"ls": "", "marker": ".", "ms": 4, "color": Look.of(ax).faint, "zorder": 2}
+        ax.plot(rows["n_groupings"], rows["stability"], **each, label="each")
+    ax.set_ylim(min(0.0, float(rows["stability"].min())), 1.03)
+    whole_numbers(ax.xaxis)
+    finish_curve(ax, "groupings", "agreement of the clusters (NMI)", labels=labels, legend=legend and several)
+    return ax
+
+
+def stability_rows(stability: Any) -> pd.DataFrame:
+    """Return the rows of a curve of stability that can be drawn; see `plot_stability`."""
+    found = list(stability.columns) if isinstance(stability, pd.DataFrame) else type(stability).__name__
+    if not isinstance(stability, pd.DataFrame) or not set(STABILITY) <= set(found):
+        raise InputError(f"A stability curve is a DataFrame with the columns n_groupings and stability. Got {found}.")
+    rows = stability[STABILITY].apply(pd.to_numeric, errors="coerce")
+    wrong = rows.isna() & stability[STABILITY].notna()
+    if wrong.to_numpy().any():
+        row, column = np.argwhere(wrong.to_numpy())[0]
+        cell = stability[STABILITY].iloc[row, column]
+        raise InputError(f"{STABILITY[column]!r} of the stability curve is {cell!r} in row {row}. Expected a number.")
+    rows = rows.dropna()
+    if rows.empty:
+        raise InputError(
+            "The stability curve has no row with both n_groupings and stability, so there is none to draw."
+        )
+    return rows

@@ -1,0 +1,133 @@
+"""What heat maps share: shaded cells, their names and numbers, lines between them, the colour bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+from consilience.inspection.plots.fitting import (
+    LONGEST,
+    ROOM,
+    CellNumbers,
+    fitting_names,
+    inches,
+    make_room,
+    name_columns,
+    name_rows,
+    reach,
+    room,
+    upright,
+    wrapped,
+)
+from consilience.inspection.plots.style import Look, on, small
+
+ROW, COLUMN = 0.17, 0.3  # inches
+BAR = 2.3  # inches of a colour bar, enough for its label
+BESIDE = (0.12, 0.14)  # inches from the axes to their colour bar, and of its breadth
+MOST_NAMED = 60  # rows that have their names beside the heat map in a report
+MOST_NUMBERED = 12  # rows up to which the cells bear numbers
+SHEET_LETTER = 0.07  # inches that a letter takes on a sheet of a size of its own
+LOW = 2.2  # inches of a matrix below whose columns names do not stand upright
+
+
+def draw_cells(
+    ax: Axes, values: np.ndarray, write: Callable[[float], str] | None = None, *, most: float = 1.0
+) -> AxesImage:
+    """Shade a cell for each value, from 0 to `most`; few cells bear their values if it is said how to write them."""
+    heat = Look.of(ax).heat()
+    image = ax.imshow(values, cmap=heat, vmin=0, vmax=most, aspect="auto", interpolation="none")
+    if write is not None and max(values.shape) <= MOST_NUMBERED:
+        write_numbers(ax, image, values, write)
+    return image
+
+
+def draw_square(
+    ax: Axes, values: np.ndarray, names: Sequence[Any], unknown: dict[str, Any], *, labels: bool
+) -> AxesImage:
+    """Shade a matrix whose rows and columns are the same, with names beside and below it.
+
+    unknown : look of cells without a value
+    """
+    image = draw_cells(ax, values, two_digits)
+    ax.patch.set(**unknown)
+    name_both(ax, names, labels=labels)
+    inner = np.arange(1, len(names)) - 0.5 if len(names) <= MOST_NAMED else np.empty(0)
+    rule(ax, inner, inner, width=0.6)
+    return image
+
+
+def name_both(ax: Axes, names: Sequence[Any], *, labels: bool) -> None:
+    """Name the rows of a square matrix, and its columns upright or not; nothing if that is not wanted.
+
+    Columns without room have no names: they are those of the rows.
+    """
+    if not labels:
+        ax.set_xticks([])
+        ax.set_yticks([])
+        return
+    wide, tall = inches(ax)
+    texts = fitting_names(names, ROOM * min(wide, tall), LONGEST)
+    turned = upright(ax, texts)
+    make_room(ax, left=reach(texts) - 0.4, bottom=reach(texts) - 0.15 if turned else 0.0)
+    name_rows(ax, np.arange(len(texts)), texts)
+    if turned and tall < LOW:
+        ax.set_xticks([])
+    else:
+        name_columns(ax, np.arange(len(texts)), texts)
+
+
+def colour_bar(image: ScalarMappable, ax: Axes, label: str, *, extend: Any = "neither", below: float = 0.0) -> Axes:
+    """Colour bar beside the axes, at their upper end; leave so many inches free below.
+
+    To be drawn when names are below the axes.
+    """
+    look, figure = Look.of(ax.figure), cast(Figure, ax.get_figure(root=True))
+    make_room(ax, right=BESIDE[0] + BESIDE[1] + 0.65)
+    tall = room(ax)[1]
+    share = min(1.0, BAR / tall, max((tall - below) / tall, 0.3))
+    right = figure.dpi_scale_trans + ScaledTranslation(1, 0, cast(Any, ax.transAxes))
+    bar = ax.inset_axes(
+        (BESIDE[0], 1 - share, BESIDE[1], share), transform=blended_transform_factory(right, ax.transAxes)
+    )
+    drawn = figure.colorbar(image, cax=bar, extend=extend)
+    drawn.set_label(wrapped(label, 0.85 * share * tall, small()), fontsize=small(), color=look.ink)
+    bar.tick_params(labelsize=small(), colors=look.ink)
+    drawn.outline.set_visible(False)
+    return bar
+
+
+def rule(ax: Axes, across: np.ndarray, down: np.ndarray, *, width: float = 2.2) -> None:
+    """Lines in the colour of the paper between columns and between rows, at these places."""
+    paper = Look.of(ax.figure).paper
+    for place in across:
+        ax.axvline(place, color=paper, lw=0.6)
+    for place in down:
+        ax.axhline(place, color=paper, lw=width)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+
+
+def write_numbers(ax: Axes, image: Any, values: np.ndarray, write: Callable[[float], str]) -> None:
+    """Write the value of each cell into it, in ink that stands out, if cells have room for it."""
+    style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 0.875 * small()}
+    numbers = [
+        ax.text(column, row, write(value), color=on(image.to_rgba(value)[:3]), **style)
+        for (row, column), value in np.ndenumerate(values)
+        if np.isfinite(value)
+    ]
+    if numbers:
+        CellNumbers(ax, numbers)
+
+
+def two_digits(value: float) -> str:
+    """Such as .25, −.08, 0 and 1."""
+    if value in (0, 1) or abs(value) < 0.005:
+        return str(round(value))
+    return f"{value:.2f}".replace("-", "\u2212").replace("0.", ".", 1)

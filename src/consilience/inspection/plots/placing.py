@@ -1,0 +1,131 @@
+"""Names beside points, where there is room: found anew whenever the figure is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+
+from consilience.inspection.names import plot_texts
+from consilience.inspection.plots.fitting import AtDraw, text_size
+from consilience.inspection.plots.style import Look, small
+
+LONGEST = 24  # letters of a name
+AWAY = 7  # points from an item to its name
+RADII = (14, 22, 32, 44, 58)  # the same, if it stands further off
+ANGLES = np.pi * np.array([0, 1, 1 / 6, 5 / 6, -1 / 6, -5 / 6, 1 / 3, 2 / 3, -1 / 3, -2 / 3, 1 / 2, -1 / 2])
+SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1)], dtype=float)
+
+
+def name_points(
+    ax: Axes, points: np.ndarray, names: Any, *, rules: Sequence[float] = (), leaders: bool = False
+) -> None:
+    """Write each name beside its point, on the first side where it covers no point and no name before it.
+
+    Nor does it cover the legend, or the horizontal lines at the heights `rules`. With `leaders`, names without room
+    stand further off, at the end of a thin line, as far as there is room. Names without room are not visible.
+    """
+    look = Look.of(ax)
+    line = {"arrowstyle": "-", "lw": 0.5, "color": look.faint, "shrinkA": 0, "shrinkB": 2}
+    style: dict[str, Any] = {"fontsize": small(), "color": look.ink, "ha": "left", "va": "bottom", "zorder": 2.5}
+    style |= {"arrowprops": line} if leaders else {}
+    texts = [
+        ax.annotate(name, (x, y), (AWAY, 0), textcoords="offset points", visible=False, **style)
+        for (x, y), name in zip(points, plot_texts(list(names), LONGEST), strict=True)
+    ]
+    for text in texts:
+        text.set_in_layout(False)
+    ax.add_artist(PointNames(texts, points, rules))
+
+
+def n_named(ax: Axes) -> int:
+    """How many points bear their names."""
+    cast(Figure, ax.get_figure(root=True)).draw_without_rendering()
+    return sum(text.get_visible() for text in ax.texts)
+
+
+class PointNames(AtDraw):
+    """Names of points; see `name_points`."""
+
+    def __init__(self, texts: Sequence[Annotation], points: np.ndarray, rules: Sequence[float]) -> None:
+        super().__init__()
+        self.texts, self.points, self.rules = list(texts), np.asarray(points, dtype=float), list(rules)
+
+    def fit(self, renderer: Any) -> None:
+        """Give every name a place, or hide it."""
+        ax = cast(Axes, self.axes)
+        scale = 72 / cast(Figure, ax.get_figure(root=True)).dpi
+        places = ax.transData.transform(self.points) * scale
+        frame = np.array(ax.get_window_extent().extents) * scale
+        taken = np.vstack([np.hstack([places - 5, places + 5]), *self._others(ax, renderer, frame, scale)])
+        sizes = [np.array(text_size(t.get_text(), t.get_fontproperties(), renderer)) * scale for t in self.texts]
+        left = []
+        for number, (place, size) in enumerate(zip(places, sizes, strict=True)):
+            free = np.delete(taken, number, axis=0)
+            boxes = (_box(place, AWAY * side, size) for side in SIDES)
+            found = next((box for box in boxes if _is_free(box, frame, free)), None)
+            _put(self.texts[number], place, found, led=False)
+            if found is None:
+                left.append(number)
+            else:
+                taken = np.vstack([taken, found])
+        for number in left if self.texts and self.texts[0].arrow_patch is not None else []:
+            found = _further_off(places[number], sizes[number], frame, taken)
+            _put(self.texts[number], places[number], found, led=True)
+            taken = taken if found is None else np.vstack([taken, found, _line_to(found, places[number])])
+
+    def _others(self, ax: Axes, renderer: Any, frame: np.ndarray, scale: float) -> list[np.ndarray]:
+        """Boxes of what else must not be covered."""
+        heights = [ax.transData.transform((self.points[0, 0], rule))[1] * scale for rule in self.rules]
+        boxes = [np.array([frame[0], height - 1, frame[2], height + 1]) for height in heights]
+        legend = ax.get_legend()
+        if legend is not None:
+            boxes.append(np.array(legend.get_window_extent(renderer).extents) * scale)
+        return boxes
+
+
+def _put(text: Annotation, place: np.ndarray, box: np.ndarray | None, *, led: bool) -> None:
+    """Write a name into a box, or hide it if there is none."""
+    text.set_visible(box is not None)
+    if box is not None:
+        text.set_position(tuple(box[:2] - place))
+    if text.arrow_patch is not None:
+        text.arrow_patch.set_visible(led)
+
+
+def _box(place: np.ndarray, offset: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Box (left, bottom, right, top) of a text that begins at an offset from a place, on the far side of it."""
+    low = place + offset - size * (1 - offset / max(np.abs(offset).max(), 1e-9)) / 2
+    return np.concatenate([low, low + size])
+
+
+def _further_off(place: np.ndarray, size: np.ndarray, frame: np.ndarray, taken: np.ndarray) -> np.ndarray | None:
+    """Nearest free box to which a line leads that crosses nothing further off; None if there is none."""
+    others = taken[((place < taken[:, :2]) | (place > taken[:, 2:])).any(1)]
+    for radius in RADII:
+        for angle in ANGLES:
+            direction = np.array([np.cos(angle), np.sin(angle)])
+            box = _box(place, radius * direction, size)
+            line = place + np.linspace(0, radius, 12)[:, None] * direction
+            within = (line[:, None] > others[:, :2]) & (line[:, None] < others[:, 2:])
+            if _is_free(box, frame, taken) and not within.all(2).any():
+                return box
+    return None
+
+
+def _line_to(box: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Small boxes along the line from a point to its name, all but those beside the point."""
+    nearest = np.clip(place, box[:2], box[2:])
+    along = place + np.linspace(0.4, 1, 5)[:, None] * (nearest - place)
+    return np.hstack([along - 1, along + 1])
+
+
+def _is_free(box: np.ndarray, frame: np.ndarray, taken: np.ndarray) -> bool:
+    """Whether a box (left, bottom, right, top) lies within the frame and covers nothing taken."""
+    inside = (box[:2] >= frame[:2]).all() and (box[2:] <= frame[2:]).all()
+    apart = (taken[:, :2] >= box[2:]) | (taken[:, 2:] <= box[:2])
+    return bool(inside and apart.any(1).all())

@@ -1,0 +1,49 @@
+"""What a report says of a deep model: where its items lie in the latent space, and how training went."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from matplotlib.figure import Figure as MatplotlibFigure
+
+from consilience.errors import InputError
+from consilience.inspection.names import counted
+from consilience.inspection.plots.deep import plot_latent, plot_training
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.tables import number
+
+
+def latent_figure(subject: Subject) -> Figure | None:
+    """The items in the latent space; None where the model has none, or there are no features to place them by."""
+    if subject.features is None or not subject.can.has_latent_space:
+        return None
+    try:
+        ax = plot_latent(subject.model, subject.features, subject.annotations, ax=Sheet())
+    except InputError:  # features that the report can list but the model cannot read
+        return None
+    n_latent = subject.estimator.means_.shape[1]
+    how = "The items in the latent space, which the model learned"
+    if n_latent > 2:
+        how += f", by the two directions in which its {n_latent} dimensions vary most"
+    hollow = "; hollow where there are no annotations" if (subject.items["n_annotators"] == 0).any() else ""
+    reach = "lines" if n_latent == 1 else "ellipses"
+    caption = f"{how}. A colour and a shape for each cluster{hollow}; {reach} reach two standard deviations."
+    return Figure.of("plane", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption)
+
+
+def training_section(subject: Subject) -> Section:
+    """The loss and the clusters left after each epoch."""
+    estimator = subject.estimator
+    losses, left = estimator.losses_, estimator.clusters_left_
+    caption = (
+        "What training lowers, and the clusters that own items, after each epoch. A loss that still falls steadily at "
+        "the end asks for more epochs (n_epochs); it is a mean over random batches and never quite smooth."
+    )
+    ends = f"{number(losses[0], 1)} to {number(losses[-1], 1)}"
+    shown = f"Line plots: the loss from {ends} nats an item; {counted(int(left[-1]), 'cluster')}."
+    n_restarts = len(subject.can.restart_bounds)
+    sentences = [f"Training took {counted(len(losses), 'epoch')}."]
+    sentences += [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
+    sheet = cast(MatplotlibFigure, plot_training(subject.model, ax=Sheet())[0].figure)
+    return Section("fit", "How the fit went", sentences, [Figure.of("training", sheet, shown, caption)])

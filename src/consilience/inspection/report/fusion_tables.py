@@ -1,0 +1,125 @@
+"""Tables of a report on a fusion of groupings: who sorts like the rest, and what people call the clusters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations import Groupings
+from consilience.consensus.groupings.subset_fusion import agreement_with
+from consilience.inference.memberships import Memberships
+from consilience.inspection.answer import Answer
+from consilience.inspection.names import name_text
+from consilience.inspection.report.annotators import mean_with_others, remarks
+from consilience.inspection.report.answer_tables import cluster_cell
+from consilience.inspection.report.group_names import AT_LEAST
+from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row
+
+NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
+FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked
+HALF = 8  # groupings shown at each end
+FAR_BELOW = 1.5  # interquartile ranges below the lower quartile: Tukey's fence
+
+
+def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFrame) -> pd.DataFrame:
+    """Figures of every annotator, those of most weight first.
+
+    The columns of ``annotators_``, the agreement NaN where two items were sorted at a time; `with_others`, the mean
+    adjusted Rand index with the other annotators; and `remark`.
+    """
+    frame = estimator.annotators_.copy()
+    place = groupings.annotators.get_indexer(frame.index)
+    # of two items, together or apart, as many pairs are in common as by chance whatever the annotator says
+    frame["agreement"] = frame["agreement"].where(frame["n_items"] > 2 * frame["n_groupings"])
+    frame["with_others"] = mean_with_others(agreement)[place]
+    each = frame["weight"] if estimator.refined_ else frame["weight"] / frame["n_groupings"].clip(lower=1)
+    low, high = np.quantile(each, [0.25, 0.75])
+    frame["remark"] = remarks(
+        (frame["n_items"] == 0, "no items"),
+        (frame["n_groups"] == frame["n_groupings"], "one group only"),
+        (frame["n_groups"] == frame["n_items"], "every item alone"),
+        (frame["agreement"] <= 0, "no better than chance"),
+        (each < low - FAR_BELOW * (high - low), "outlier: far less weight than most"),
+    )
+    return frame
+
+
+def grouping_frame(estimator: Any) -> pd.DataFrame:
+    """Agreement of every grouping with the clusters, most of all first; unknown ones last."""
+    groupings = estimator.groupings_
+    memberships = Memberships.of(groupings)
+    n = memberships.n_groupings
+    each = replace(memberships, annotator_of_grouping=np.arange(n), n_annotators=n)
+    frame = pd.DataFrame(
+        {
+            "annotator": groupings.annotators.take(groupings.annotator_of_grouping),
+            "grouping": pd.Index(groupings.grouping_names, dtype=object),
+            "n_items": memberships.grouping_sizes,
+            "n_groups": np.bincount(memberships.grouping_of_group, memberships.group_sizes > 0, n).astype(int),
+            "agreement": agreement_with(each, estimator.labels_),
+        }
+    )
+    return frame.sort_values("agreement", ascending=False, kind="stable", na_position="last", ignore_index=True)
+
+
+def groupings_table(frame: pd.DataFrame) -> Table | None:
+    """Groupings that agree most and least with the clusters, where annotators gave several."""
+    ranked = frame[frame["agreement"].notna() & (frame["n_items"] >= FEWEST_ITEMS)].reset_index(drop=True)
+    if ranked.empty or len(frame) == frame["annotator"].nunique():
+        return None
+    gap = None
+    if len(ranked) > 2 * HALF:
+        gap = (HALF, f"{len(ranked) - 2 * HALF:,} more groupings between these")
+        ranked = pd.concat([ranked.head(HALF), ranked.tail(HALF)])
+    rows = []
+    for annotator, grouping, n_items, n_groups, agreement in ranked.itertuples(index=False, name=None):
+        cells = [name_cell(annotator), name_cell(grouping), f"{n_items:,}", f"{n_groups:,}", number(agreement)]
+        rows.append(row(*cells))
+    return Table(
+        "groupings",
+        "The groupings, those that agree least with the clusters last",
+        [Column("Annotator", "text"), Column("Grouping", "text"), *map(Column, ("Items", "Groups", "Agreement"))],
+        rows,
+        reading=(
+            f"Adjusted Rand index with the clusters, of the groupings of at least {FEWEST_ITEMS} items; of few items "
+            "it says little."
+        ),
+        gap=gap,
+        download=download("groupings.csv", frame.round(4)),
+    )
+
+
+def names_table(names: pd.DataFrame, answer: Answer) -> Table | None:
+    """What people call each cluster; None unless two of them use one name."""
+    if not (names["n_annotators"] >= AT_LEAST).any():
+        return None
+    rows = []
+    for cluster in range(len(answer.index)):
+        mine = names[names["cluster"] == cluster]
+        common = mine[mine["n_annotators"] >= AT_LEAST].head(NAMES)
+        if common.empty:
+            common = mine[mine["n_annotators"] == 1].head(SINGLE_NAMES)
+        any_item = mine.sort_values("n_for_any", ascending=False, kind="stable").head(NAMES_FOR_ANY)
+        cells = [_counted(common, "n_annotators"), _counted(any_item, "n_for_any")]
+        rows.append(row(cluster_cell(answer, cluster), *cells))
+    return Table(
+        "names",
+        "Names of groups, and how many annotators use them",
+        [Column("Cluster"), Column("Names of the cluster", "wide"), Column("Names given to any of its items", "wide")],
+        rows,
+        reading=(
+            "Before each name stands the number of annotators. They call a cluster by the name of a group if, of the "
+            "items that they sorted into the group or that belong to the cluster, at least half are in both. Small and "
+            "capital letters, accents and blanks make no difference; a name is spelled as most people spell it."
+        ),
+        download=download("names.csv", names),
+    )
+
+
+def _counted(names: pd.DataFrame, count: str) -> Cell:
+    """Cell with names and how many annotators use each."""
+    pairs = names[[count, "name"]].itertuples(index=False, name=None)
+    return Cell(pairs=tuple((f"{n:,}", name_text(name)) for n, name in pairs)) if len(names) else Cell("–")

@@ -1,0 +1,86 @@
+"""Tables of a report about annotators whom a model takes for judges of pairs, or weighs by a figure of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations import Pairs
+from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.names import counted
+from consilience.inspection.report.annotators import remarks
+from consilience.inspection.report.answer_tables import spread
+from consilience.inspection.report.tables import (
+    Column,
+    Table,
+    percent,
+    row,
+)
+
+RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
+NO_BETTER = "no better than guessing"
+NO_ANNOTATIONS = "no annotations"
+
+
+def given_table(pairs: Pairs, features: pd.DataFrame | None) -> Table:
+    """How many judgements were given, and how far they contradict each other."""
+    summary = pairs.summary()
+    each = np.bincount(pairs.annotator, minlength=pairs.n_annotators)
+    keys, pair = np.unique(pairs.item_a.astype(np.int64) * len(pairs) + pairs.item_b, return_inverse=True)
+    judged, same = np.bincount(pair, minlength=len(keys)), np.bincount(pair, pairs.same, len(keys))
+    several = judged > 1
+    differ = several & (same > 0) & (same < judged)
+    again = f"{several.sum():,}"
+    if several.any():
+        again += f"; on {percent(differ.sum() / several.sum())} of them judgements differ"
+    rows = [
+        ("Items", f"{summary.n_items:,}"),
+        ("Annotators", f"{summary.n_annotators:,}"),
+        ("Judgements of two items", f"{pairs.n_rows:,}"),
+        ("Share of them that put both together", percent(pairs.same.mean()) if pairs.n_rows else "–"),
+        ("Judgements of an annotator", spread(pd.Series(each))),
+        ("Pairs of items judged", f"{len(keys):,} of {len(pairs) * (len(pairs) - 1) // 2:,}"),
+        ("Pairs judged several times", again),
+        ("Annotators of an item", spread(summary.annotators_per_item)),
+        ("Items without annotations", f"{summary.n_unannotated_items:,}"),
+        ("Features of an item", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
+    ]
+    return Table("given", "The annotations", [Column("", "text"), Column("", "text")], [row(*pair) for pair in rows])
+
+
+def annotator_frame(estimator: Any) -> pd.DataFrame:
+    """Return ``annotators_`` with a remark on each, view by view, the weakest last."""
+    frame = estimator.annotators_.copy()
+    said = frame.reindex(columns=["n_pairs", "n_items", "n_labels"])
+    known = frame.reindex(columns=["sensitivity", "specificity", "agreement"])
+    frame["remark"] = remarks(
+        ((said == 0).any(axis=1), NO_ANNOTATIONS),
+        ((known["sensitivity"] + known["specificity"] <= 1) | (known["agreement"] <= 0), NO_BETTER),
+    )
+    by = next((name for name in RANKED_BY if name in frame), None)
+    if by is not None:
+        frame = frame.sort_values(by, ascending=False, kind="stable", na_position="last")
+    if Capabilities.of(estimator).has_views:
+        frame["holds"] = estimator.view_probabilities_.max(axis=1)
+        return frame.sort_values("view", kind="stable")
+    return frame.drop(columns="view", errors="ignore")
+
+
+def in_short(frame: pd.DataFrame) -> list[str]:
+    """How reliable the judgements are, in a sentence; none where the model does not say."""
+    if not {"n_pairs", "sensitivity", "specificity"} <= set(frame):
+        return []
+    rates = []
+    for name in ("sensitivity", "specificity"):
+        known = frame[frame[name].notna() & (frame["n_pairs"] > 0)]
+        if known.empty:
+            return []
+        rates.append(percent(float(np.average(known[name], weights=known["n_pairs"]))))
+    cluster = "cluster of their view" if "view" in frame else "cluster"
+    text = f"Annotators put together {rates[0]} of the pairs of one {cluster}, and tell apart {rates[1]} of the others"
+    odd = int((frame["remark"] == NO_BETTER).sum())
+    if odd:
+        text += f"; {counted(odd, 'annotator')} {'is' if odd == 1 else 'are'} {NO_BETTER}"
+    return [text + "."]

@@ -1,0 +1,97 @@
+"""What a report says of labels whose names annotators share: the classes, and who errs how."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from matplotlib.figure import Figure as MatplotlibFigure
+from scipy.special import entr
+
+from consilience.inspection.names import counted, listed, name_text
+from consilience.inspection.plots.annotators import plot_annotators
+from consilience.inspection.plots.heatmaps import plot_confusion
+from consilience.inspection.plots.placing import n_named
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report import answer_tables, label_tables
+from consilience.inspection.report.annotators import Ranking, of_labels
+from consilience.inspection.report.subject import Figure, Subject
+from consilience.inspection.report.tables import percent
+
+NAMED_CLASSES = 6  # up to so many, the findings give the size of each
+WEAKEST = 3
+READABLE = 860  # CSS pixels that many small matrices need
+
+
+def sizes_in_short(subject: Subject) -> str:
+    """How many items are of each class."""
+    answer, nowhere = subject.answer, int((subject.answer.codes < 0).sum())
+    none = f" {counted(nowhere, 'item has', 'items have')} no labels and no class." if nowhere else ""
+    if len(answer.names) > NAMED_CLASSES:
+        sizes, empty = answer.sizes, int((answer.sizes == 0).sum())
+        text = f"{counted(len(sizes), 'class', 'classes')} of {sizes.min():,} to {sizes.max():,} items."
+        text += f" {counted(empty, 'class is', 'classes are')} the likeliest of no item." if empty else ""
+        return text + none
+    each = [f"{title} ({size:,})" for title, size in zip(answer.titles, answer.sizes, strict=True)]
+    return f"Items by class: {listed(each)}.{none}"
+
+
+def certainty_in_short(subject: Subject) -> str:
+    """How many items are sure."""
+    sure = int((subject.items["probability"] >= answer_tables.SURE).sum())
+    share = f"{percent(sure / len(subject.items))} of the items ({sure:,} of {len(subject.items):,})"
+    text = f"{share} belong to their class with a {subject.answer.measure} of at least {answer_tables.SURE:g}."
+    ties = subject.can.n_ties
+    if ties:
+        text += f" Of {counted(ties, 'item')} several classes have as many votes, and the first of them was taken."
+    return text
+
+
+def annotators_in_short(subject: Subject) -> str:
+    """How many labels are right, and whose are least so."""
+    quality = subject.estimator.annotators_
+    quality = quality[quality["n_labels"] > 0].sort_values("accuracy", kind="stable")
+    if quality["accuracy"].isna().any():
+        return "The classes are not those that annotators name, so that no label is right or wrong."
+    right = np.average(quality["agreement"], weights=quality["n_labels"])
+    worst = [f"{name_text(name)} ({percent(share)})" for name, share in quality["accuracy"].head(WEAKEST).items()]
+    text = f"About {percent(right)} of the {counted(int(quality['n_labels'].sum()), 'label')} name the item's class"
+    return f"{text}; the least accurate annotators are {listed(worst)}." if len(quality) > WEAKEST else f"{text}."
+
+
+def ranking(subject: Subject) -> Ranking:
+    """How the table of annotators is written."""
+    return of_labels(float(entr(subject.estimator.responsibilities_.mean(0)).sum() / np.log(2)))
+
+
+def quality_figures(subject: Subject) -> list[Figure]:
+    """How good each annotator is, and what they take for what."""
+    return [_accuracy(subject), _confusion(subject)]
+
+
+def _accuracy(subject: Subject) -> Figure:
+    ax = plot_annotators(subject.model, ax=Sheet())
+    caption = (
+        f"Each annotator by {' '.join(ax.get_ylabel().split())} and {ax.get_xlabel()}"
+        f"{', the darker the more a label tells of the class' if ax.child_axes else ''}."
+    )
+    if ax.get_legend():
+        caption += " Who is below the dashed line is no better than always saying the most frequent class."
+    if n_named(ax):
+        caption += " The most unusual are named, where there is room."
+    return Figure.of("accuracy", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption)
+
+
+def _confusion(subject: Subject) -> Figure:
+    estimator = subject.estimator
+    panels = plot_confusion(subject.model, ax=Sheet())
+    sheet, n_drawn = cast(MatplotlibFigure, panels[0].figure), len(panels) - 1
+    caption = (
+        "What is said of items of each class: a row for each class, a column for each label, in percent of the row "
+        "where there are numbers. The first matrix is the mean of all annotators, each as often as they gave labels"
+    )
+    n_annotators = int((estimator.annotators_["n_labels"] > 0).sum())
+    whose = f"the {n_drawn} of {n_annotators} annotators with the most labels" if n_drawn < n_annotators else "all"
+    caption += f"; the others are those of {whose}, the most accurate first." if n_drawn else "."
+    shown = f"Heat maps of the confusion matrices of the crowd and of {counted(n_drawn, 'annotator')}."
+    return Figure.of("confusion", sheet, shown, caption, label_tables.confusion_file(estimator), readable=READABLE)

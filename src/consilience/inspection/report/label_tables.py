@@ -1,0 +1,140 @@
+"""Tables of a report about labels whose names annotators share: what was given, and how good each annotator is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import entr
+
+from consilience.annotations import Labels
+from consilience.inspection.names import counted, name_text
+from consilience.inspection.report.annotators import is_named, remarks
+from consilience.inspection.report.answer_tables import spread
+from consilience.inspection.report.tables import (
+    Column,
+    Download,
+    Table,
+    download,
+    names_cell,
+    percent,
+    row,
+)
+
+CLASSES = 30  # named in the table of what was given
+SAID = 3  # classes named of what was said of an item
+FEW = 10  # labels of which it means nothing if all are the same
+TELLING = 0.05  # share of the entropy of the classes from which on labels inform
+
+
+def given_table(labels: Labels, features: pd.DataFrame | None) -> Table:
+    """How much was said, in which classes."""
+    summary = labels.summary()
+    rows: list[tuple[str, Any]] = [
+        ("Items", f"{summary.n_items:,}"),
+        ("Annotators", f"{summary.n_annotators:,}"),
+        ("Labels", f"{summary.n_rows:,}"),
+        (counted(labels.n_classes, "class", "classes").capitalize(), names_cell(list(labels.classes), CLASSES)),
+        ("Coverage: share of items that an annotator labelled, on average", percent(summary.coverage)),
+        ("Labels of an annotator", spread(_counts(labels.annotator, labels.n_annotators))),
+        ("Labels of an item", spread(_counts(labels.item, labels.n_items))),
+        ("Items without labels", f"{summary.n_unannotated_items:,}"),
+    ]
+    if n_further := summary.n_rows - int(summary.annotators_per_item.sum()):
+        rows.append(("Further labels of an item by the same annotator, each counted", f"{n_further:,}"))
+    if features is not None:
+        rows.append(("Features of an item, which the model does not use", f"{features.shape[1]:,}"))
+    return Table(
+        "given",
+        "The labels",
+        [Column("", "text"), Column("", "wide")],
+        [row(*pair) for pair in rows],
+        reading="Classes can be trusted as far as annotators overlap: the more labels an item has, the better.",
+    )
+
+
+def _counts(codes: np.ndarray, n: int) -> pd.Series:
+    return pd.Series(np.bincount(codes, minlength=n))
+
+
+def said_of(labels: Labels, places: np.ndarray) -> pd.Series:
+    """What annotators said of some items, the most frequent first, by place of the item."""
+    said = {}
+    for place in places:
+        counts = np.bincount(labels.label[labels.item == place], minlength=labels.n_classes)
+        found = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        texts = [f"{name_text(labels.classes[label])} {counts[label]:,}" for label in found[:SAID]]
+        said[place] = ", ".join(texts) + (f", {len(found) - SAID} more" if len(found) > SAID else "") or "none"
+    return pd.Series(said, dtype=object)
+
+
+def annotator_frame(estimator: Any, labels: Labels) -> pd.DataFrame:
+    """Figures of every annotator, the most accurate first.
+
+    The columns of ``annotators_``; ``said``, ``instead_of`` and ``times``: the class most often said for another, and
+    the expected number of such labels; and ``remark``.
+    """
+    frame = estimator.annotators_.copy()
+    share = estimator.responsibilities_.mean(0)
+    guess, entropy = share.max(), entr(share).sum() / np.log(2)
+    lone = _always_the_same(labels).reindex(frame.index, fill_value=False)
+    frame["said"], frame["instead_of"], frame["times"] = None, None, np.nan
+    if is_named(frame):
+        found = _errors(estimator, labels).reindex(frame.index)
+        frame[found.columns] = found
+    chance = (len(share) - 1) * (labels.n_classes - 1) / (2 * np.log(2))  # bits, times labels: what noise seems to tell
+    little = TELLING * entropy
+    seldom_wrong = frame["accuracy"].isna() | (frame["accuracy"] > guess)
+    frame["remark"] = remarks(
+        (frame["n_labels"] == 0, "no labels here"),
+        (lone, "always the same label"),
+        (seldom_wrong & (frame["information"] < little), "tells almost nothing"),
+        (seldom_wrong, ""),
+        (frame["information"] >= little + chance / frame["n_labels"], "often wrong, yet tells something"),
+        (True, "no better than guessing"),
+    )
+    return frame.sort_values(["accuracy", "information"], ascending=False, kind="stable", na_position="last")
+
+
+def _errors(estimator: Any, labels: Labels) -> pd.DataFrame:
+    """Class that each annotator says most often for another, by the expected number of labels."""
+    names = estimator._cluster_names()
+    place = names.get_indexer(labels.classes)  # of the class that a label names
+    best = pd.DataFrame({"said": None, "instead_of": None, "times": 0.0}, index=labels.annotators, dtype=object)
+    cell = labels.annotator * labels.n_classes + labels.label
+    for true in range(len(names)):
+        weights = estimator.responsibilities_[labels.item, true]
+        counts = np.bincount(cell, weights, labels.n_annotators * labels.n_classes).reshape(-1, labels.n_classes)
+        counts[:, place == true] = 0
+        said = counts.argmax(1)
+        times = counts[np.arange(len(counts)), said]
+        worse = (times > best["times"].to_numpy(float)) & (times >= 0.5)
+        best.loc[worse, "said"] = labels.classes.take(said[worse]).to_numpy(object)
+        best.loc[worse, "instead_of"] = names[true]
+        best.loc[worse, "times"] = times[worse]
+    return best.astype({"times": float})
+
+
+def _always_the_same(labels: Labels) -> pd.Series:
+    """Annotators of more than a few labels, all of one class."""
+    counts = np.bincount(
+        labels.annotator * labels.n_classes + labels.label, minlength=labels.n_annotators * labels.n_classes
+    ).reshape(-1, labels.n_classes)
+    return pd.Series((counts.max(1) == counts.sum(1)) & (counts.sum(1) >= FEW), index=labels.annotators)
+
+
+def confusion_file(estimator: Any) -> Download:
+    """Every confusion matrix, a row for each annotator and class."""
+    return download("confusion.csv", keyed(estimator.confusion_matrices_.round(4)))
+
+
+def keyed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with its index in the first columns, whose names get a "_" where a label is called so."""
+    keys = []
+    for level in map(str, table.index.names):
+        name = level
+        while name in table.columns:
+            name += "_"
+        keys.append(pd.Series(table.index.get_level_values(level), name=name))
+    return pd.concat([*keys, table.reset_index(drop=True)], axis=1)

@@ -1,0 +1,172 @@
+"""Tables of a report on a model that maps groups to clusters: what the annotators' groups stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from consilience.annotations import Groupings
+from consilience.inspection.names import counted, name_text
+from consilience.inspection.report.annotators import mean_with_others, remarks
+from consilience.inspection.report.svg import swatch
+from consilience.inspection.report.tables import (
+    Cell,
+    Column,
+    Download,
+    Table,
+    download,
+    name_cell,
+    names_cell,
+    row,
+)
+
+MIN_ACCURACY = 0.8
+GUESS = 0.7  # of q(t): a single label gives about 0.8
+DISTINCTIONS = 10
+NAMINGS = 8
+OTHER_DISTINCTIONS = 15
+UNMATCHED = 15
+LISTED = 12
+IN_FILE = " (in mapping.csv)"
+
+Key = tuple[Any, Any]
+
+
+def distinction_tables(estimator: Any) -> list[Table]:
+    """Groupings that draw the same lines between the clusters, their namings beside each other; Table 4.
+
+    A table for each distinction that several groupings draw, and one for all others.
+    """
+    found = estimator.annotator_groups(min_accuracy=MIN_ACCURACY)
+    mapping = estimator.annotator_mapping_
+    unsure = mapping[mapping["probability"] < GUESS]
+    guessed = set(unsure[["annotator", "grouping", "group"]].itertuples(index=False, name=None))
+    each = [namings for _, namings in found.groupby("distinction")]
+    shared = [namings for namings in each if namings["n_groupings"].sum() > 1][:DISTINCTIONS]
+    tables = [_distinction(namings, guessed) for namings in shared]
+    others = each[len(shared) :]  # the commonest come first
+    if not others:
+        return tables
+    caption = counted(len(others), "further distinction" if tables else "distinction")
+    return [*tables, _other_distinctions(others, guessed, caption)]
+
+
+def _distinction(namings: pd.DataFrame, guessed: set) -> Table:
+    first = namings.iloc[0]
+    rows = []
+    for groupings, naming in zip(namings["groupings"].head(NAMINGS), namings["naming"]):
+        parts = [name_cell(name) for name in _parts(groupings, naming, guessed)]
+        rows.append(row(names_cell(owners(groupings), LISTED, IN_FILE), *parts))
+    left = len(namings) - len(rows)
+    n_groupings = counted(int(namings["n_groupings"].sum()), "grouping")
+    return Table(
+        f"distinction-{first['distinction']}",
+        f"Distinction {first['distinction']}: {n_groupings}, {counted(len(namings), 'naming')}",
+        [Column("Groupings", "names"), *map(_part_column, first["clusters"])],
+        rows,
+        more=counted(left, "more naming") + IN_FILE if left > 0 else "",
+    )
+
+
+def _other_distinctions(others: list[pd.DataFrame], guessed: set, caption: str) -> Table:
+    rows = []
+    for namings in others[:OTHER_DISTINCTIONS]:
+        first = namings.iloc[0]
+        whose = owners([key for groupings in namings["groupings"] for key in groupings])
+        heads = [", ".join(map(str, clusters)) for clusters in first["clusters"]]
+        names = _parts(first["groupings"], first["naming"], guessed)
+        parts = Cell(pairs=tuple(zip(heads, names, strict=True)))
+        rows.append(row(str(first["distinction"]), names_cell(whose, LISTED, IN_FILE), parts))
+    left = len(others) - len(rows)
+    return Table(
+        "other-distinctions",
+        caption,
+        [Column("No."), Column("Groupings", "names"), Column("Clusters, and the name of their group", "wide")],
+        rows,
+        more=counted(left, "more distinction") + IN_FILE if left > 0 else "",
+    )
+
+
+def _parts(groupings: list[Key], naming: tuple, guessed: set) -> list[str]:
+    """Names of the groups, with a question mark where one of their clusters is a guess."""
+    return [
+        name_text(group) + (" (?)" if any((*grouping, group) in guessed for grouping in groupings) else "")
+        for group in naming
+    ]
+
+
+def _part_column(clusters: tuple[int, ...]) -> Column:
+    head = f"{'Cluster' if len(clusters) == 1 else 'Clusters'}\u00a0{', '.join(map(str, clusters))}"
+    return Column(head, "text", Markup("").join(map(swatch, clusters)))
+
+
+def owners(keys: list[Key]) -> list[str]:
+    """Names of groupings: their annotators' where these gave one each."""
+    return [
+        name_text(annotator) if annotator == grouping else f"{name_text(annotator)} / {name_text(grouping)}"
+        for annotator, grouping in keys
+    ]
+
+
+def weak_groupings(estimator: Any) -> list[str]:
+    """Names of the groupings that the clusters predict too badly to be among the distinctions."""
+    accuracy = estimator.groupings_["accuracy"]
+    return owners(accuracy.index[~accuracy.ge(MIN_ACCURACY).to_numpy()].tolist())
+
+
+def mapping_file(estimator: Any) -> Download:
+    """What every group stands for, as a file."""
+    mapping = estimator.annotator_mapping_
+    clusters = mapping["clusters"].map(lambda found: " ".join(map(str, found)))
+    return download("mapping.csv", mapping.assign(clusters=clusters, probability=mapping["probability"].round(4)))
+
+
+def unmatched_table(estimator: Any) -> Table | None:
+    """Groups that no cluster goes by."""
+    mapping = estimator.annotator_mapping_
+    unmatched = mapping[mapping["clusters"].map(len) == 0].sort_values("n_items", ascending=False, kind="stable")
+    if unmatched.empty:
+        return None
+    shown = unmatched.head(UNMATCHED)
+    whose = owners(list(zip(shown["annotator"], shown["grouping"], strict=True)))
+    rows = [
+        row(name_cell(owner), name_cell(group), f"{n_items:,}")
+        for owner, group, n_items in zip(whose, shown["group"], shown["n_items"], strict=True)
+    ]
+    left = len(unmatched) - len(rows)
+    return Table(
+        "unmatched",
+        "Groups that no cluster goes by",
+        [Column("Grouping", "text"), Column("Group", "text"), Column("Items")],
+        rows,
+        reading=(
+            "The annotator set these items apart, but the others' groupings and the features do not: a slip, or a view "
+            "that nobody shares."
+        ),
+        more=f"{left:,} more, with no more items each{IN_FILE}" if left > 0 else "",
+    )
+
+
+def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFrame) -> pd.DataFrame:
+    """Figures of every annotator, the best first.
+
+    The columns of ``annotators_``, and ``by_guessing`` (accuracy of always saying the annotator's largest group),
+    ``agreement`` (mean adjusted Rand index with the others) and ``remark``.
+    """
+    frame = estimator.annotators_.copy()
+    sizes = pd.Series(np.asarray(groupings.incidence.sum(0)), index=groupings.grouping_of_group)
+    largest = sizes.groupby(level=0).max().reindex(range(groupings.n_groupings), fill_value=0.0).to_numpy()
+    common = np.bincount(groupings.annotator_of_grouping, largest, groupings.n_annotators)
+    place = groupings.annotators.get_indexer(frame.index)
+    frame["by_guessing"] = common[place] / frame["n_labels"].replace(0, np.nan)
+    frame["agreement"] = mean_with_others(agreement)[place]
+    frame["remark"] = remarks(
+        (frame["accuracy"].isna(), "no labels"),
+        (frame["by_guessing"] == 1, "one group only"),
+        (frame["accuracy"] <= frame["by_guessing"], "no better than guessing"),
+        (frame["accuracy"] < MIN_ACCURACY, f"below {MIN_ACCURACY:.0%}"),
+    )
+    return frame.sort_values("accuracy", ascending=False, kind="stable", na_position="last")

@@ -1,0 +1,117 @@
+"""The report: one HTML file that needs no network, no script and no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from consilience.annotations.files.atomic import replacing
+from consilience.errors import InputError
+from consilience.inspection.names import as_text
+from consilience.inspection.plots.style import plain_text
+from consilience.inspection.report.sections import default_title, key_findings, sections
+from consilience.inspection.report.subject import Subject
+
+__all__ = ["report"]
+
+
+class Page(str):
+    """A page of HTML as text, which a notebook shows as a page."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self)}" width="100%" height="700" style="border: 1px solid #ccc"></iframe>'
+
+
+def report(
+    model: Any,
+    groupings: Any = None,
+    X: Any = None,
+    *,
+    scores: Any = None,
+    stability: Any = None,
+    title: str | None = None,
+    warnings: Iterable[str] = (),
+    path: str | Path | None = None,
+) -> str | Path:
+    """Write what a fitted model found, and how far to trust it, as one self-contained HTML page.
+
+    The page shows what was given; the clusters, how sure they are and what tells them apart; which annotators draw the
+    same lines between them, how good each annotator is and who agrees with whom; how the fit went, and what is needed
+    to repeat it. Of a model with several views it shows who holds which, and the clusters of each. Of a model that
+    answers in the names of classes that annotators give, it shows the classes, and what each annotator takes for what;
+    of a fusion of groupings how the items lie to each other, how many clusters they make, and what people call these.
+    Tables that are too long are cut, and say so; where their size allows, the whole tables are in the page as CSV files
+    to save.
+
+    Parameters
+    ----------
+    model : fitted estimator, or a Pipeline that ends in one
+    groupings : Groupings, Labels, Pairs or array
+        The annotations that were given to `fit`. SubsetFusion keeps them; for other models they must be given.
+    X : DataFrame or array, shape (n_items, n_features), optional
+        The features that were given to `fit`, or any where it took none, in the order of the items or indexed by name:
+        for the profiles of the clusters and the plot of the items.
+    scores : DataFrame, Series or array, shape (n_items, n_scores), optional
+        What the model did not see, to be tested against the clusters. NaN where a score is missing.
+    stability : DataFrame with columns n_groupings and stability, optional
+        How far the clusters of fewer groupings agree with these, for the report of a fusion; see `plot_stability`.
+    title : str, optional
+        By default the number of clusters or classes, items and annotators.
+    warnings : iterable of str, optional
+        What is to be said before anything else, such as that the annotators do not agree.
+    path : str or Path, optional
+        Where to write the page, in UTF-8; the folder must exist. A file that is there is replaced, once the new one is
+        whole.
+
+    Returns
+    -------
+    str or Path
+        The page, which a notebook shows, or its path if one was given.
+
+    Raises
+    ------
+    InputError
+        Annotations that are not given; annotations, features or scores that do not fit the model, a stability that
+        cannot be drawn, or a path that is empty, a folder or in none.
+    sklearn.exceptions.NotFittedError
+        The model was not fitted.
+
+    Examples
+    --------
+    >>> from consilience.inspection import report
+    >>> from consilience.semisupervised import PartitionLabelModel
+    >>> sorts = [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]]
+    >>> model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, sorts)
+    >>> page = report(model, sorts)
+    >>> "2 clusters of 4 items by 2 annotators" in page
+    True
+    """
+    if isinstance(X, str | Path):
+        raise InputError(f"The third argument of report is X, the features. Got {str(X)!r}; give a file as path=….")
+    subject = Subject.of(model, groupings, X, scores, stability)
+    environment = Environment(
+        loader=PackageLoader("consilience.inspection.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    with plain_text():
+        content = list(sections(subject))
+    page = environment.get_template("report.html.j2").render(
+        title=default_title(subject) if title is None else as_text(title),
+        warnings=list(warnings),
+        findings=key_findings(subject),
+        sections=content,
+    )
+    if path is None:
+        return Page(page)
+    with replacing(path) as file:
+        file.write(page.encode())
+    return Path(path)

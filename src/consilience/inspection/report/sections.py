@@ -1,0 +1,381 @@
+"""What a report says, section by section; the template only sets it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as MatplotlibFigure
+from sklearn.pipeline import Pipeline
+
+import consilience
+from consilience.annotations import Labels, Pairs
+from consilience.errors import InputError
+from consilience.inspection.answer import Answer
+from consilience.inspection.capabilities import attributes
+from consilience.inspection.names import counted, listed, name_text
+from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
+from consilience.inspection.plots.heatmaps import plot_agreement, plot_mapping
+from consilience.inspection.plots.matrix import MOST_NAMED
+from consilience.inspection.plots.placing import n_named
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report import (
+    annotators,
+    answer_tables,
+    deep_sections,
+    fusion_sections,
+    fusion_tables,
+    judge_tables,
+    label_sections,
+    label_tables,
+    mapping_tables,
+    view_sections,
+)
+from consilience.inspection.report.group_names import called
+from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.tables import Column, Download, Table, number, percent, row
+from consilience.metrics.agreement import order_by_agreement
+
+NAMES = 12  # names that a sentence lists
+WEAKEST = 3
+REACHED = (
+    "prior_variance_",
+    "n_clusters_",
+    "silhouette_",
+    "refined_",
+    "n_ties_",
+    "n_contradicted_",
+    "n_violated_",
+    "objective_",
+    "log_likelihood_",
+    "lower_bound_",
+    "n_iter_",
+    "converged_",
+)
+MOST_DRAWN = 400  # annotators whose agreement is drawn
+
+
+def default_title(subject: Subject) -> str:
+    """Return the size of the answer and of what it rests on."""
+    answer, annotations = subject.answer, subject.annotations
+    parts = counted(len(answer.names), answer.noun, answer.nouns)
+    items, annotators = counted(annotations.n_items, "item"), counted(annotations.n_annotators, "annotator")
+    return f"{items} in {parts} by {annotators}" if answer.is_named else f"{parts} of {items} by {annotators}"
+
+
+def key_findings(subject: Subject) -> list[str]:
+    """Return the answer in a few sentences."""
+    if subject.answer.is_named:
+        findings = [
+            label_sections.sizes_in_short(subject),
+            label_sections.certainty_in_short(subject),
+            label_sections.annotators_in_short(subject),
+        ]
+    else:
+        findings = _clusters_in_short(subject)
+    estimator = subject.estimator
+    if subject.can.converged is False:
+        findings.append(f"The fit had not converged after {estimator.n_iter_} sweeps: raise max_iter.")
+    return findings
+
+
+def _clusters_in_short(subject: Subject) -> list[str]:
+    findings = [_sizes_in_short(subject.answer.sizes)]
+    if "probability" in subject.items:
+        sure = (_clustered(subject)["probability"] >= answer_tables.SURE).to_numpy()
+        findings.append(
+            f"{percent(sure.mean())} of the items ({sure.sum():,} of {len(sure):,}) belong to their cluster with a "
+            f"probability of at least {answer_tables.SURE:g}."
+        )
+    if subject.can.maps_groups:
+        findings.append(_annotators_in_short(subject.annotators))
+    if subject.can.has_views:
+        findings += view_sections.in_short(subject)
+    if subject.is_judged:
+        findings += [*judge_tables.in_short(subject.annotators), *subject.can.notes]
+    return [*findings, *(fusion_sections.in_short(subject) if subject.can.fuses else [])]
+
+
+def sections(subject: Subject) -> Iterator[Section]:
+    """Yield the sections for which there is something to say."""
+    answer = subject.answer
+    yield Section("given", "What was given", [], [_given(subject)])
+    yield _answer(subject)
+    if subject.can.fuses:
+        yield from filter(None, [fusion_sections.names_section(subject)])
+        yield from filter(None, [fusion_sections.evidence_section(subject)])
+        yield fusion_sections.number_section(subject)
+    elif subject.groups and not answer.is_named:
+        yield from filter(None, [fusion_sections.evidence_section(subject)])
+    if subject.features is not None:
+        table = answer_tables.profile_table(subject.features, answer, "feature", answer_tables.FEATURES)
+        yield Section("profiles", f"What tells the {answer.nouns} apart", [], [table])
+    if subject.can.has_views:
+        yield from view_sections.sections(subject)
+    if subject.can.maps_groups:
+        yield _meaning(subject)
+    yield _annotators(subject)
+    if subject.scores is not None:
+        tests = answer_tables.association_table(subject.scores, answer)
+        table = answer_tables.profile_table(subject.scores, answer, "score", answer_tables.SCORES)
+        yield Section("association", "Association with outside scores", [], [tests, table])
+    if subject.can.has_epochs:
+        yield deep_sections.training_section(subject)
+    elif subject.can.has_bounds:
+        yield _fit(subject)
+    yield _settings(subject)
+
+
+def _given(subject: Subject) -> Table:
+    if isinstance(subject.annotations, Labels):
+        return label_tables.given_table(subject.annotations, subject.features)
+    if isinstance(subject.annotations, Pairs):
+        return judge_tables.given_table(subject.annotations, subject.features)
+    return answer_tables.given_table(subject.annotations, subject.features)
+
+
+def _answer(subject: Subject) -> Section:
+    items, answer = subject.items, subject.answer
+    clustered, nowhere = _clustered(subject), items[items["cluster"] < 0]
+    silent = clustered[clustered["n_annotators"] == 0]
+    blocks: list[Table | Figure] = [answer_tables.clusters_table(items, *_called(subject))]
+    placed = subject.groups or subject.can.embedding is not None
+    if subject.features is not None or (placed and not subject.can.fuses):
+        blocks.append(deep_sections.latent_figure(subject) or _plane(subject))
+    sentences = [] if answer.is_named else ["Clusters are numbered from 0, the largest first."]
+    if subject.can.has_views:
+        sentences.append("They are those of view 0, which most annotators hold; the others follow below.")
+    if len(silent):
+        text = f"Nobody said anything about {counted(len(silent), 'item')}"
+        if "probability" in items:
+            text += f"; their {answer.nouns} have a mean {answer.measure} of {number(silent['probability'].mean())}"
+        sentences.append(text + ".")
+    if len(nowhere):
+        names = _some([name_text(name) for name in nowhere["item"].tolist()])
+        be = "is" if len(nowhere) == 1 else "are"
+        sentences.append(f"{counted(len(nowhere), 'item')} {be} in no grouping, and so in no {answer.noun}: {names}.")
+    if "probability" in items:
+        blocks.append(
+            answer_tables.certainty_table(clustered, answer, fusion_sections.GIVEN if subject.can.fuses else "")
+        )
+        said = None
+        if isinstance(subject.annotations, Labels):
+            least = clustered["probability"].sort_values(kind="stable").index[: answer_tables.UNCERTAIN_ITEMS]
+            said = label_tables.said_of(subject.annotations, least.to_numpy())
+        uncertain = answer_tables.uncertain_items_table(clustered, answer, said)
+        blocks += [] if uncertain is None else [uncertain]
+    return Section("answer", f"The {answer.nouns}", sentences, blocks)
+
+
+def _clustered(subject: Subject) -> pd.DataFrame:
+    """Return the items that are in a cluster."""
+    return subject.items[subject.items["cluster"] >= 0]
+
+
+def _called(subject: Subject) -> tuple[list[list[str]], Answer, str]:
+    """What annotators call the clusters in short, the answer, and how to read those names."""
+    answer = subject.answer
+    if answer.is_named or not subject.groups:
+        return [], answer, ""
+    reading = "Names are those that at least two annotators use for the cluster, with their number"
+    rule = "of the items in their group of this name or in the cluster, at least half are in both"
+    reading += "; more below." if subject.can.fuses else f": {rule}."
+    return called(subject.names, len(answer.index), answer_tables.NAMES_OF_CLUSTER), answer, reading
+
+
+def _plane(subject: Subject) -> Figure:
+    features = subject.features
+    n_features = 0 if features is None else features.shape[1]
+    try:
+        ax = plot_clusters(subject.model, features if n_features else None, subject.annotations, ax=Sheet())
+    except InputError:  # features that the report can list but not draw
+        n_features = 0
+        ax = plot_clusters(subject.model, None, subject.annotations, ax=Sheet())
+    how = "The items by what was said of them: close where the same annotators put them together."
+    if not subject.groups:
+        how = "The items by the two directions in which the places vary most that the model gave them."
+    noun = subject.answer.noun
+    if n_features == 1:
+        how = "The items by their feature."
+    elif n_features == 2:
+        how = "The items by their two features"
+        how += f", with the region in which each {noun} is the most probable." if ax.collections else "."
+    elif n_features:
+        how = f"The items by the two directions in which their {n_features:,} features vary most."
+    hollow = "; hollow where there are no annotations" if (subject.items["n_annotators"] == 0).any() else ""
+    named = " Items are named where there is room." if n_named(ax) else ""
+    caption = f"{how} A colour and a shape for each {noun}{hollow}.{named}"
+    return _figure("plane", ax, "Scatter plot. " + caption, caption)
+
+
+def _meaning(subject: Subject) -> Section:
+    estimator = subject.estimator
+    tables = mapping_tables.distinction_tables(estimator)
+    unmatched = mapping_tables.unmatched_table(estimator)
+    share = f"{mapping_tables.MIN_ACCURACY:.0%}"
+    sentences = [
+        "A distinction is a way to divide the clusters; groupings that divide them in the same way stand together, "
+        "whatever they call the parts, with their names for each part in its column. A question mark stands where it "
+        "is a guess that one of the clusters goes by the name, as when the annotator said nothing about its items."
+    ]
+    weak = mapping_tables.weak_groupings(estimator)
+    if weak:
+        sentences.append(
+            f"Not among the distinctions, since the clusters predict less than {share} of their labels: {_some(weak)} "
+            f"({len(weak):,} of {counted(len(estimator.groupings_), 'grouping')})."
+        )
+    caption = (
+        "A row for each group, a column for each cluster; the darker, the more probable that the annotator means this "
+        "group by the cluster. Groupings that divide the clusters in similar ways stand close."
+    )
+    ax = plot_mapping(subject.model, ax=Sheet())
+    left = " ".join(ax.get_xlabel().split()[1:])
+    alternative = "Heat map of the probability that a cluster goes by a group. " + left
+    drawn = _figure("mapping", ax, alternative.strip(), caption, mapping_tables.mapping_file(estimator))
+    return Section(
+        "meaning",
+        "What the annotators' groups stand for",
+        sentences,
+        [*tables, drawn, *([] if unmatched is None else [unmatched])],
+    )
+
+
+def _annotators(subject: Subject) -> Section:
+    can, blocks = subject.can, list[Table | Figure]()
+    if can.rates_annotators:
+        blocks += filter(None, [annotators.annotators_table(subject.annotators, _ranking(subject))])
+    if can.names_classes:
+        blocks += label_sections.quality_figures(subject)
+    elif can.fuses:
+        blocks += filter(None, [fusion_tables.groupings_table(fusion_tables.grouping_frame(subject.estimator))])
+    if not subject.groups:
+        return Section("annotators", "The annotators", [], blocks)
+    if subject.groupings.n_annotators > 1:
+        blocks.append(_agreement(subject))
+    return Section("annotators", "The annotators", annotators.agreement_sentences(subject.agreement), blocks)
+
+
+def _ranking(subject: Subject) -> annotators.Ranking:
+    """How the table of annotators is written for a model."""
+    can = subject.can
+    if can.names_classes:
+        return label_sections.ranking(subject)
+    if can.fuses:
+        return annotators.OF_FUSIONS if subject.estimator.refined_ else annotators.OF_SHARES
+    if can.maps_groups:
+        return annotators.OF_MAPPINGS
+    return annotators.OF_VIEWS if can.has_views else annotators.OF_JUDGES
+
+
+def _agreement(subject: Subject) -> Figure:
+    n_items = subject.groupings.summary().items_per_annotator.to_numpy()
+    most = np.sort(np.argsort(-n_items, kind="stable")[:MOST_DRAWN])
+    matrix = subject.agreement.iloc[most, most]
+    order = order_by_agreement(matrix)
+    caption = (
+        "Agreement of every two annotators, those who agree side by side: 1 for the same groups, 0 for agreement as by "
+        "chance; hatched where they have fewer than two items in common. Dark squares along the diagonal are schools "
+        "of thought."
+    )
+    if isinstance(subject.annotations, Labels):
+        caption += " What they call the classes plays no part in it."
+    if len(order) < len(n_items):
+        caption += f" Drawn are the {len(order)} of {len(n_items):,} annotators with the most items."
+    if len(order) > MOST_NAMED:
+        caption += " Their names are in the file, in the order of the drawing."
+    return _figure(
+        "agreement",
+        plot_agreement(matrix, ax=Sheet()),
+        f"Heat map of the agreement between {len(order)} annotators.",
+        caption,
+        annotators.agreement_file(matrix, order),
+    )
+
+
+def _fit(subject: Subject) -> Section:
+    estimator, can = subject.estimator, subject.can
+    bounds = estimator.lower_bounds_
+    checked = can.converged is not None  # else the sweeps are as many as asked for, and some may lower the bound
+    end = f"{estimator.n_iter_} sweeps{' without converging' if can.converged is False else ''}"
+    rises = "it may only rise, and levels off" if checked else "it should rise and level off"
+    caption = f"The lower bound on the log evidence after each sweep; {rises} ({end})."
+    shown = f"Line plot from {number(bounds[0], 1)} to {number(bounds[-1], 1)} nats."
+    blocks = [_figure("bound", plot_lower_bound(estimator, ax=Sheet()), shown, caption)]
+    n_restarts = len(can.restart_bounds)
+    sentences = [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
+    if can.searched_variance:
+        caption = (
+            "How well each prior variance predicts annotations left out; the one in the ring was chosen. Where the "
+            "bars overlap widely, the choice matters little."
+        )
+        shown = f"Line plot with error bars; {estimator.prior_variance_:.3g} was chosen."
+        blocks.append(_figure("variance", plot_prior_variance(estimator, ax=Sheet()), shown, caption))
+    return Section("fit", "How the fit went", sentences, blocks)
+
+
+def _settings(subject: Subject) -> Section:
+    estimator = subject.estimator
+    parameters = [row(name, repr(value)) for name, value in estimator.get_params(deep=False).items()]
+    reached = [row(name, _figure_text(value)) for name, value in attributes(estimator, REACHED).items()]
+    steps = [row(f"step before: {name}", repr(step)) for name, step in _steps_before(subject.model)]
+    packages = ["numpy", "scipy", "scikit-learn", "pandas"]
+    packages += ["jax", "equinox", "optax"] if type(estimator).__module__.startswith("consilience.deep") else []
+    versions = [row("consilience", consilience.__version__), row("Python", platform.python_version())]
+    versions += [row(package, version(package)) for package in packages]
+    sentences = ["With the same data, settings and versions the model can be fitted again."]
+    if estimator.get_params(deep=False).get("random_state", 0) is None:
+        sentences = ["No random_state was set, so another fit may differ; set one to be able to repeat it."]
+    head = [Column("", "text"), Column("", "wide")]
+    name = type(estimator).__name__
+    tables = [
+        Table("parameters", f"Settings of {name}", head, [*steps, *parameters]),
+        Table("reached", "What the fit reached", head, reached),
+        Table("versions", "Versions", head, versions),
+    ]
+    return Section("settings", "Settings and versions", sentences, [table for table in tables if table.rows])
+
+
+def _steps_before(model: Any) -> list[tuple[str, Any]]:
+    return model.steps[:-1] if isinstance(model, Pipeline) else []
+
+
+def _figure(key: str, ax: Axes, description: str, caption: str, file: Download | None = None) -> Figure:
+    return Figure.of(key, cast(MatplotlibFigure, ax.figure), description, caption, file)
+
+
+def _sizes_in_short(sizes: np.ndarray) -> str:
+    text = f"{counted(len(sizes), 'cluster')} of {sizes.min():,} to {sizes.max():,} items."
+    if sizes.min() == sizes.max():
+        text = (
+            f"{counted(len(sizes), 'cluster')} of {counted(int(sizes[0]), 'item')}{' each' if len(sizes) > 1 else ''}."
+        )
+    small = sizes[sizes < 0.01 * sizes.sum()]
+    if len(small):
+        hold = "hold" if len(small) > 1 else "holds"
+        text += f" {len(small)} of them {hold} less than 1% of the items each, {small.sum():,} in all."
+    return text
+
+
+def _annotators_in_short(frame: pd.DataFrame) -> str:
+    weak = frame[frame["accuracy"] < mapping_tables.MIN_ACCURACY][::-1]
+    good = int((frame["accuracy"] >= mapping_tables.MIN_ACCURACY).sum())
+    share = f"{mapping_tables.MIN_ACCURACY:.0%}"
+    text = f"The clusters predict at least {share} of the labels of {good:,} of {counted(len(frame), 'annotator')}"
+    if weak.empty:
+        return text + "."
+    worst = [f"{name_text(name)} ({percent(accuracy)})" for name, accuracy in weak["accuracy"].head(WEAKEST).items()]
+    return f"{text}; worst those of {listed(worst)}."
+
+
+def _some(names: list[str]) -> str:
+    left = len(names) - NAMES
+    return listed(names[:NAMES] if left <= 0 else [*names[:NAMES], f"{left:,} more"])
+
+
+def _figure_text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,142 @@
+"""What a report is about, and what it is made of: sections of sentences, tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+from matplotlib.figure import Figure as MatplotlibFigure
+
+from consilience.annotations import Groupings, Labels, Pairs
+from consilience.inspection.answer import Answer
+from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.plots.fusion import stability_rows
+from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
+from consilience.inspection.report import answer_tables, fusion_tables, judge_tables, label_tables, mapping_tables
+from consilience.inspection.report.group_names import cluster_names
+from consilience.inspection.report.svg import READABLE, inline_svg
+from consilience.inspection.report.tables import Download, Table
+from consilience.metrics.agreement import annotator_agreement
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing, what it shows, and how to read it."""
+
+    kind: ClassVar[str] = "figure"
+
+    key: str
+    drawing: Markup
+    caption: str
+    download: Download | None = None
+
+    @classmethod
+    def of(
+        cls,
+        key: str,
+        sheet: MatplotlibFigure,
+        description: str,
+        caption: str,
+        file: Download | None = None,
+        *,
+        readable: int = READABLE,
+    ) -> Figure:
+        """Draw a figure into the page; see `inline_svg`."""
+        return cls(key, inline_svg(sheet, key, description, readable=readable), caption, file)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, sentences, then tables and figures."""
+
+    key: str
+    heading: str
+    sentences: Sequence[str]
+    blocks: Sequence[Table | Figure]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a report is about: a model, and what it was fitted to, in the order of its items."""
+
+    model: Any
+    estimator: Any
+    annotations: Groupings | Labels | Pairs
+    features: pd.DataFrame | None
+    scores: pd.DataFrame | None
+    stability: pd.DataFrame | None = None
+
+    @classmethod
+    def of(cls, model: Any, annotations: Any, X: Any, scores: Any, stability: Any = None) -> Subject:
+        """Bring annotations, features and scores into the order of the fitted items."""
+        estimator = unwrap(model)
+        if isinstance(scores, pd.Series):
+            scores = scores.to_frame(0 if scores.name is None else scores.name)
+        elif scores is not None and np.ndim(scores) == 1:
+            scores = np.reshape(np.asarray(scores), (-1, 1))
+        return cls(
+            model=model,
+            estimator=estimator,
+            annotations=given_or_kept(model, annotations, "report"),
+            features=None if X is None else raw_features(model, X),
+            scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
+            stability=None if stability is None else stability_rows(stability),
+        )
+
+    @cached_property
+    def can(self) -> Capabilities:
+        """See `Capabilities`."""
+        return Capabilities.of(self.estimator)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the model says of annotators neither what their groups nor what their names of classes mean."""
+        plain = not (self.can.fuses or self.can.maps_groups or self.can.names_classes)
+        return plain and self.can.rates_annotators
+
+    @property
+    def groups(self) -> bool:
+        """Whether annotators put items into groups, and did not judge pairs one by one."""
+        return not isinstance(self.annotations, Pairs)
+
+    @cached_property
+    def groupings(self) -> Groupings:
+        """The annotations, whatever annotators call the groups; there are none where pairs were judged."""
+        if isinstance(self.annotations, Pairs):
+            raise TypeError("Judgements of pairs are no groupings.")
+        return groupings_of(self.annotations)
+
+    @cached_property
+    def answer(self) -> Answer:
+        """See `Answer`."""
+        return Answer.of(self.estimator)
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """See `answer_tables.item_frame`."""
+        return answer_tables.item_frame(self.estimator, self.annotations)
+
+    @cached_property
+    def agreement(self) -> pd.DataFrame:
+        """See `annotator_agreement`."""
+        return annotator_agreement(self.groupings)
+
+    @cached_property
+    def annotators(self) -> pd.DataFrame:
+        """Figures of every annotator and a remark on each: `annotator_frame` of the tables of its kind of model."""
+        if self.can.names_classes:
+            return label_tables.annotator_frame(self.estimator, cast(Labels, self.annotations))
+        if self.is_judged:
+            return judge_tables.annotator_frame(self.estimator)
+        frame = fusion_tables.annotator_frame if self.can.fuses else mapping_tables.annotator_frame
+        return frame(self.estimator, self.groupings, self.agreement)
+
+    @cached_property
+    def names(self) -> pd.DataFrame:
+        """See `group_names.cluster_names`."""
+        return cluster_names(self.groupings, self.answer.codes, len(self.answer.index))

@@ -1,0 +1,103 @@
+"""Figures as SVG inside an HTML page: small, without ids that clash, with a text alternative."""
+
+from __future__ import annotations
+
+import io
+import re
+from xml.etree import ElementTree as ET
+
+from markupsafe import Markup, escape
+from matplotlib.figure import Figure
+
+from consilience.inspection.plots.style import colour, marker_outline
+
+READABLE = 560  # CSS pixels that most figures need
+_URL = re.compile(r"url\(#([\w.-]+)\)")
+_DECIMALS = re.compile(r"(\d+\.\d{2})\d+")
+_FONT = re.compile(r"font-family:[^;]*;?\s*")
+_DRAWN = ("d", "x", "y", "transform", "points", "width", "height", "cx", "cy")
+_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+
+
+def inline_svg(figure: Figure, key: str, description: str, *, readable: int = READABLE) -> Markup:
+    """Draw a figure as an SVG element for an HTML page.
+
+    Parameters
+    ----------
+    figure : Figure
+        Drawn under `style.plain_text`, so that its text stays text.
+    key : str
+        Unique on the page; every id in the drawing begins with it.
+    description : str
+        What the figure shows, for those who cannot see it.
+    readable : int
+        CSS pixels below which the figure is scrolled and not shrunk.
+
+    Returns
+    -------
+    Markup
+        Without namespaces, ids that nothing refers to, fonts (the page's style sheet names them) and invisible digits.
+    """
+    drawing = io.StringIO()
+    figure.savefig(drawing, format="svg", metadata=_METADATA)
+    root = ET.fromstring(drawing.getvalue())
+    _drop(root, "style", "metadata")
+    used = {name for element in root.iter() for attribute in element.attrib.items() for name in _referred(*attribute)}
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        bare = ((name.rpartition("}")[2], value) for name, value in element.attrib.items())
+        element.attrib = {name: _value(name, value, key) for name, value in bare if name != "id" or value in used}
+        element.text = (element.text or "").strip() or None
+        element.tail = None
+        _hoist_style(element)
+    across = round(float(root.get("width", "0").removesuffix("pt")) * 96 / 72)
+    root.attrib = {
+        "viewBox": root.get("viewBox", ""),
+        "role": "img",
+        "aria-label": description,
+        "style": f"width:{across}px;min-width:{min(across, readable)}px",
+    }
+    return Markup(ET.tostring(root, encoding="unicode"))
+
+
+def swatch(cluster: int) -> Markup:
+    """Draw the marker of a cluster, as in the plot of the clusters, at the size of a letter."""
+    outline = "".join(
+        letter + " ".join(f"{number:.2f}" for number in points) for letter, points in marker_outline(cluster)
+    )
+    return Markup(
+        '<svg class="swatch" viewBox="-1.2 -1.2 2.4 2.4" aria-hidden="true"><path d="{}" fill="{}"/></svg>'
+    ).format(escape(outline), colour(cluster))
+
+
+def _drop(root: ET.Element, *tags: str) -> None:
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.rpartition("}")[2] in tags:
+                parent.remove(child)
+
+
+def _value(name: str, value: str, key: str) -> str:
+    if name == "id":
+        return f"{key}-{value}"
+    if value.startswith("data:"):
+        return value.replace("\n", "")
+    if name in _DRAWN:
+        return _DECIMALS.sub(r"\1", " ".join(value.split()))
+    if name == "href":
+        return f"#{key}-{value[1:]}"
+    return _FONT.sub("", _URL.sub(rf"url(#{key}-\1)", value))
+
+
+def _referred(name: str, value: str) -> list[str]:
+    """Ids that an attribute refers to."""
+    return [value[1:]] if name.endswith("href") and value.startswith("#") else _URL.findall(value)
+
+
+def _hoist_style(group: ET.Element) -> None:
+    """Give a style that all points of a series share to the series."""
+    styles = {child.get("style") for child in group}
+    if len(group) > 1 and len(styles) == 1 and None not in styles and all(child.tag.endswith("use") for child in group):
+        group.set("style", ";".join(filter(None, [group.get("style"), *styles])))
+        for child in group:
+            del child.attrib["style"]

@@ -1,0 +1,181 @@
+"""Tables of a report: what is in a cell, how numbers are written, and whole tables as CSV inside the page."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from consilience.inspection.names import name_text
+
+MAX_CSV = 300_000  # bytes; a larger table is not put into the page
+FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")  # how a spreadsheet may know one
+NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in a cell of a table.
+
+    Attributes
+    ----------
+    text : str
+    names : tuple of str
+        A list of names, after the text.
+    more : str
+        What the list leaves out, in words.
+    pairs : tuple of (str, str)
+        Terms, and what goes by each.
+    tone : str
+        CSS class of the cell.
+    mark : Markup
+        A drawing before the text.
+    """
+
+    text: str = ""
+    names: tuple[str, ...] = ()
+    more: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
+    tone: str = ""
+    mark: Markup = field(default=Markup(""))
+
+
+@dataclass(frozen=True)
+class Column:
+    """Head of a column; `kind` is "number", "text", "line" (never broken), "names" or "wide" (for lists of names)."""
+
+    head: str
+    kind: str = "number"
+    mark: Markup = field(default=Markup(""))
+
+
+@dataclass(frozen=True)
+class Download:
+    """A whole table as a file inside the page; `address` is empty if it is too large for that."""
+
+    name: str
+    address: str
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the report; the first cell of each row is its head.
+
+    Attributes
+    ----------
+    key : str
+        Unique on the page.
+    caption : str
+    columns : sequence of Column
+    rows : sequence of sequences of Cell or str
+    reading : str
+        How to read the table, in a sentence.
+    gap : (int, str) or None
+        Row before which others are left out, and what to say there.
+    more : str
+        What is left out at the end, in words.
+    download : Download or None
+        Where the whole table is.
+    """
+
+    kind: ClassVar[str] = "table"
+
+    key: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    reading: str = ""
+    gap: tuple[int, str] | None = None
+    more: str = ""
+    download: Download | None = None
+
+
+def row(*cells: Any) -> list[Cell]:
+    """Cells of a row, of texts."""
+    return [cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in cells]
+
+
+def name_cell(name: Any, tone: str = "") -> Cell:
+    """Cell with the name of an item, an annotator or a group."""
+    return Cell(names=(name_text(name),), tone=tone)
+
+
+def names_cell(names: Sequence[Any], most: int, where: str = "") -> Cell:
+    """Cell with some names, the first of them written out and the rest counted."""
+    left = len(names) - most
+    more = f"and {left:,} more{where}" if left > 0 else ""
+    return Cell(names=tuple(map(name_text, names[:most])), more=more)
+
+
+def number(value: float, digits: int = 2) -> str:
+    """Write a number, a dash where there is none."""
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:,.{digits}f}".replace("-", "\u2212")
+
+
+def significant(value: float) -> str:
+    """Write a number of any size in about three digits."""
+    if not np.isfinite(value):
+        return "–"
+    size = np.floor(np.log10(abs(value))) if value else 0
+    if size < -4 or size > 6:
+        return f"{value:.2e}".replace("-", "\u2212")
+    return number(value, int(np.clip(2 - size, 0, 6)))
+
+
+def as_exact(value: float, spread: float) -> str:
+    """Write a number with as many decimals as tell apart numbers that vary by so much: two digits of the spread."""
+    digits = 1 - int(np.floor(np.log10(spread)))
+    return significant(value) if digits > 5 else number(value, max(digits, 0))
+
+
+def percent(share: float) -> str:
+    """Write a share; 99.96 % is not called 100 %, nor a trifle 0 %."""
+    if not np.isfinite(share):
+        return "–"
+    if 0 < share < 0.005 or 0.995 <= share < 1:
+        return f"{np.clip(100 * share, 0.1, 99.9):.1f}%"
+    return f"{share:.0%}"
+
+
+def download(name: str, frame: pd.DataFrame, index_label: str | None = None) -> Download:
+    """Put a table into the page as a CSV file for spreadsheets, if it is not too large.
+
+    Its index is the first column if that has a label. No text in it is a formula, see `defused_text`, and
+    all text is in quotes, so that no other separator splits it.
+    """
+    frame = frame if index_label is None else frame.rename_axis(index_label).reset_index(allow_duplicates=True)
+    safe = pd.DataFrame({place: defused(frame.iloc[:, place]) for place in range(frame.shape[1])})
+    head = [defused_text(column) for column in frame.columns]
+    text = safe.to_csv(index=False, header=head, quoting=csv.QUOTE_NONNUMERIC)
+    content = text.encode("utf-8", "replace")
+    address = "data:text/csv;charset=utf-8;base64," + base64.b64encode(content).decode()
+    return Download(name, address if len(content) <= MAX_CSV else "", len(frame))
+
+
+def defused(column: pd.Series) -> pd.Series:
+    """Return a column in which a spreadsheet finds no formula; numbers stay numbers."""
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
+        return column
+    return pd.Series([defused_text(value) for value in column], index=column.index, dtype=object)
+
+
+def defused_text(value: Any) -> Any:
+    """Return text that a spreadsheet would take for a formula with an apostrophe before it, all else as it is.
+
+    Examples
+    --------
+    >>> [defused_text(value) for value in ("=1+1", "@ann", "-1.5", "+3e-5", "-lake", "lake", -1.5)]
+    ["'=1+1", "'@ann", '-1.5', '+3e-5', "'-lake", 'lake', -1.5]
+    """
+    is_formula = isinstance(value, str) and FORMULA.match(value) and not NUMBER.fullmatch(value)
+    return f"'{value}" if is_formula else value

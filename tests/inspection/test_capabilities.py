@@ -1,0 +1,46 @@
+"""What models can say is asked in one place, and rightly."""
+
+import ast
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from consilience import inspection
+from consilience.consensus import MajorityVote
+from consilience.inspection.capabilities import Capabilities, attributes
+
+ROOT = Path(inspection.__file__).parent
+
+
+def test_what_models_of_each_kind_can_say(sorts, fusion):
+    vote = Capabilities.of(MajorityVote().fit([["cat", "cat"], ["dog", "cat"], ["dog", "dog"]]))
+    assert vote.names_classes
+    assert vote.counts_votes
+    assert vote.n_ties == 1  # of the second item
+    assert vote.converged is None
+    mapped = Capabilities.of(sorts[0])
+    assert mapped.maps_groups
+    assert mapped.has_bounds
+    assert len(mapped.restart_bounds) == len(sorts[0].restart_bounds_)
+    assert not any([mapped.names_classes, mapped.fuses, mapped.has_views])
+    fused = Capabilities.of(fusion[0])
+    assert fused.fuses
+    assert fused.groupings is fusion[0].groupings_
+    assert mapped.groupings is None  # its groupings_ is a table of how well each is predicted
+    assert fused.notes == tuple(fusion[0].notes_)
+
+
+def test_an_attribute_of_none_counts_as_missing():
+    model = SimpleNamespace(labels_=[0, 1], prior_variance_search_=None)
+    assert attributes(model, ["labels_", "prior_variance_search_", "nothing_"]) == {"labels_": [0, 1]}
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_nobody_else_asks_which_attributes_a_fitted_model_has(path):
+    if path.name in ("capabilities.py", "projection.py"):  # the latter refuses what is no fitted model at all
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("hasattr", "getattr"):
+            name = ast.literal_eval(node.args[1])
+            assert not name.endswith("_"), f"line {node.lineno}: {name}"
