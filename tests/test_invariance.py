@@ -10,7 +10,7 @@ import pytest
 from consilience import Groupings, Labels, registry
 from consilience.consensus import KCC
 from consilience.datasets import load_cardsort_greek_sites
-from consilience.estimators.restoring import restored
+from consilience.estimators.user_order import restored
 from tests.scrambled import WHAT, scramble
 
 DATA = os.environ.get("CONSILIENCE_DATA")

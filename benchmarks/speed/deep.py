@@ -40,13 +40,13 @@ START = """
 import time
 begin = time.perf_counter()
 import numpy as np
-from consilience.deep import BayesSCDC, running
+from consilience.deep import BayesSCDC, restarts
 X = np.random.default_rng(0).random((2000, 64))
-begin_fit = running.begin
+begin_fit = restarts.begin
 def noted(*arguments):
     *others, tick = arguments
     return begin_fit(*others, lambda: (times.append(time.perf_counter()), tick()))
-running.begin = noted
+restarts.begin = noted
 times = [begin, time.perf_counter()]
 BayesSCDC(20, hidden=(100, 100), n_epochs=1, warm_epochs=1, random_state=0).fit(X)
 times.append(time.perf_counter())
@@ -91,9 +91,9 @@ def study(n_items: int, n_features: int, n_pairs: int, n_judged: int) -> tuple[p
 
 def seconds_an_epoch(make: Any, X: pd.DataFrame, judged: Any) -> float:
     """The quickest of the last epochs of a fit, when all is compiled, merges of clusters included."""
-    from consilience.deep import running
+    from consilience.deep import restarts
 
-    times, advance = [], running.advance
+    times, advance = [], restarts.advance
 
     def timed(*arguments: Any) -> Any:
         start = time.perf_counter()
@@ -101,9 +101,9 @@ def seconds_an_epoch(make: Any, X: pd.DataFrame, judged: Any) -> float:
         times.append(time.perf_counter() - start)
         return course
 
-    with patch.object(running, "advance", timed):
-        make(n_epochs=running.FIRST_MERGES + EPOCHS, warm_epochs=1, random_state=0).fit(X, judged)
-    return min(times[running.FIRST_MERGES :])
+    with patch.object(restarts, "advance", timed):
+        make(n_epochs=restarts.FIRST_MERGES + EPOCHS, warm_epochs=1, random_state=0).fit(X, judged)
+    return min(times[restarts.FIRST_MERGES :])
 
 
 def models(n_items: int) -> dict[str, float]:

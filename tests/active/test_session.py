@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import consilience
 from consilience import Groupings
-from consilience.active import ActiveSession, Explore, Informative, Random, Subset, asked, draws
+from consilience.active import ActiveSession, Explore, Informative, Random, Subset, assignments, posterior_samples
 from consilience.active.named_strategies import STRATEGIES
 from consilience.consensus import SubsetFusion
 from consilience.errors import AnnotationWarning, InputError
@@ -268,8 +268,8 @@ def test_pending_items_are_not_looked_up_again(monkeypatch):
     session = begun(strategy="random")
     session.ask(3, 4)
     looked_up = []
-    find = asked.places_of
-    monkeypatch.setattr(asked, "places_of", lambda items, names: looked_up.extend(names) or find(items, names))
+    find = assignments.places_of
+    monkeypatch.setattr(assignments, "places_of", lambda items, names: looked_up.extend(names) or find(items, names))
     session.ask(2, 4, annotators=["Ann", "Bo"])
     assert looked_up == []
 
@@ -352,7 +352,7 @@ def test_candidates_keep_to_the_quota_and_to_what_an_annotator_has_seen():
     candidates = [["a", "d"], ["b", "d"], ["e", "d"]]
     for _ in range(5):
         asked = session.ask(annotators=["Ann"], candidates=candidates)[0]
-        assert asked.items == ["e", "d"]
+        assert assignments.items == ["e", "d"]
         session.withdraw(asked)
     asked = session.ask(2, candidates=candidates)
     assert sorted(subset.items for subset in asked) == [["b", "d"], ["e", "d"]]
@@ -671,7 +671,7 @@ def test_draws_of_the_clusters_are_of_the_posterior():
     for subset in session.ask(20, 8):
         session.tell(sorted_by_kind(subset), subset=subset)
     samples = session._posterior()
-    assert samples.shape == (draws.N_SAMPLES, 10)
+    assert samples.shape == (posterior_samples.N_SAMPLES, 10)
     truth = [KIND[item] for item in ITEMS]
     assert np.mean([nmi(truth, sample) for sample in samples]) > 0.9
     assert begun(["a", "b"], fusion=None).tell([["a", "b"]])._posterior().max() <= 1

@@ -134,7 +134,7 @@ def test_random_draws_all_subsets_alike():
     ids=["explore", "exploit", "exploit, most weights 0"],
 )
 def test_pairs_are_drawn_by_weight_among_those_allowed(strategy, weights):
-    """How the pairs become larger subsets is held to the enumeration in test_drawing."""
+    """How the pairs become larger subsets is held to the enumeration in test_pair_sampling."""
     allowed = [0, 1, 2, 3]
     expected = probabilities(by_pairs(weights, allowed, 2), 2)
     assert_drawn_from(expected, drawn_by(strategy, SOME, 2, 400, allowed))

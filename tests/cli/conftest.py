@@ -68,7 +68,7 @@ def quick_report(monkeypatch):
         Path(path).write_text("report")
 
     monkeypatch.setattr("consilience.cli.fitting.report", report)
-    monkeypatch.setattr("consilience.cli.applying.write_report", report)
+    monkeypatch.setattr("consilience.cli.saved_models.write_report", report)
     return calls
 
 

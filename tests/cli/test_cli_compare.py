@@ -8,7 +8,7 @@ import pytest
 
 from consilience import load, read_annotations, registry
 from consilience.cli.comparing import between, by_model, choose_by_comparing, prepared
-from consilience.cli.evidence import read_material
+from consilience.cli.inputs import read_material
 from consilience.cli.options import FeatureOptions
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError

@@ -226,7 +226,7 @@ def test_files_of_a_fit_are_not_replaced_by_others(fitted, fails):
 def test_the_report_of_a_fit_can_be_written_again(fitted, run, fails, quick, quick_report, monkeypatch):
     again = ("sorts.csv", "--features", "features.csv", "--out", "out/report.html")
     monkeypatch.setattr(
-        "consilience.cli.applying.write_report", lambda *_, path, **__: path.write_text("the report, with scores")
+        "consilience.cli.saved_models.write_report", lambda *_, path, **__: path.write_text("the report, with scores")
     )
     run("report", "out/model.zip", *again)
     assert (fitted / "out" / "report.html").read_text() == "the report, with scores"

@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 import consilience
 from consilience import Groupings, Pairs, load, save
-from consilience.deep import SCDC, BayesSCDC, running
+from consilience.deep import SCDC, BayesSCDC, restarts
 from consilience.errors import InputError
 from consilience.metrics.clusterings import nmi
 from consilience.simulation import simulate_pairs
@@ -155,18 +155,18 @@ class TestCheckpoint:
         X, said, _ = study
         whole = BayesSCDC(4, **SMALL).fit(X, said)
         file = tmp_path / "fit.npz"
-        advance = running.advance
+        advance = restarts.advance
 
         def interrupted(model, data, course, n_epochs):
             if course.n_epochs == 2:
                 raise KeyboardInterrupt
             return advance(model, data, course, n_epochs)
 
-        monkeypatch.setattr(running, "advance", interrupted)
+        monkeypatch.setattr(restarts, "advance", interrupted)
         with pytest.raises(KeyboardInterrupt):
             BayesSCDC(4, **SMALL, checkpoint=file).fit(X, said)
-        monkeypatch.setattr(running, "advance", advance)
-        monkeypatch.setattr(running, "begin", None)  # it must not begin anew
+        monkeypatch.setattr(restarts, "advance", advance)
+        monkeypatch.setattr(restarts, "begin", None)  # it must not begin anew
         resumed = BayesSCDC(4, **SMALL, checkpoint=str(file)).fit(X, said)
         assert resumed.state_.keys() == whole.state_.keys()
         for name, array in whole.state_.items():
@@ -177,7 +177,7 @@ class TestCheckpoint:
         X, said, _ = study
         settings = SMALL | {"random_state": None, "checkpoint": tmp_path / "fit.npz"}
         whole = BayesSCDC(4, **settings).fit(X, said)
-        monkeypatch.setattr(running, "begin", None)  # it must not begin anew
+        monkeypatch.setattr(restarts, "begin", None)  # it must not begin anew
         resumed = BayesSCDC(4, **settings).fit(X, said)
         np.testing.assert_array_equal(resumed.responsibilities_, whole.responsibilities_)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from jax.test_util import check_grads
 
-from consilience.deep import SCDC, BayesSCDC, running
+from consilience.deep import SCDC, BayesSCDC, restarts
 from consilience.deep.linear_algebra import cholesky, inverse_and_log_determinant, inverse_of_lower
 from consilience.simulation import simulate_pairs
 
@@ -51,7 +51,7 @@ def test_a_matrix_that_is_not_positive_definite_has_no_root():
 
 
 def test_nothing_asks_jax_for_lapack():
-    for path in Path(running.__file__).parent.glob("*.py"):
+    for path in Path(restarts.__file__).parent.glob("*.py"):
         assert not {"jnp.linalg", "jax.numpy.linalg", "jax.scipy.linalg"} & set(
             re.findall(r"[a-z.]+linalg", path.read_text())
         )
@@ -64,11 +64,11 @@ def test_training_makes_no_call_of_lapack(model, monkeypatch):
     compiled = []
 
     def lowered(model, data, course, n_epochs):
-        compiled.append(running._train.lower(model, data, course.fits).compile().as_text())
+        compiled.append(restarts._train.lower(model, data, course.fits).compile().as_text())
         return advance(model, data, course, n_epochs)
 
-    advance = running.advance
-    monkeypatch.setattr(running, "advance", lowered)
+    advance = restarts.advance
+    monkeypatch.setattr(restarts, "advance", lowered)
     X = np.random.default_rng(0).normal(size=(30, 4)).astype("float32")
     said = simulate_pairs([0, 1, 2] * 10, n_annotators=2, pairs_each=20, accuracy=0.9, random_state=0)
     with jax.enable_x64(False):

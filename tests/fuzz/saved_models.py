@@ -25,7 +25,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from consilience import Groupings, Labels, load, registry, save
 from consilience.active import ActiveSession
 from consilience.consensus import KCC
-from consilience.inspection.answer import Answer
+from consilience.inspection.clustering import Answer
 from tests.fuzz.outcome import OTHER, outcome_of
 
 N_ITEMS = 12

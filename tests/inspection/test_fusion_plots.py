@@ -18,7 +18,7 @@ from consilience.inspection import (
     plot_silhouette_curve,
     plot_stability,
 )
-from consilience.inspection.plots.evidence import ClusterShares, Evidence, classical_scaling
+from consilience.inspection.plots.dissimilarity import ClusterShares, Evidence, classical_scaling
 from consilience.inspection.plots.style import NOWHERE, colour, marker
 
 

@@ -16,7 +16,7 @@ from consilience import Groupings
 from consilience.inspection import names
 from consilience.inspection.names import as_text, counted, listed, plot_text, shortened, width
 from consilience.inspection.plots.style import plain_text
-from consilience.inspection.report import answer_tables, group_names, tables
+from consilience.inspection.report import group_names, item_tables, tables
 from consilience.inspection.report.svg import inline_svg, swatch
 
 
@@ -149,7 +149,7 @@ def test_variance_explained_by_hand():
     values = np.array([[1.0, 0, 5], [3, 0, np.nan], [5, 0, 5], [7, 0, 6]])
     labels = np.array([0, 0, 1, 1])
     # first: total 20 around 4, between 2 * 4 + 2 * 4; third: 5 | 5, 6 around 16/3, so between 1/9 + 2/36 of 2/3
-    np.testing.assert_allclose(answer_tables.variance_explained(values, labels), [0.8, np.nan, 0.25])
+    np.testing.assert_allclose(item_tables.variance_explained(values, labels), [0.8, np.nan, 0.25])
 
 
 def test_common_names_are_those_that_tell():

@@ -17,7 +17,10 @@ from consilience.errors import InputError
 from consilience.estimators.parameters import check_random_state, is_whole
 from consilience.inspection.names import counted
 from consilience.inspection.plots.curves import legend_inside
-from consilience.inspection.plots.fitting import (
+from consilience.inspection.plots.projection import unwrap
+from consilience.inspection.plots.scatter import LONGEST
+from consilience.inspection.plots.style import Look, Place, axes_of, tidy
+from consilience.inspection.plots.text_layout import (
     ROOM,
     fitting_names,
     inches,
@@ -27,9 +30,6 @@ from consilience.inspection.plots.fitting import (
     reach,
     set_names,
 )
-from consilience.inspection.plots.projection import unwrap
-from consilience.inspection.plots.scatter import LONGEST
-from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 
 FAINTEST = 0.25  # brightness of a cluster with hardly a share, where the largest has 1
 SIDE = (0.26, 0.7)  # inches of an image

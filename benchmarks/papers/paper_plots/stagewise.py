@@ -15,11 +15,11 @@ from matplotlib.colors import ListedColormap
 from consilience.errors import InputError
 from consilience.inspection.names import as_text, width
 from consilience.inspection.plots.curves import draw_curve, legend_inside, whole_numbers
-from consilience.inspection.plots.fitting import AtDraw, label_axes
 from consilience.inspection.plots.matrix import SHEET_LETTER, colour_bar, draw_cells, name_both
 from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
 from consilience.inspection.plots.projection import unwrap
 from consilience.inspection.plots.style import Look, Place, axes_of
+from consilience.inspection.plots.text_layout import AtDraw, label_axes
 
 MEASURES = {
     "log_likelihood": "log likelihood (nats)",

@@ -44,7 +44,7 @@ from sklearn.utils import check_random_state
 
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
-from consilience.annotations.given import require_no_second
+from consilience.annotations.fit_arguments import require_no_second
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator, as_groupings
 from consilience.inference import Trace, iterate, restarts

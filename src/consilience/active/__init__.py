@@ -1,6 +1,6 @@
 """Active composition of subsets: what to ask next, and when to stop."""
 
-from consilience.active.asked import Subset
+from consilience.active.assignments import Subset
 from consilience.active.informative import Informative
 from consilience.active.session import ActiveSession
 from consilience.active.stability import Decision, Forecast

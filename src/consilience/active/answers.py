@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
-from consilience.active.asked import Placed, Subset, places_of
-from consilience.active.told import Key
+from consilience.active.assignments import Placed, Subset, places_of
+from consilience.active.grouping_store import Key
 from consilience.annotations import Annotations, Groupings
 from consilience.annotations.name_lists import listed
 from consilience.annotations.spelling import near_spelling

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 
-from consilience.active.asked import places_of
+from consilience.active.assignments import places_of
 from consilience.active.strategies import Situation, Strategy
 from consilience.annotations.names import plain
 from consilience.errors import InputError

@@ -11,9 +11,10 @@ import pandas as pd
 from jaxtyping import Bool, Int
 from sklearn.base import BaseEstimator, clone
 
-from consilience.active import answers, asked, draws
-from consilience.active.asked import Placed, Subset
+from consilience.active import answers, assignments, posterior_samples
+from consilience.active.assignments import Placed, Subset
 from consilience.active.candidates import Pool
+from consilience.active.grouping_store import Told
 from consilience.active.named_strategies import STRATEGIES
 from consilience.active.pair_counts import PairCounts
 from consilience.active.stability import (
@@ -26,7 +27,6 @@ from consilience.active.stability import (
     split_half_reliability,
 )
 from consilience.active.strategies import Situation, Strategy
-from consilience.active.told import Told
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
 from consilience.annotations.display import facts
@@ -96,7 +96,7 @@ class ActiveSession(BaseEstimator):
         max_per_item: Integer | None = None,
         random_state: RandomSource = None,
     ) -> None:
-        self.items = asked.listed(items)  # so that it can be read twice
+        self.items = assignments.listed(items)  # so that it can be read twice
         self.strategy = strategy
         self.fusion = fusion
         self.max_per_item = max_per_item
@@ -139,7 +139,7 @@ class ActiveSession(BaseEstimator):
 
     def _begin(self) -> None:
         self._check_parameters()
-        self.items_ = asked.distinct(self.items)
+        self.items_ = assignments.distinct(self.items)
         if self.fusion is not None:
             require_at_most(self.fusion, len(self.items_))
         self._told = Told(len(self.items_))
@@ -215,20 +215,20 @@ class ActiveSession(BaseEstimator):
         """
         if not is_whole(n_subsets, 1):
             raise InputError(f"'n_subsets' must be a positive int. Got {n_subsets!r} instead.")
-        whom = asked.annotators_of(annotators, n_subsets)
+        whom = assignments.annotators_of(annotators, n_subsets)
         if candidates is None and not (is_whole(size, 2) and size <= len(self.items_)):
             raise InputError(f"'size' must be an int from 2 to the number of items, {len(self.items_)}. Got {size!r}.")
         pending = [placed.places for placed in self._pending.values()]
-        pool = None if candidates is None else Pool.of(self.items_, asked.candidates_of(candidates), pending)
+        pool = None if candidates is None else Pool.of(self.items_, assignments.candidates_of(candidates), pending)
         samples = cache(self._posterior)  # of this call: what is asked tells nothing of the clusters
         counts = self._counts.with_subsets(pending)
-        times_asked = asked.times_asked(self._told, [*pending, *(missing.places for missing in self._left_out)])
+        times_asked = assignments.times_asked(self._told, [*pending, *(missing.places for missing in self._left_out)])
         new: list[tuple[Int[np.ndarray, " size"], Any]] = []
         for annotator in whom:
             allowed = self._allowed(annotator, times_asked, [places for places, whose in new if whose == annotator])
             situation = Situation(counts, times_asked, len(self._told), allowed, samples)
             if pool is None:
-                asked.require_left(allowed, size, annotator, quota=self.max_per_item)
+                assignments.require_left(allowed, size, annotator, quota=self.max_per_item)
                 chosen = np.array(self._strategy.compose(situation, size, self._rng()))  # kept: a copy of our own
             else:
                 place = pool.choose(self._strategy, situation, self._rng())
@@ -270,7 +270,7 @@ class ActiveSession(BaseEstimator):
         if isinstance(groupings, Groupings):
             if subset is not None or annotator is not None:
                 raise InputError("Groupings say themselves whose they are: give 'subset' and 'annotator' with groups.")
-            asked.places_of(self.items_, list(groupings.items))
+            assignments.places_of(self.items_, list(groupings.items))
             answers.require_new(groupings, self._told.keys)
             _require_names(groupings, self.items_)
             new = groupings.reindex(self.items_)
@@ -388,7 +388,7 @@ class ActiveSession(BaseEstimator):
             return allowed
         placed = [*self._pending.values(), *self._left_out]
         others = [other.places for other in placed if other.subset.annotator == annotator]
-        return allowed & ~asked.seen_by(annotator, self._told, [*others, *new])
+        return allowed & ~assignments.seen_by(annotator, self._told, [*others, *new])
 
     def _put_out(self, chosen: Int[np.ndarray, " size"], annotator: Any) -> Subset:
         self._n_asked += 1
@@ -397,7 +397,7 @@ class ActiveSession(BaseEstimator):
         return subset
 
     def _answer(self, groups: dict[Any, list[Any]], subset: Any, annotator: Any) -> Groupings:
-        asked.require_annotator(annotator)
+        assignments.require_annotator(annotator)
         if subset is not None:
             self._require_pending(subset)
             annotator = subset.annotator if annotator is None else annotator
@@ -436,15 +436,15 @@ class ActiveSession(BaseEstimator):
         require_items(half, fusion.n_clusters, len(self._told))
         return fusion.fit_predict(half)
 
-    def _posterior(self) -> draws.Samples:
+    def _posterior(self) -> posterior_samples.Samples:
         """Draws of the clusters from the posterior of the mixture, each moved on from where it was."""
         groupings = self.groupings_
         if groupings is None or not groupings.n_rows:
-            return draws.of_nothing(len(self.items_))
+            return posterior_samples.of_nothing(len(self.items_))
         fusion = SubsetFusion() if self.fusion is None else self.fusion
         n_found = 0 if self._fitted is None else self._fitted.n_clusters_
-        n_clusters = draws.n_clusters_of(fusion, len(self.items_), n_found)
-        self._samples = draws.moved_on(groupings, self._samples, n_clusters, self._rng())
+        n_clusters = posterior_samples.n_clusters_of(fusion, len(self.items_), n_found)
+        self._samples = posterior_samples.moved_on(groupings, self._samples, n_clusters, self._rng())
         return self._samples.copy()
 
     def _rng(self) -> np.random.Generator:

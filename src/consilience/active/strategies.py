@@ -39,8 +39,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from sklearn.base import BaseEstimator
 
-from consilience.active.drawing import PairWeights, draw_subset
 from consilience.active.pair_counts import PairCounts
+from consilience.active.pair_sampling import PairWeights, draw_subset
 from consilience.annotations.types import Integer, Real
 from consilience.estimators.parameters import is_number, is_whole, require
 

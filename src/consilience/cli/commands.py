@@ -362,7 +362,7 @@ def report(
     out: Path,
 ) -> None:
     """Write the report of MODEL, which 'fit' saved, and of the ANNOTATIONS and features that it was fitted to."""
-    from consilience.cli.applying import report as run
+    from consilience.cli.saved_models import report as run
 
     run(
         *(model, annotations),
@@ -406,7 +406,7 @@ def predict(
     TABLE has what the model tells items by: features, or for a model of labels alone new labels by the annotators that
     it was fitted to, in any format that 'fit' reads.
     """
-    from consilience.cli.applying import predict as run
+    from consilience.cli.saved_models import predict as run
 
     run(model, table, out=out, proba=proba, reading=reading, feature_item=feature_item)
 
@@ -428,7 +428,7 @@ def convert(source: Path, out: Path, to: str | None, reading: dict[str, Any]) ->
     IN may be - for standard input. OUT ends in .csv, .tsv, .parquet or .json. Groupings and labels can become
     pairs, and labels groupings.
     """
-    from consilience.cli.sources import convert as run
+    from consilience.cli.data_commands import convert as run
 
     run(source, out, to=to, reading=reading)
 
@@ -450,7 +450,7 @@ def datasets(name: str | None, out: Path | None, what: str | None, as_json: bool
 
     Most are read from the folder that the environment variable CONSILIENCE_DATA names.
     """
-    from consilience.cli.sources import datasets as run
+    from consilience.cli.data_commands import datasets as run
 
     if name is None and out is not None:
         raise click.UsageError("--out needs the NAME of a data set.")

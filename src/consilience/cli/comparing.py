@@ -14,12 +14,12 @@ import pandas as pd
 from consilience import registry
 from consilience.annotations import Annotations
 from consilience.annotations.names import plain
-from consilience.cli.choosing import make_estimator
-from consilience.cli.evidence import Material, read_material
+from consilience.cli.inputs import Material, read_material
 from consilience.cli.messages import note, say, say_json
+from consilience.cli.model_choice import make_estimator
 from consilience.cli.options import FeatureOptions
 from consilience.cli.outputs import require_outputs, write_table
-from consilience.cli.preparing import behind, steps_for
+from consilience.cli.preprocessing import behind, steps_for
 from consilience.errors import InputError
 from consilience.selection.candidates import candidates, final
 from consilience.selection.comparison import Comparison

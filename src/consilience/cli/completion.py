@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from consilience import registry
-from consilience.cli.choosing import CHOICES
+from consilience.cli.model_choice import CHOICES
 from consilience.errors import MissingDependencyError
 
 

@@ -13,19 +13,19 @@ import pandas as pd
 
 from consilience import registry
 from consilience.annotations.files.atomic import replacing
-from consilience.cli.applying import last_step
-from consilience.cli.choosing import choose, make_estimator, said_why, with_clusters
+from consilience.cli.caveats import suggestions, verdict
 from consilience.cli.comparing import choose_by_comparing
-from consilience.cli.evidence import Evidence, Material, evidence_for, read_material
+from consilience.cli.inputs import Evidence, Material, evidence_for, read_material
 from consilience.cli.messages import UndecidedError, note, printable, say, say_json
+from consilience.cli.model_choice import choose, make_estimator, said_why, with_clusters
 from consilience.cli.options import FeatureOptions
 from consilience.cli.outputs import encoded, require_no_input
-from consilience.cli.preparing import as_shown, behind, legible, steps_for
+from consilience.cli.preprocessing import as_shown, behind, legible, steps_for
 from consilience.cli.result_folder import SUMMARY, checksums_in, possible_files, replaced_folder, require_free
 from consilience.cli.results import write_results
+from consilience.cli.saved_models import last_step
 from consilience.cli.summary import as_lines, summary
 from consilience.cli.tables import read_scores
-from consilience.cli.verdict import suggestions, verdict
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import click
 
-from consilience.cli.interruptions import end_on_signals
 from consilience.cli.messages import as_click, note, printable
+from consilience.cli.signals import end_on_signals
 from consilience.errors import UnannotatedWarning
 
 INTERRUPTED = 130

@@ -36,7 +36,7 @@ from consilience.annotations.files.atomic import (
     synchronise,
     temporary_folder,
 )
-from consilience.cli.interruptions import undivided
+from consilience.cli.signals import undivided
 from consilience.errors import InputError
 
 SUMMARY, REPORT, MODEL = "summary.json", "report.html", "model.zip"

@@ -10,8 +10,8 @@ import pandas as pd
 
 from consilience import save
 from consilience.cli.outputs import write_table
-from consilience.inspection.answer import Answer
 from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.clustering import Answer
 from consilience.inspection.report.label_tables import keyed
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.writing import long_table_writer
+from consilience.cli.data_commands import classes_of, files_of
 from consilience.cli.messages import say
 from consilience.cli.outputs import require_outputs, table_writer, write_files
-from consilience.cli.sources import classes_of, files_of
 from consilience.cli.tables import read_numbers
 from consilience.datasets import list_datasets, load_dataset
 from consilience.errors import InputError

@@ -65,7 +65,7 @@ def experts(
 
     SOURCE is a data set that 'consilience datasets' lists, or a table with a column of items and one of classes.
     """
-    from consilience.cli.sources import simulate as run
+    from consilience.cli.data_commands import simulate as run
     from consilience.simulation import simulate_experts
 
     run(
@@ -115,7 +115,7 @@ def crowd(
 
     SOURCE is a data set that 'consilience datasets' lists, or a table with a column of items and one of classes.
     """
-    from consilience.cli.sources import simulate as run
+    from consilience.cli.data_commands import simulate as run
     from consilience.simulation import simulate_crowd
 
     run(

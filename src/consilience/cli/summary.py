@@ -11,11 +11,11 @@ import pandas as pd
 import consilience
 from consilience.annotations import Pairs
 from consilience.annotations.names import plain
-from consilience.cli.evidence import Evidence, Material
-from consilience.cli.preparing import is_standardized
+from consilience.cli.inputs import Evidence, Material
+from consilience.cli.preprocessing import is_standardized
 from consilience.cli.results import files_of
-from consilience.inspection.answer import Answer
 from consilience.inspection.capabilities import Capabilities, attributes
+from consilience.inspection.clustering import Answer
 from consilience.inspection.names import as_text, counted, shortened, width
 from consilience.inspection.plots.projection import groupings_of
 from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame

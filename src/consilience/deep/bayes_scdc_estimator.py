@@ -18,7 +18,7 @@ from consilience.deep.deep_clustering import DeepClustering
 from consilience.deep.exponential_family import Gaussian
 from consilience.deep.judgements import Agreement, Judgements, first_reliability
 from consilience.deep.model import Data, DeepModel, Fit
-from consilience.deep.teaching import teach_positions
+from consilience.deep.pretraining import teach_positions
 from consilience.estimators.parameters import is_number, require
 
 AS_IN_PAPER: dict[str, Any] = {

@@ -19,14 +19,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.canonical import Arrangement, arrange, arrange_items
-from consilience.annotations.given import values_of_missing
+from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, RandomSource, Self
-from consilience.deep import checkpoints, running
+from consilience.deep import checkpoints, restarts
 from consilience.deep.components import Components, moments_of_clusters, owned_components
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.deep.model import DESCENTS, Data, DeepModel, Fit
 from consilience.deep.networks import LIKELIHOODS, Same
-from consilience.deep.running import Course
+from consilience.deep.restarts import Course
 from consilience.deep.training import CHUNK_SIZE
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
@@ -117,11 +117,11 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         with self._progress(), counting("epochs", n_warm + n_epochs) as epochs:
             course = None if file is None else _resumed(file, mark, model, data)
             if course is None:
-                course = running.begin(model, data, keys, n_warm, epochs.update)
+                course = restarts.begin(model, data, keys, n_warm, epochs.update)
             else:
                 epochs.update(n_warm + course.n_epochs)
             while course.n_epochs < n_epochs:
-                course = running.advance(model, data, course, n_epochs)
+                course = restarts.advance(model, data, course, n_epochs)
                 if file is not None:
                     checkpoints.write(file, _packed(course) | {"fingerprint": np.array(mark)})
                 epochs.say(f"loss {course.losses[-1].round(3).tolist()}, clusters {course.left[-1].tolist()}")
@@ -159,8 +159,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         else:
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             keys = jax.random.split(jax.random.key(seed), 1)
-            course = running.begin(model, data, keys, self._lengths(model, data)[1], lambda: None)
-        course = running.advance(model, data, course, course.n_epochs + 1)
+            course = restarts.begin(model, data, keys, self._lengths(model, data)[1], lambda: None)
+        course = restarts.advance(model, data, course, course.n_epochs + 1)
         self._finish(model, data, arranged, course)
         return self
 
@@ -387,7 +387,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     def _finish(self, model: DeepModel, data: Data, arranged: Arrangement[Any], course: Course) -> None:
         """Read the answers off the best restart."""
-        fit, found, bounds = running.finish(model, data, course)
+        fit, found, bounds = restarts.finish(model, data, course)
         if not np.isfinite(bounds).any():
             raise FloatingPointError(
                 f"{type(self).__name__}: training failed in every restart. Standardise the features, or lower "
@@ -431,7 +431,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     def _template(self) -> PyTree:
         model = self._model(self.n_features_in_)
-        return jax.eval_shape(lambda: running.blank(model, len(self.annotators_)))
+        return jax.eval_shape(lambda: restarts.blank(model, len(self.annotators_)))
 
     def _state_fits(self) -> bool:
         """Whether what was learned has the shapes that the parameters say."""
@@ -441,7 +441,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """Where training stood, on these data."""
         if list(_trained(arranged)) != list(self._trained_annotators):
             raise InputError("partial_fit needs the annotators that were fitted before. Call fit for others.")
-        fits = running.continued(model, data, self._fit())
+        fits = restarts.continued(model, data, self._fit())
         return Course(fits, self.losses_[:, None], self.clusters_left_[:, None])
 
     def _identity(self, seed: int) -> dict[str, Any]:
@@ -491,7 +491,7 @@ def _resumed(file: Path, mark: str, model: DeepModel, data: Data) -> Course | No
     arrays = checkpoints.read(file, mark)
     if arrays is None:
         return None
-    template = jax.eval_shape(lambda: running.blank(model, data.n_annotators))
+    template = jax.eval_shape(lambda: restarts.blank(model, data.n_annotators))
     losses, left = arrays.pop("losses"), arrays.pop("left")
     return Course(checkpoints.from_arrays(template, arrays), losses, left)
 

@@ -19,7 +19,7 @@ from consilience.deep.exponential_family import Gaussian
 from consilience.deep.judgements import Agreement, Judgements, first_reliability
 from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.networks import Perceptron
-from consilience.deep.teaching import teach_classifier
+from consilience.deep.pretraining import teach_classifier
 from consilience.estimators.parameters import is_whole, require
 
 

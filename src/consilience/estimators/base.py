@@ -18,7 +18,7 @@ from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.alignment import rows_of_items
 from consilience.annotations.canonical import Arrangement
 from consilience.annotations.display import facts, sizes_in_short
-from consilience.annotations.given import as_groupings, read_beside
+from consilience.annotations.fit_arguments import as_groupings, read_beside
 from consilience.annotations.matching import matched
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
@@ -26,7 +26,7 @@ from consilience.annotations.spelling import near_spelling
 from consilience.annotations.types import FeaturesLike, Name, NameList, Names
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.estimators.parameters import require_common
-from consilience.estimators.restoring import Axes, restore
+from consilience.estimators.user_order import Axes, restore
 from consilience.inference.progress import showing
 from consilience.metrics.profiles import association, cluster_profile
 

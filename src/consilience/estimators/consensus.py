@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from consilience.annotations import Annotations, Groupings
-from consilience.annotations.files.given import NOBODY, is_frame
-from consilience.annotations.given import as_groupings, read_given, values_of_missing, warn_of_fractions
+from consilience.annotations.files.array_likes import NOBODY, is_frame
+from consilience.annotations.fit_arguments import as_groupings, read_given, values_of_missing, warn_of_fractions
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 

@@ -11,7 +11,7 @@ from jaxtyping import Bool
 
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import Arrangement, arrange
-from consilience.annotations.given import (
+from consilience.annotations.fit_arguments import (
     first_named,
     models_of_features,
     require_no_second,

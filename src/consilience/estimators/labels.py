@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Labels
 from consilience.annotations.canonical import arrange
-from consilience.annotations.given import of_groupings, require_no_second, warn_of_unsaid
+from consilience.annotations.fit_arguments import of_groupings, require_no_second, warn_of_unsaid
 from consilience.annotations.names import MISSING, plain
 from consilience.annotations.types import AnnotationsLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import read_alone
-from consilience.estimators.restoring import Axes
+from consilience.estimators.user_order import Axes
 from consilience.inference.product_distributions import Answers, expectation, posterior
 from consilience.inference.threads import one_blas_thread
 

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.canonical import arrange
-from consilience.annotations.given import values_of_missing
+from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self

@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Annotations, Groupings, Pairs
 from consilience.annotations.canonical import Arrangement, arrange
-from consilience.annotations.given import values_of_missing
+from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import is_whole
-from consilience.estimators.restoring import Axes
 from consilience.estimators.scoring import rates_of_table, score
+from consilience.estimators.user_order import Axes
 
 
 class ViewEstimator(CrowdEstimator):

@@ -33,7 +33,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
 from scipy.sparse import csr_array
 from scipy.spatial.distance import squareform
 
-from consilience.annotations.given import as_groupings
+from consilience.annotations.fit_arguments import as_groupings
 from consilience.errors import InputError
 
 __all__ = ["annotator_agreement", "order_by_agreement"]

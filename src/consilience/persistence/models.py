@@ -20,10 +20,10 @@ from consilience.errors import InputError, MissingDependencyError, SavedModelErr
 from consilience.estimators.parameters import shown
 from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
-from consilience.persistence.contents import problem_of
-from consilience.persistence.earlier import renamed, retagged, upgraded
 from consilience.persistence.kinds import KINDS
+from consilience.persistence.migrations import renamed, retagged, upgraded
 from consilience.persistence.parts import PARTS, STEPS, STUDIES, STUDY, is_part
+from consilience.persistence.validation import problem_of
 
 FORMAT = "consilience model"
 FORMAT_VERSION = 1

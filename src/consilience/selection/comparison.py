@@ -50,7 +50,7 @@ from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.display import table as as_html
-from consilience.annotations.given import read_beside
+from consilience.annotations.fit_arguments import read_beside
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, RandomSource
 from consilience.errors import InputError
 from consilience.estimators.parameters import check_random_state, is_number, is_whole

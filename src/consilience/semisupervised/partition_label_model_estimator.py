@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import Arrangement, arrange
-from consilience.annotations.given import values_of_missing
+from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.types import (
     AnnotationsLike,
     FeaturesLike,
@@ -40,7 +40,7 @@ from consilience.estimators.parameters import (
     require,
     require_number_of_clusters,
 )
-from consilience.estimators.restoring import Axes
+from consilience.estimators.user_order import Axes
 from consilience.inference import Trace
 from consilience.inference.confusion import confusion_prior
 from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds

@@ -9,11 +9,11 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import pandas as pd
 
+from consilience.annotations.files.importer import Statements, statements, table_of_frame
 from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.odd_columns import names_of_rows, odd_annotators
-from consilience.annotations.files.statements import Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import filled, given_as_missing, like_missing, spelled_missing
 from consilience.annotations.files.vocabulary import named

@@ -12,11 +12,11 @@ import narwhals.stable.v1 as nw
 
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import asked_of
+from consilience.annotations.files.importer import Statements, statements, table_of_frame
 from consilience.annotations.files.json_exports import known_records
 from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.sources import Records, Source, read_source
-from consilience.annotations.files.statements import Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.workbooks import Workbook
 from consilience.annotations.groupings import Groupings

@@ -22,7 +22,7 @@ import pandas as pd
 from charset_normalizer import from_bytes
 
 from consilience.annotations.files.table import OpenQuote, Table
-from consilience.annotations.files.titles import of_titles
+from consilience.annotations.files.title_rows import of_titles
 from consilience.annotations.keywords import written
 from consilience.errors import AnnotationError
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.titles import of_titles
+from consilience.annotations.files.title_rows import of_titles
 from consilience.annotations.files.vocabulary import named
 from consilience.annotations.keywords import written
 from consilience.errors import AnnotationError, MissingDependencyError

@@ -12,7 +12,7 @@ from consilience.annotations.types import Integer, Name, NumberOfClusters, Rando
 from consilience.consensus.groupings import co_occurrence as core
 from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.parameters import check_random_state, is_whole, require
-from consilience.estimators.restoring import Axes
+from consilience.estimators.user_order import Axes
 
 
 class CSPA(GroupingConsensus):

@@ -40,7 +40,7 @@ from consilience.consensus.groupings.kcc import (
 from consilience.errors import InputError
 from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
-from consilience.estimators.restoring import Axes
+from consilience.estimators.user_order import Axes
 from consilience.inference import Trace
 from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
 from consilience.inference.memberships import Memberships

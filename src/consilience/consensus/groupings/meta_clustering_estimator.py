@@ -17,7 +17,7 @@ from consilience.consensus.groupings.meta_clustering import LARGEST_TABLE, Simil
 from consilience.errors import InputError
 from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.parameters import check_random_state, is_whole, require
-from consilience.estimators.restoring import Axes
+from consilience.estimators.user_order import Axes
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import rows_of_length_one
 

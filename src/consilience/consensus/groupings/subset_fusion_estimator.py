@@ -38,7 +38,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, concat
 from consilience.annotations.canonical import Arrangement, arrange
-from consilience.annotations.given import require_no_second
+from consilience.annotations.fit_arguments import require_no_second
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.annotations.types import Flag, Integer, Literal, Name, NumberOfClusters, RandomSource
@@ -49,7 +49,7 @@ from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouet
 from consilience.errors import InputError
 from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.parameters import check_random_state, is_one_of, is_whole, require
-from consilience.estimators.restoring import Axes
+from consilience.estimators.user_order import Axes
 from consilience.inference.memberships import Memberships, parts, presented, together
 from consilience.inference.threads import one_blas_thread
 

@@ -11,14 +11,14 @@ from jaxtyping import Int
 
 from consilience.annotations import Labels
 from consilience.annotations.canonical import arrange
-from consilience.annotations.given import require_no_second
+from consilience.annotations.fit_arguments import require_no_second
 from consilience.annotations.types import AnnotationsLike, Flag, FrameLike, Integer, Literal, Missing, Real, Self
 from consilience.consensus.labels.annotator_models import Counts
 from consilience.consensus.labels.dawid_skene import Evidence, State, first_guess, labels_of, run
 from consilience.consensus.labels.prior_knowledge import gold_codes, history_counts
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import is_number, is_whole, require
-from consilience.estimators.restoring import Axes
+from consilience.estimators.user_order import Axes
 from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.product_distributions import Answers, posterior
 from consilience.inference.threads import one_blas_thread

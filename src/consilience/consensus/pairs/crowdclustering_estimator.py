@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.canonical import arrange
-from consilience.annotations.given import require_no_second, warn_of_unsaid
+from consilience.annotations.fit_arguments import require_no_second, warn_of_unsaid
 from consilience.annotations.types import (
     AnnotationsLike,
     Flag,
@@ -41,7 +41,7 @@ from consilience.estimators.parameters import (
     require,
     require_number_of_clusters,
 )
-from consilience.estimators.restoring import Axes
+from consilience.estimators.user_order import Axes
 from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
 from consilience.inference.threads import one_blas_thread
 

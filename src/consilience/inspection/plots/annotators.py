@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter, StrMethodFormatter
 
 from consilience.inspection.plots.curves import legend_inside, whole_numbers
-from consilience.inspection.plots.fitting import label_axes
 from consilience.inspection.plots.matrix import colour_bar
-from consilience.inspection.plots.placing import name_points
+from consilience.inspection.plots.point_labels import name_points
 from consilience.inspection.plots.projection import that_has
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
+from consilience.inspection.plots.text_layout import label_axes
 
 __all__ = ["plot_annotators"]
 

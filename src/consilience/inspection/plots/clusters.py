@@ -9,14 +9,22 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from consilience.annotations import Pairs
-from consilience.inspection.answer import Answer
 from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.clustering import Answer
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
-from consilience.inspection.plots.fitting import ROOM, fitting_names, inches, label_axes, make_room, name_rows, reach
-from consilience.inspection.plots.placing import name_points
+from consilience.inspection.plots.point_labels import name_points
 from consilience.inspection.plots.projection import View, groupings_of, own_annotations, project, that_has, unwrap
 from consilience.inspection.plots.scatter import LONGEST, NAMED_ITEMS, draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
+from consilience.inspection.plots.text_layout import (
+    ROOM,
+    fitting_names,
+    inches,
+    label_axes,
+    make_room,
+    name_rows,
+    reach,
+)
 
 __all__ = ["plot_clusters", "plot_lower_bound", "plot_prior_variance"]
 

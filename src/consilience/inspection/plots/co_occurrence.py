@@ -12,10 +12,19 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 from consilience.errors import InputError
-from consilience.inspection.answer import Answer
+from consilience.inspection.clustering import Answer
 from consilience.inspection.names import as_text, counted, width
-from consilience.inspection.plots.evidence import Evidence
-from consilience.inspection.plots.fitting import (
+from consilience.inspection.plots.dissimilarity import Evidence
+from consilience.inspection.plots.matrix import (
+    MOST_NAMED,
+    ROW,
+    SHEET_LETTER,
+    colour_bar,
+    draw_square,
+)
+from consilience.inspection.plots.scatter import cluster_legend, sampled, some_of
+from consilience.inspection.plots.style import Look, Place, axes_of, marker, marker_scale, small, tidy
+from consilience.inspection.plots.text_layout import (
     LINE,
     LONGEST,
     ROOM,
@@ -28,15 +37,6 @@ from consilience.inspection.plots.fitting import (
     room,
     set_names,
 )
-from consilience.inspection.plots.matrix import (
-    MOST_NAMED,
-    ROW,
-    SHEET_LETTER,
-    colour_bar,
-    draw_square,
-)
-from consilience.inspection.plots.scatter import cluster_legend, sampled, some_of
-from consilience.inspection.plots.style import Look, Place, axes_of, marker, marker_scale, small, tidy
 
 __all__ = ["plot_co_occurrence", "plot_dendrogram"]
 

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import MaxNLocator
 
-from consilience.inspection.plots.fitting import label_axes, room, wrapped
 from consilience.inspection.plots.style import Look, small, tidy
+from consilience.inspection.plots.text_layout import label_axes, room, wrapped
 
 MOST_POINTS = 60  # that are marked on a curve
 MOST_TICKS = 9  # that matplotlib makes

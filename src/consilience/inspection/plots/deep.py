@@ -10,15 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 from sklearn.decomposition import PCA
 
-from consilience.inspection.answer import Answer
+from consilience.inspection.clustering import Answer
 from consilience.inspection.plots.curves import draw_curve, spaced_ticks, whole_numbers
-from consilience.inspection.plots.fitting import (
-    label_axes,
-)
 from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
 from consilience.inspection.plots.projection import own_annotations, raw_features, that_has
 from consilience.inspection.plots.scatter import draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
+from consilience.inspection.plots.text_layout import (
+    label_axes,
+)
 
 __all__ = ["plot_latent", "plot_training"]
 

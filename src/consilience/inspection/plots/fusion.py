@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from consilience.errors import InputError
 from consilience.inspection.names import counted
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
-from consilience.inspection.plots.evidence import Evidence
-from consilience.inspection.plots.fitting import label_axes
-from consilience.inspection.plots.placing import name_points
+from consilience.inspection.plots.dissimilarity import Evidence
+from consilience.inspection.plots.point_labels import name_points
 from consilience.inspection.plots.projection import that_has
 from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
+from consilience.inspection.plots.text_layout import label_axes
 
 __all__ = ["plot_item_map", "plot_silhouette_curve", "plot_stability"]
 

@@ -16,17 +16,6 @@ from scipy.sparse import csr_array
 from consilience.annotations import Groupings, Labels
 from consilience.errors import InputError
 from consilience.inspection.names import as_text, counted, width
-from consilience.inspection.plots.fitting import (
-    LETTER,
-    LINE,
-    fitting_names,
-    inches,
-    label_axes,
-    make_room,
-    name_columns,
-    name_rows,
-    reach,
-)
 from consilience.inspection.plots.matrix import (
     COLUMN,
     MOST_NAMED,
@@ -40,6 +29,17 @@ from consilience.inspection.plots.matrix import (
 from consilience.inspection.plots.panels import host_of, panels_in
 from consilience.inspection.plots.projection import that_has
 from consilience.inspection.plots.style import Look, Place, axes_of, small
+from consilience.inspection.plots.text_layout import (
+    LETTER,
+    LINE,
+    fitting_names,
+    inches,
+    label_axes,
+    make_room,
+    name_columns,
+    name_rows,
+    reach,
+)
 from consilience.metrics.agreement import adjusted_rand, annotator_agreement, order_by_agreement
 
 __all__ = ["plot_agreement", "plot_confusion", "plot_mapping"]

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-from consilience.inspection.plots.fitting import (
+from consilience.inspection.plots.style import Look, on, small
+from consilience.inspection.plots.text_layout import (
     LONGEST,
     ROOM,
     CellNumbers,
@@ -26,7 +27,6 @@ from consilience.inspection.plots.fitting import (
     upright,
     wrapped,
 )
-from consilience.inspection.plots.style import Look, on, small
 
 ROW, COLUMN = 0.17, 0.3  # inches
 BAR = 2.3  # inches of a colour bar, enough for its label

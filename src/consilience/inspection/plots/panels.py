@@ -12,8 +12,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 
 from consilience.inspection.plots.curves import whole_numbers
-from consilience.inspection.plots.fitting import fitting_names, inches, label_axes
 from consilience.inspection.plots.style import Place, axes_of, small, tidy
+from consilience.inspection.plots.text_layout import fitting_names, inches, label_axes
 
 BESIDE, BELOW = 0.9, 0.15  # inches between curves side by side, and below each other
 COUNTED = ("annotators", "clusters")  # what measures of whole numbers begin with

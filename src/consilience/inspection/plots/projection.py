@@ -16,11 +16,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs, alignment
-from consilience.annotations.given import as_groupings, read_given, with_names
+from consilience.annotations.fit_arguments import as_groupings, read_given, with_names
 from consilience.annotations.names import MISSING, plain
 from consilience.errors import InputError
-from consilience.inspection.answer import Answer
 from consilience.inspection.capabilities import Capabilities, attributes
+from consilience.inspection.clustering import Answer
 from consilience.inspection.names import as_text
 
 

@@ -9,9 +9,9 @@ from jaxtyping import Bool, Float, Int
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from consilience.inspection.answer import Answer
-from consilience.inspection.plots.fitting import LETTER, LINE, fitting_names, inches, make_room, reach
+from consilience.inspection.clustering import Answer
 from consilience.inspection.plots.style import Look, marker, marker_scale, small
+from consilience.inspection.plots.text_layout import LETTER, LINE, fitting_names, inches, make_room, reach
 
 LEGEND_ROWS = 18
 LONGEST = 24  # letters of a name

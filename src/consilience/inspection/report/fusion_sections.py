@@ -11,10 +11,10 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from consilience.errors import InputError
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.co_occurrence import ordered_items, plot_co_occurrence, plot_dendrogram
-from consilience.inspection.plots.evidence import Evidence
+from consilience.inspection.plots.dissimilarity import Evidence
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.matrix import MOST_NAMED
-from consilience.inspection.plots.placing import n_named
+from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import fusion_tables
 from consilience.inspection.report.subject import Figure, Section, Subject

@@ -11,11 +11,11 @@ import pandas as pd
 from consilience.annotations import Groupings
 from consilience.consensus.groupings.subset_fusion import agreement_with
 from consilience.inference.memberships import Memberships
-from consilience.inspection.answer import Answer
+from consilience.inspection.clustering import Answer
 from consilience.inspection.names import name_text
 from consilience.inspection.report.annotators import mean_with_others, remarks
-from consilience.inspection.report.answer_tables import cluster_cell
 from consilience.inspection.report.group_names import AT_LEAST
+from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row
 
 NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5

@@ -11,7 +11,7 @@ from consilience.annotations import Pairs
 from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.names import counted
 from consilience.inspection.report.annotators import remarks
-from consilience.inspection.report.answer_tables import spread
+from consilience.inspection.report.item_tables import spread
 from consilience.inspection.report.tables import (
     Column,
     Table,

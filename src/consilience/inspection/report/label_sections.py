@@ -11,9 +11,9 @@ from scipy.special import entr
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.annotators import plot_annotators
 from consilience.inspection.plots.heatmaps import plot_confusion
-from consilience.inspection.plots.placing import n_named
+from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report import answer_tables, label_tables
+from consilience.inspection.report import item_tables, label_tables
 from consilience.inspection.report.annotators import Ranking, of_labels
 from consilience.inspection.report.subject import Figure, Subject
 from consilience.inspection.report.tables import percent
@@ -38,9 +38,9 @@ def sizes_in_short(subject: Subject) -> str:
 
 def certainty_in_short(subject: Subject) -> str:
     """How many items are sure."""
-    sure = int((subject.items["probability"] >= answer_tables.SURE).sum())
+    sure = int((subject.items["probability"] >= item_tables.SURE).sum())
     share = f"{percent(sure / len(subject.items))} of the items ({sure:,} of {len(subject.items):,})"
-    text = f"{share} belong to their class with a {subject.answer.measure} of at least {answer_tables.SURE:g}."
+    text = f"{share} belong to their class with a {subject.answer.measure} of at least {item_tables.SURE:g}."
     ties = subject.can.n_ties
     if ties:
         text += f" Of {counted(ties, 'item')} several classes have as many votes, and the first of them was taken."

@@ -11,7 +11,7 @@ from scipy.special import entr
 from consilience.annotations import Labels
 from consilience.inspection.names import counted, name_text
 from consilience.inspection.report.annotators import is_named, remarks
-from consilience.inspection.report.answer_tables import spread
+from consilience.inspection.report.item_tables import spread
 from consilience.inspection.report.tables import (
     Column,
     Download,

@@ -16,20 +16,20 @@ from sklearn.pipeline import Pipeline
 import consilience
 from consilience.annotations import Labels, Pairs
 from consilience.errors import InputError
-from consilience.inspection.answer import Answer
 from consilience.inspection.capabilities import attributes
+from consilience.inspection.clustering import Answer
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_mapping
 from consilience.inspection.plots.matrix import MOST_NAMED
-from consilience.inspection.plots.placing import n_named
+from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import (
     annotators,
-    answer_tables,
     deep_sections,
     fusion_sections,
     fusion_tables,
+    item_tables,
     judge_tables,
     label_sections,
     label_tables,
@@ -87,10 +87,10 @@ def key_findings(subject: Subject) -> list[str]:
 def _clusters_in_short(subject: Subject) -> list[str]:
     findings = [_sizes_in_short(subject.answer.sizes)]
     if "probability" in subject.items:
-        sure = (_clustered(subject)["probability"] >= answer_tables.SURE).to_numpy()
+        sure = (_clustered(subject)["probability"] >= item_tables.SURE).to_numpy()
         findings.append(
             f"{percent(sure.mean())} of the items ({sure.sum():,} of {len(sure):,}) belong to their cluster with a "
-            f"probability of at least {answer_tables.SURE:g}."
+            f"probability of at least {item_tables.SURE:g}."
         )
     if subject.can.maps_groups:
         findings.append(_annotators_in_short(subject.annotators))
@@ -113,7 +113,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     elif subject.groups and not answer.is_named:
         yield from filter(None, [fusion_sections.evidence_section(subject)])
     if subject.features is not None:
-        table = answer_tables.profile_table(subject.features, answer, "feature", answer_tables.FEATURES)
+        table = item_tables.profile_table(subject.features, answer, "feature", item_tables.FEATURES)
         yield Section("profiles", f"What tells the {answer.nouns} apart", [], [table])
     if subject.can.has_views:
         yield from view_sections.sections(subject)
@@ -121,8 +121,8 @@ def sections(subject: Subject) -> Iterator[Section]:
         yield _meaning(subject)
     yield _annotators(subject)
     if subject.scores is not None:
-        tests = answer_tables.association_table(subject.scores, answer)
-        table = answer_tables.profile_table(subject.scores, answer, "score", answer_tables.SCORES)
+        tests = item_tables.association_table(subject.scores, answer)
+        table = item_tables.profile_table(subject.scores, answer, "score", item_tables.SCORES)
         yield Section("association", "Association with outside scores", [], [tests, table])
     if subject.can.has_epochs:
         yield deep_sections.training_section(subject)
@@ -136,14 +136,14 @@ def _given(subject: Subject) -> Table:
         return label_tables.given_table(subject.annotations, subject.features)
     if isinstance(subject.annotations, Pairs):
         return judge_tables.given_table(subject.annotations, subject.features)
-    return answer_tables.given_table(subject.annotations, subject.features)
+    return item_tables.given_table(subject.annotations, subject.features)
 
 
 def _answer(subject: Subject) -> Section:
     items, answer = subject.items, subject.answer
     clustered, nowhere = _clustered(subject), items[items["cluster"] < 0]
     silent = clustered[clustered["n_annotators"] == 0]
-    blocks: list[Table | Figure] = [answer_tables.clusters_table(items, *_called(subject))]
+    blocks: list[Table | Figure] = [item_tables.clusters_table(items, *_called(subject))]
     placed = subject.groups or subject.can.embedding is not None
     if subject.features is not None or (placed and not subject.can.fuses):
         blocks.append(deep_sections.latent_figure(subject) or _plane(subject))
@@ -161,13 +161,13 @@ def _answer(subject: Subject) -> Section:
         sentences.append(f"{counted(len(nowhere), 'item')} {be} in no grouping, and so in no {answer.noun}: {names}.")
     if "probability" in items:
         blocks.append(
-            answer_tables.certainty_table(clustered, answer, fusion_sections.GIVEN if subject.can.fuses else "")
+            item_tables.certainty_table(clustered, answer, fusion_sections.GIVEN if subject.can.fuses else "")
         )
         said = None
         if isinstance(subject.annotations, Labels):
-            least = clustered["probability"].sort_values(kind="stable").index[: answer_tables.UNCERTAIN_ITEMS]
+            least = clustered["probability"].sort_values(kind="stable").index[: item_tables.UNCERTAIN_ITEMS]
             said = label_tables.said_of(subject.annotations, least.to_numpy())
-        uncertain = answer_tables.uncertain_items_table(clustered, answer, said)
+        uncertain = item_tables.uncertain_items_table(clustered, answer, said)
         blocks += [] if uncertain is None else [uncertain]
     return Section("answer", f"The {answer.nouns}", sentences, blocks)
 
@@ -185,7 +185,7 @@ def _called(subject: Subject) -> tuple[list[list[str]], Answer, str]:
     reading = "Names are those that at least two annotators use for the cluster, with their number"
     rule = "of the items in their group of this name or in the cluster, at least half are in both"
     reading += "; more below." if subject.can.fuses else f": {rule}."
-    return called(subject.names, len(answer.index), answer_tables.NAMES_OF_CLUSTER), answer, reading
+    return called(subject.names, len(answer.index), item_tables.NAMES_OF_CLUSTER), answer, reading
 
 
 def _plane(subject: Subject) -> Figure:

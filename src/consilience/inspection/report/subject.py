@@ -13,11 +13,11 @@ from markupsafe import Markup
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.inspection.answer import Answer
 from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.clustering import Answer
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
-from consilience.inspection.report import answer_tables, fusion_tables, judge_tables, label_tables, mapping_tables
+from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
 from consilience.inspection.report.group_names import cluster_names
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
@@ -118,8 +118,8 @@ class Subject:
 
     @cached_property
     def items(self) -> pd.DataFrame:
-        """See `answer_tables.item_frame`."""
-        return answer_tables.item_frame(self.estimator, self.annotations)
+        """See `item_tables.item_frame`."""
+        return item_tables.item_frame(self.estimator, self.annotations)
 
     @cached_property
     def agreement(self) -> pd.DataFrame:

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.inspection.answer import Answer
+from consilience.inspection.clustering import Answer
 from consilience.inspection.names import counted, listed
 from consilience.inspection.plots.clusters import draw_clusters
 from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report import answer_tables
+from consilience.inspection.report import item_tables
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import Cell, Column, Table, names_cell, number, percent, row
@@ -107,11 +107,11 @@ def _crossing(which: tuple[Any, int]) -> Table:
 def _view(subject: Subject, view: int) -> Section:
     """Clusters, drawing and profile of a view."""
     answer, estimator = answer_of(subject.estimator, view), subject.estimator
-    items = answer_tables.items_by(
+    items = item_tables.items_by(
         estimator.items_, answer.codes, estimator.view_responsibilities_[view], subject.annotations
     )
     clusters = replace(
-        answer_tables.clusters_table(items, [], answer),
+        item_tables.clusters_table(items, [], answer),
         key=f"clusters-{view}",
         caption=f"Clusters of view {view}",
         reading="Each row is a group of items that belong together by what those said who hold the view.",
@@ -124,7 +124,7 @@ def _view(subject: Subject, view: int) -> Section:
 
 def _features(subject: Subject, answer: Answer, view: int) -> list[Table | Figure]:
     features = cast(pd.DataFrame, subject.features)
-    profile = answer_tables.profile_table(features, answer, "feature", answer_tables.FEATURES)
+    profile = item_tables.profile_table(features, answer, "feature", item_tables.FEATURES)
     file = None if profile.download is None else replace(profile.download, name=f"features-{view}.csv")
     profile = replace(
         profile, key=f"features-{view}", caption=f"Features of the clusters of view {view}", download=file

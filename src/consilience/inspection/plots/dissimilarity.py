@@ -22,14 +22,14 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.given import as_groupings
+from consilience.annotations.fit_arguments import as_groupings
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
 from consilience.inference.memberships import Memberships, presented, together
 from consilience.inference.spectral import rows_of_length_one
-from consilience.inspection.answer import Answer
 from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.clustering import Answer
 from consilience.inspection.names import counted
 from consilience.inspection.plots.projection import View, given_or_kept, unwrap
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.files.importer import statements, table_of_frame
 from consilience.annotations.files.layout import Asked
-from consilience.annotations.files.statements import statements, table_of_frame
 from consilience.errors import AnnotationError
 
 

@@ -13,7 +13,7 @@ from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import is_one_of
 from consilience.persistence import attributes, parts
 from consilience.persistence.checks import Check, Sizes
-from consilience.persistence.relations import broken
+from consilience.persistence.consistency import broken
 
 OUTPUT, OUTPUTS = "_sklearn_output_config", ("default", "pandas", "polars", None)
 

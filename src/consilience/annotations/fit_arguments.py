@@ -12,8 +12,8 @@ from jaxtyping import Bool
 from scipy.sparse import issparse
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
+from consilience.annotations.files.array_likes import NOBODY, Given, annotations_of, is_frame
 from consilience.annotations.files.frames import several
-from consilience.annotations.files.given import NOBODY, Given, annotations_of, is_frame
 from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError
 from consilience.annotations.matching import rows_of_matrix
 from consilience.annotations.names import outside, plain

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
 from consilience.inspection.names import plot_texts
-from consilience.inspection.plots.fitting import AtDraw, text_size
 from consilience.inspection.plots.style import Look, small
+from consilience.inspection.plots.text_layout import AtDraw, text_size
 
 LONGEST = 24  # letters of a name
 AWAY = 7  # points from an item to its name

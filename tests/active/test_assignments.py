@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.active import Random, answers, asked
-from consilience.active.asked import Subset
+from consilience.active import Random, answers, assignments
+from consilience.active.assignments import Subset
 from consilience.active.candidates import Pool
-from consilience.active.told import Told
+from consilience.active.grouping_store import Told
 from consilience.errors import InputError
 from tests.active.situations import situation
 
@@ -35,11 +35,11 @@ def test_what_was_asked_of_whom(told, more, data):
     told_so_far, places = Told(7, groupings_of(told, whose)), [np.array(items) for items in more]
     everything = [*told, *more]
     expected = [sum(i in items for items in everything) for i in range(7)]
-    np.testing.assert_array_equal(asked.times_asked(told_so_far, places), expected)
+    np.testing.assert_array_equal(assignments.times_asked(told_so_far, places), expected)
     for annotator in ANNOTATORS:
         own = [items for items, who in zip(told, whose) if who == annotator]
         seen = [any(i in items for items in [*own, *more]) for i in range(7)]
-        np.testing.assert_array_equal(asked.seen_by(annotator, told_so_far, places), seen)
+        np.testing.assert_array_equal(assignments.seen_by(annotator, told_so_far, places), seen)
 
 
 @settings(max_examples=30)
@@ -48,7 +48,7 @@ def test_what_an_answer_leaves_out(asked_items, data):
     there = [data.draw(st.booleans()) for _ in asked_items]
     said = [item for item, is_there in zip(asked_items, there) if is_there]
     answer = answers.as_groupings({1: said[:1], 2: said[1:]}, ITEMS, ("Ann", 1))
-    missing, silent = answers.left_out(answer, asked.Placed.of(Subset(1, asked_items, "Ann"), ITEMS))
+    missing, silent = answers.left_out(answer, assignments.Placed.of(Subset(1, asked_items, "Ann"), ITEMS))
     assert missing.subset == Subset(1, [item for item in asked_items if item not in said], "Ann")
     assert ITEMS[missing.places].tolist() == missing.subset.items
     pairs = {frozenset(pair) for pair in combinations(asked_items, 2) if not set(pair) <= set(said)}

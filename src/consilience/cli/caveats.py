@@ -12,9 +12,9 @@ import pandas as pd
 
 from consilience import registry
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.cli.evidence import Evidence
-from consilience.inspection.answer import Answer
+from consilience.cli.inputs import Evidence
 from consilience.inspection.chance import LEVEL, ChanceTest, chance_test
+from consilience.inspection.clustering import Answer
 from consilience.inspection.names import counted, shortened
 
 MOST_SUGGESTIONS = 2

@@ -9,8 +9,8 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.annotations import Annotations, Groupings
-from consilience.inspection.answer import Answer
 from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.clustering import Answer
 from consilience.inspection.names import name_text
 from consilience.inspection.plots.projection import column_names
 from consilience.inspection.report.svg import swatch

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from consilience import Groupings
 from consilience.active import ActiveSession
-from consilience.active.told import Told
+from consilience.active.grouping_store import Told
 from consilience.annotations import concat
 from consilience.annotations import concatenate as joining
 from tests.test_persistence import same

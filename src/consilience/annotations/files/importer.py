@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.exports import Export, known_export, lists_in_columns, pile_columns, piles
-from consilience.annotations.files.identified import by_text
+from consilience.annotations.files.identifiers import by_text
 from consilience.annotations.files.layout import Asked, Long, Wide
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.odd_columns import odd_annotators

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from consilience import Groupings
-from consilience.active import draws
+from consilience.active import posterior_samples
 from consilience.consensus import SubsetFusion
 from consilience.inference.memberships import Memberships
 from consilience.metrics.clusterings import nmi
@@ -21,23 +21,25 @@ def told(n_groupings=30, size=8, annotators=None, items=range(12)):
 
 
 def moved(groupings=None, samples=None, n_clusters=5, seed=0):
-    return draws.moved_on(told() if groupings is None else groupings, samples, n_clusters, np.random.default_rng(seed))
+    return posterior_samples.moved_on(
+        told() if groupings is None else groupings, samples, n_clusters, np.random.default_rng(seed)
+    )
 
 
 def test_of_nothing_each_item_is_alone():
-    found = draws.of_nothing(4)
-    np.testing.assert_array_equal(found, [[0, 1, 2, 3]] * draws.N_SAMPLES)
+    found = posterior_samples.of_nothing(4)
+    np.testing.assert_array_equal(found, [[0, 1, 2, 3]] * posterior_samples.N_SAMPLES)
 
 
 def test_what_all_agree_on_is_in_every_draw():
     found = moved(n_clusters=3)
-    assert found.shape == (draws.N_SAMPLES, 12)
+    assert found.shape == (posterior_samples.N_SAMPLES, 12)
     assert np.mean([nmi(KIND, cluster) for cluster in found]) > 0.95
 
 
 def test_draws_go_on_from_where_they_were_and_what_is_given_stays():
     """Of clusters that nothing speaks against, with hardly a chance to move, they are the ones given."""
-    samples = np.tile(KIND, (draws.N_SAMPLES, 1))
+    samples = np.tile(KIND, (posterior_samples.N_SAMPLES, 1))
     before = samples.copy()
     found = moved(told(200), samples, n_clusters=3)
     np.testing.assert_array_equal(samples, before)
@@ -47,9 +49,9 @@ def test_draws_go_on_from_where_they_were_and_what_is_given_stays():
 
 def test_draws_begin_anew_where_they_hold_too_many_clusters(monkeypatch):
     """As if there had been none; with as many clusters as may be, they go on."""
-    samples = np.tile(np.arange(12) % 5, (draws.N_SAMPLES, 1))
+    samples = np.tile(np.arange(12) % 5, (posterior_samples.N_SAMPLES, 1))
     np.testing.assert_array_equal(moved(samples=samples, n_clusters=4), moved(samples=None, n_clusters=4))
-    monkeypatch.setattr(draws, "first", lambda *_: pytest.fail("begins anew"))
+    monkeypatch.setattr(posterior_samples, "first", lambda *_: pytest.fail("begins anew"))
     moved(samples=samples, n_clusters=5)
 
 
@@ -75,8 +77,8 @@ def test_who_said_it_does_not_matter():
 
 def test_draws_begin_by_kmeans_on_the_coordinates():
     """Which tells three kinds apart where nobody errs; sixteen starts of it."""
-    found = draws.first(Memberships.of(told(60)), 3, np.random.default_rng(0))
-    assert found.shape == (draws.N_SAMPLES, 12)
+    found = posterior_samples.first(Memberships.of(told(60)), 3, np.random.default_rng(0))
+    assert found.shape == (posterior_samples.N_SAMPLES, 12)
     assert np.median([nmi(KIND, cluster) for cluster in found]) == pytest.approx(1.0)
 
 
@@ -96,4 +98,4 @@ def test_draws_begin_by_kmeans_on_the_coordinates():
 )
 def test_clusters_in_the_draws(fusion, n_items, n_found, expected):
     """As many as are given; else twice those found, from 10 up to `max_clusters` and the number of items."""
-    assert draws.n_clusters_of(fusion, n_items, n_found) == expected
+    assert posterior_samples.n_clusters_of(fusion, n_items, n_found) == expected

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings, Labels, load, registry, write_annotations
-from consilience.cli.choosing import CHOICES, choose, with_clusters
+from consilience.cli.caveats import suggestions, verdict
 from consilience.cli.commands import fit as fit_command
-from consilience.cli.evidence import Evidence
-from consilience.cli.verdict import suggestions, verdict
+from consilience.cli.inputs import Evidence
+from consilience.cli.model_choice import CHOICES, choose, with_clusters
 from consilience.consensus import DawidSkene, MajorityVote, SubsetFusion
 from consilience.errors import InputError
 from consilience.semisupervised import MECC
@@ -79,12 +79,12 @@ def test_fuse_is_the_same_as_fit_of_groupings_alone(files, run):
 
 
 def test_each_file_is_read_once(files, run, quick_report, monkeypatch):
-    from consilience.cli import evidence
+    from consilience.cli import inputs
 
     read = []
     for name in ("read_noted", "read_features"):
-        real = getattr(evidence, name)
-        monkeypatch.setattr(evidence, name, lambda path, *more, real=real: read.append(path.name) or real(path, *more))
+        real = getattr(inputs, name)
+        monkeypatch.setattr(inputs, name, lambda path, *more, real=real: read.append(path.name) or real(path, *more))
     run("fit", "groupings.csv", "--features", "features.csv", "--set", "n_init=1", "--set", "prior_variance=1.0")
     run("fit", "labels.csv", "--features", "features.csv")
     assert read == ["groupings.csv", "features.csv", "labels.csv", "features.csv"]

@@ -13,18 +13,18 @@ import pandas as pd
 from consilience import load, registry
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
-from consilience.cli.evidence import Evidence, read_said
+from consilience.cli.caveats import verdict
 from consilience.cli.features import read_features
+from consilience.cli.inputs import Evidence, read_said
 from consilience.cli.messages import note, say
 from consilience.cli.options import FeatureOptions, flags
 from consilience.cli.outputs import renew_report, require_outputs, write_table
-from consilience.cli.preparing import as_shown, legible, needs_of, read_for, steps_for
+from consilience.cli.preprocessing import as_shown, legible, needs_of, read_for, steps_for
 from consilience.cli.reading import named
 from consilience.cli.tables import names_as, read_scores, rows_of
-from consilience.cli.verdict import verdict
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
-from consilience.inspection.answer import Answer
+from consilience.inspection.clustering import Answer
 
 
 def predict(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.active import drawing
-from consilience.active.drawing import PairWeights, draw_subset
+from consilience.active import pair_sampling
+from consilience.active.pair_sampling import PairWeights, draw_subset
 from tests.active.situations import assert_drawn_from, by_pairs, counts_of, probabilities
 
 
@@ -69,7 +69,7 @@ def test_unseen_pairs_guessed_and_listed_alike(few):
     """With 0 % no pairs are few enough to be listed, with 110 % all are."""
     case = (5, SOME, 1.5, [0, 1, 2, 4], 3)
     other = {"guessed": "_listed_pair", "listed": "_uniform_pair"}["listed" if few else "guessed"]
-    with patch.object(drawing, "FEW_UNSEEN", few), patch.object(drawing, other, side_effect=AssertionError):
+    with patch.object(pair_sampling, "FEW_UNSEEN", few), patch.object(pair_sampling, other, side_effect=AssertionError):
         assert_drawn_from(expected_of(case), drawn_from(case))
 
 
@@ -78,7 +78,7 @@ def test_unseen_pairs_are_listed_when_they_are_fewer_than_one_in_twenty(n_items,
     """One pair was not seen, of 15 or of 21: one guess in 21 would hit it."""
     unseen = (1, 4)
     seen = {pair: 0.0 for pair in combinations(range(n_items), 2) if pair != unseen}
-    with patch.object(drawing, "_listed_pair", wraps=drawing._listed_pair) as listing:
+    with patch.object(pair_sampling, "_listed_pair", wraps=pair_sampling._listed_pair) as listing:
         drawn = drawn_from((n_items, seen, 1.0, range(n_items), 2), n_draws=5)
     assert all(sorted(subset) == [1, 4] for subset in drawn)
     assert listing.called == listed

@@ -12,11 +12,11 @@ import pandas as pd
 from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import asked_of, warn_of_transposed
+from consilience.annotations.files.importer import VALUE, Statements, statements, table_of_frame
 from consilience.annotations.files.layout import Asked
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.reading import KINDS
-from consilience.annotations.files.statements import VALUE, Statements, statements, table_of_frame
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import named
 from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError, key_of, wide_frame

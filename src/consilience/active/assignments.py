@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 
-from consilience.active.told import Told
+from consilience.active.grouping_store import Told
 from consilience.annotations import Annotations
 from consilience.annotations.display import names_in_short, table
 from consilience.annotations.name_lists import listed as listed_names
