@@ -1,8 +1,9 @@
 """Which calls of the package's functions are checked against their types and shapes.
 
 A check costs more than many of the functions that it guards, and jaxtyping's import hook checks every call. Here a
-function is checked at its first, second, fourth, eighth, ... call in each test, and the checks are made when they are
-first needed, not on import. With `--check-every-call`, as in `make test-all`, every call is checked.
+function is checked at its first, second, fourth, eighth, ... call in each test; one that is defined within another, for
+which the check would have to be compiled each time, in the whole run. Checks are made when they are first needed, not
+on import. With `--check-every-call`, as in `make test-all`, every call is checked.
 """
 
 import dataclasses
@@ -46,13 +47,14 @@ def check_some_calls(fn=None, *, typechecker):
     if not fn.__annotations__:
         return fn
     calls = _CALLS.setdefault((fn.__module__, fn.__qualname__), Calls())
+    is_inner = "<locals>" in fn.__qualname__
     checked = None
 
     @functools.wraps(fn)
     def call(*args, **kwargs):
         __tracebackhide__ = True
         nonlocal checked
-        if calls.test != Test.number:
+        if calls.test != Test.number and not is_inner:
             calls.test, calls.number = Test.number, 0
         calls.number += 1
         if calls.number & (calls.number - 1):  # no power of two
