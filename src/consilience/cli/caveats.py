@@ -1,4 +1,4 @@
-"""What must be said before a result is shown: that it is none, or no more than chance; and what to try next."""
+"""Warnings to show before a result: nothing was found, or no more than chance; and suggestions of what to try next."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from consilience.inspection.clustering import Answer
 from consilience.inspection.names import counted, shortened
 
 MOST_SUGGESTIONS = 2
-WHOLE = 0.5  # of the items in a grouping: it says what its groups stand for
-FEW_LABELS = 3  # of an item: with fewer there is no majority among those who err
-MATTERS = 0.02  # of the items have such a label most often: the class should not be empty
+WHOLE = 0.5  # share of the items in a grouping from which on its groups can be interpreted
+FEW_LABELS = 3  # of an item: with fewer there is no majority among annotators who err
+MATTERS = 0.02  # share of the items that have such a label most often: the class should not be empty
 LONGEST = 40  # letters of a name
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is wrong with a result.
+    """Warnings about a result.
 
     Attributes
     ----------
     warnings : list of str
     is_undecided : bool
-        Whether judgements of pairs, without features, told nothing apart or are no more than chance.
+        Whether judgements of pairs, without features, did not separate any items or agree no more than chance.
     """
 
     warnings: list[str]
@@ -40,7 +40,7 @@ class Verdict:
 
 
 def verdict(model: Any, evidence: Evidence) -> Verdict:
-    """Judge the answer of a fitted model.
+    """Judge the result of a fitted model.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def verdict(model: Any, evidence: Evidence) -> Verdict:
 
 
 def _asked(model: Any) -> Any:
-    """Return the number of clusters that the model was told, None if it was not."""
+    """Return the number of clusters that the user set, None if it was not set."""
     name = registry.entry(type(model).__name__).clusters
     told = None if name is None else getattr(model, name)
     return None if name is None or told == signature(type(model)).parameters[name].default else told
@@ -71,27 +71,27 @@ def _of_sizes(answer: Answer, evidence: Evidence, asked: Any) -> Iterator[str]:
         where = f"in one {answer.noun}"
         if answer.is_named:
             where += f", {shortened(answer.titles[int(answer.sizes.argmax())], LONGEST)}"
-        yield f"Undecided: all {n_items:,} items are {where}, so nothing was told apart. {_remedy(answer, evidence)}"
+        yield f"Undecided: all {n_items:,} items are {where}, so no items were separated. {_remedy(answer, evidence)}"
     if n_owners == n_items and not answer.is_named and asked != n_items:
         yield (
-            f"Undecided: each of the {n_items:,} items is a cluster of its own, so nothing was put together. "
+            f"Undecided: each of the {n_items:,} items is a cluster of its own, so no items were joined. "
             "Ask for fewer with --clusters N, or collect more about each item."
         )
 
 
 def _remedy(answer: Answer, evidence: Evidence) -> str:
-    """What to try where nothing was told apart."""
+    """Return what to try if all items are in one cluster or class."""
     if answer.is_named:
-        return "Look at who gave the other labels (annotators.csv), or try --model MajorityVote."
+        return "See who gave the other labels (annotators.csv), or try --model MajorityVote."
     if isinstance(evidence.annotations, Pairs):
         each = 2 * evidence.annotations.n_rows / max(len(evidence.annotations), 1)
         features = "" if evidence.features is not None else ", give features of the items (--features)"
-        return f"Collect more judgements (there are {each:.1f} an item){features}, or try --clusters N."
-    return "Try --clusters N; 'consilience compare' tells whether any number foresees what people said."
+        return f"Collect more judgements (there are {each:.1f} per item){features}, or try --clusters N."
+    return "Try --clusters N; 'consilience compare' shows whether any number of clusters predicts the annotations."
 
 
 def _of_classes(answer: Answer, said: Any) -> Iterator[str]:
-    """Classes without items that would have some if the labels were counted."""
+    """Warn about classes without items that would have some in a majority vote."""
     if not (answer.is_named and isinstance(said, Labels)) or np.count_nonzero(answer.sizes) == 1:
         return
     votes = np.zeros((said.n_items, said.n_classes))
@@ -114,14 +114,14 @@ def _of_chance(test: ChanceTest | None, answer: Answer, evidence: Evidence) -> I
     whom = "with each other or with the features" if with_features else "with each other"
     what = {Groupings: "groupings", Labels: "labels", Pairs: "judgements"}[type(said)]
     yield (
-        f"At chance: the annotators do not clearly agree {whom} more than answers at random would (permutation test, "
+        f"At chance: the annotators do not clearly agree {whom} more than random annotations would (permutation test, "
         f"p = {test.p_value:.3f}; {LEVEL:g} or less would be more than chance). Do not take these {answer.nouns} for a "
         f"finding. Collect more {what} of the same items, or look for mistakes in the file."
     )
 
 
 def suggestions(model: Any, evidence: Evidence, said: Verdict) -> list[str]:
-    """What to try next, two things at most; nothing where warnings already say it."""
+    """Return at most two suggestions of what to try next; none if there are warnings."""
     if said.warnings:
         return []
     return [*_on_piles(model, evidence), *_on_bounds(model), *_on_few_labels(model, evidence)][:MOST_SUGGESTIONS]
@@ -134,13 +134,13 @@ def _on_piles(model: Any, evidence: Evidence) -> Iterator[str]:
     sizes = np.bincount(said.grouping_of_group[said.incidence.indices], minlength=said.n_groupings)
     if np.median(sizes) >= WHOLE * len(said):
         yield (
-            "Most groupings hold most of the items: --model PartitionLabelModel also tells what each pile of each "
-            "annotator stands for."
+            "Most groupings hold most of the items: --model PartitionLabelModel also estimates what each group of each "
+            "annotator means."
         )
 
 
 def _on_bounds(model: Any) -> Iterator[str]:
-    """As many clusters as there may be."""
+    """Suggest a larger bound if as many clusters were found as it allows."""
     known = registry.entry(type(model).__name__)
     if not known.finds_clusters:
         return
@@ -149,7 +149,7 @@ def _on_bounds(model: Any) -> Iterator[str]:
     told = known.max_clusters is not None and known.clusters is not None and getattr(model, known.clusters) != "auto"
     if not told and isinstance(bound, int) and model.n_clusters_ >= bound > 1:
         option = f"--set {name}={2 * bound}" if known.max_clusters else f"--clusters {2 * bound}"
-        yield f"There are as many clusters as were allowed ({bound}); {option} allows more."
+        yield f"The model found as many clusters as it may ({bound}); {option} allows more."
 
 
 def _on_few_labels(model: Any, evidence: Evidence) -> Iterator[str]:
@@ -160,6 +160,6 @@ def _on_few_labels(model: Any, evidence: Evidence) -> Iterator[str]:
     middle = np.median(each[each > 0])
     if middle < FEW_LABELS:
         yield (
-            f"Half of the items have {middle:.0f} or fewer labels, which tells little of who is right: see on which "
+            f"Half of the items have {middle:.0f} or fewer labels, too few to tell who is right: see on which "
             "items --model MajorityVote differs, and have these labelled again."
         )

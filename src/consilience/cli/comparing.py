@@ -1,4 +1,4 @@
-"""``consilience compare``, and the choice of ``consilience fit --model auto``: which model foresees people best."""
+"""``consilience compare`` and ``consilience fit --model auto``: which model predicts the annotations best."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def compare(
     as_json: bool,
     feature_options: FeatureOptions,
 ) -> None:
-    """Compare models on files and show the table of them."""
+    """Compare models on files and print the table."""
     require_outputs([out], [annotations, features])
     names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
     of_model = by_model(settings, names)
@@ -60,7 +60,7 @@ def compare(
         raise InputError(f"{material.source}: No model reads {material.kind}.")
     for name in of_model:
         if name not in {type(model).__name__ for model in found.values()}:
-            raise InputError(f"--set names {name}, which is not among the models compared.")
+            raise InputError(f"--set names {name}, which is not one of the models compared.")
     entered = prepared(found, table, feature_options, standardize=standardize)
     seed = 0 if seed is None else seed
     result = compare_models(
@@ -80,7 +80,7 @@ def compare(
 def choose_by_comparing(
     material: Material, *, settings: Mapping[str, Any], standardize: bool, feature_options: FeatureOptions
 ) -> tuple[str, dict[str, Any], str]:
-    """Name of the model that foresees the annotations best, its settings, and the verdict, which is noted.
+    """Return the model that predicts the annotations best, its settings, and the verdict, which is also noted.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def choose_by_comparing(
     result = compare_models(entered, said, table, random_state=settings.get("random_state", 0), verbose=True)
     if result.chosen is None:
         raise InputError(f"No model could be compared. {_reasons(result)}")
-    why = f"Compared {len(found)} models on {len(result.judgements):,} judgements held out. {result.verdict}"
+    why = f"Compared {len(found)} models on {len(result.judgements):,} held-out judgements. {result.verdict}"
     note(why)
     model = found[result.chosen]
     takes = signature(type(model)).parameters
@@ -105,12 +105,12 @@ def choose_by_comparing(
 
 
 def joined(material: Material) -> tuple[Annotations, pd.DataFrame | None, list[str]]:
-    """Annotations of any kind, and features whose rows are their items; and notes on the features.
+    """Return annotations of any kind, features with a row for each of their items, and notes on the features.
 
     Raises
     ------
     InputError
-        Items that do not fit.
+        No item has features.
     """
     said = material.annotations
     if material.features is None:
@@ -129,19 +129,19 @@ def joined(material: Material) -> tuple[Annotations, pd.DataFrame | None, list[s
 
 
 def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, dict[str, Any]]:
-    """Settings ``Model.key`` by model.
+    """Sort settings ``Model.key`` by model.
 
     Raises
     ------
     InputError
-        There is no such model or parameter, or no model is named.
+        There is no such model or parameter, or a setting names no model.
     """
     found: dict[str, dict[str, Any]] = {}
     for setting, value in settings.items():
         name, dot, key = setting.partition(".")
         if not dot:
             example = names[0] if names else "KCC"
-            raise InputError(f"--set {setting} does not say of which model; write it as {example}.{setting}=value.")
+            raise InputError(f"--set {setting} names no model; write it as {example}.{setting}=value.")
         found.setdefault(name, {})[key] = value
     for name, chosen in found.items():
         make_estimator(name, chosen)
@@ -149,7 +149,7 @@ def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[s
 
 
 def between(low: int, high: int) -> list[int]:
-    """A few numbers from the lowest to the highest, the small ones closer together.
+    """Return a few numbers from the lowest to the highest, the small ones closer together.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def between(low: int, high: int) -> list[int]:
 def prepared(
     models: Mapping[str, Any], table: pd.DataFrame | None, options: FeatureOptions, *, standardize: bool
 ) -> dict[str, Any]:
-    """Models that take features behind the steps that prepare these."""
+    """Put the steps that prepare features before the models that take features."""
     if table is None:
         return dict(models)
     return {
@@ -177,19 +177,19 @@ def prepared(
 
 
 def _own(model: Any) -> dict[str, Any]:
-    """Parameters of a model that are not the usual ones."""
+    """Return the parameters of a model that differ from its defaults."""
     usual = signature(type(model)).parameters
     return {key: value for key, value in model.get_params(deep=False).items() if value is not usual[key].default}
 
 
 def _reasons(result: Comparison) -> str:
-    """Why models have no numbers."""
+    """Say why models have no score."""
     failed = result.table.index[result.table["log_loss"].isna()]
     return " ".join(f"{name}: {result.table.loc[name, 'note']}" for name in failed)
 
 
 def _summary(result: Comparison, models: Mapping[str, Any]) -> dict[str, Any]:
-    """The comparison as plain values; null where there is no number."""
+    """Return the comparison as plain values; null for a missing number."""
     rows = []
     for name, row in zip(map(str, result.table.index), result.table.to_dict("records")):
         cells = {

@@ -1,4 +1,4 @@
-"""What a model learns from, out of files: annotations, features, known classes and earlier counts."""
+"""Inputs of a model from files: annotations, features, known classes and earlier counts."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ LABEL_COLUMNS = ("label", "class")
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a model learns from, items in one order.
+    """The inputs of a model, with items in one order.
 
     Attributes
     ----------
     annotations : Groupings, Labels or Pairs
     features : DataFrame, shape (n_items, n_features), or None
     notes : list of str
-        What the user should know about them.
+        Notes for the user.
     known : dict
         Further arguments of ``fit``: ``gold``, ``history``.
     """
@@ -51,13 +51,13 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Material:
-    """What the files hold, before it is known which model is to learn from it.
+    """The contents of the files, before the model is chosen.
 
     Attributes
     ----------
     annotations : Groupings, Labels or Pairs
     notes : list of str
-        What was made of them when they were read, which the user has been told.
+        Notes on reading the annotations, already shown to the user.
     features : Features, rows as in the file, or None
     source : name of the file of annotations
     features_source : where the features were read from, or None
@@ -71,7 +71,7 @@ class Material:
 
     @property
     def kind(self) -> str:
-        """What the annotations are: groupings, labels or pairs."""
+        """The kind of the annotations: groupings, labels or pairs."""
         return type(self.annotations).__name__.lower()
 
     @property
@@ -98,12 +98,12 @@ def read_material(
 
 
 def evidence_for(model: str, material: Material, known: dict[str, Path | None]) -> Evidence:
-    """Bring together what a model of the registry learns from: the items in one order, annotations of its kind.
+    """Collect the inputs of a model of the registry: items in one order, annotations of the kind that it reads.
 
     Raises
     ------
     InputError
-        Annotations that the model does not take, or items that do not fit.
+        The model does not take these annotations, or the items of the files do not match.
     """
     said, notes = as_read_by(model, material.annotations, material.source)
     notes += _of_nobody(said)
@@ -113,13 +113,13 @@ def evidence_for(model: str, material: Material, known: dict[str, Path | None]) 
         return _without_features(said, notes, material, known, model)
     read, source = material.features, material.features_source
     if read is None or source is None:
-        return Evidence(said, None, notes + _unannotated(said, "annotations", "nothing tells their cluster"))
+        return Evidence(said, None, notes + _unannotated(said, "annotations", "their clusters are unknown"))
     said, more = _over(said, read.table.index, material.source, source)
     return Evidence(said, read.table, notes + read.notes + more)
 
 
 def read_said(path: Path, *, reading: Mapping[str, Any], model: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
-    """Read annotations of the kind that a model is made for, and say what was made of them.
+    """Read annotations and convert them to a kind that a model reads, with notes on the conversion.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def read_said(path: Path, *, reading: Mapping[str, Any], model: str) -> tuple[Gr
 
 
 def as_read_by(model: str, said: Any, source: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
-    """Return annotations of the kind that a model is made for, and say what was made of them.
+    """Convert annotations to a kind that a model reads, with notes on the conversion.
 
     Raises
     ------
@@ -143,12 +143,12 @@ def as_read_by(model: str, said: Any, source: str) -> tuple[Groupings | Labels |
     if found not in reads:
         hint = ""
         if found == "groupings" and "labels" in reads:
-            hint = " If all annotators share the names of the groups, read it with --kind labels."
+            hint = " If all annotators share the names of the groups, read the file with --kind labels."
         raise InputError(f"{source}: {model} reads {' or '.join(reads)}, and the file holds {found}.{hint}")
     if found == "labels" and reads[0] == "groupings":
-        why = f"{model} learns what each annotator's labels stand for"
+        why = f"{model} estimates what each annotator's labels mean"
         if registry.entry(model).kind == "consensus":
-            why = f"{model} reads who put what together, whatever the labels are"
+            why = f"{model} uses which items annotators put together, not the names of the labels"
         return said.to_groupings(), [f"The labels were turned into groupings, since {why}."]
     return said, []
 
@@ -156,27 +156,27 @@ def as_read_by(model: str, said: Any, source: str) -> tuple[Groupings | Labels |
 def _without_features(
     said: Groupings | Labels | Pairs, notes: list[str], material: Material, known: dict[str, Path | None], model: str
 ) -> Evidence:
-    """Evidence of a model that learns from annotations alone: features are read for the report."""
-    words = ("labels", "class") if isinstance(said, Labels) else ("annotations", "cluster")
-    notes = notes + _unannotated(said, words[0], f"nothing tells their {words[1]}")
+    """Collect the inputs of a model of annotations alone: features are read for the report."""
+    words = ("labels", "classes are") if isinstance(said, Labels) else ("annotations", "clusters are")
+    notes = notes + _unannotated(said, words[0], f"their {words[1]} unknown")
     table = None
     if material.features is not None and material.features_source is not None:
         read, source = material.features, material.features_source
         table, notes = rows_of(read.table, said.items, source), notes + read.notes
         notes.append(
-            f"{model} does not use features; those of {source} serve the report alone. "
+            f"{model} does not use features; those of {source} are only shown in the report. "
             f"--model {_user_of_features(said)} would use them."
         )
     return Evidence(said, table, notes, read_known(known, said) if isinstance(said, Labels) else {})
 
 
 def _user_of_features(said: Groupings | Labels | Pairs) -> str:
-    """Name the model to try where features are to count."""
+    """Name a model that uses features."""
     return "MECC" if isinstance(said, Pairs) else "PartitionLabelModel"
 
 
 def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:
-    """Read what is known besides the labels, as further arguments of ``fit``."""
+    """Read what is known in addition to the labels, as further arguments of ``fit``."""
     known: dict[str, Any] = {}
     gold, history = paths["gold"], paths["history"]
     if gold is not None:
@@ -187,12 +187,12 @@ def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:
 
 
 def read_gold(path: Path, labels: Labels) -> pd.Series:
-    """Read known classes of items: a column of items, and one called label or class, blank where it is not known.
+    """Read known classes of items: a column of items, and one called label or class, blank if the class is unknown.
 
     Raises
     ------
     InputError
-        There is no such column, no item of the labels, or a class that no annotator gave.
+        There is no such column, no item of the labels in it, or a class that no annotator gave.
     """
     table = read_table(path)
     column = item_column(table, path, items=labels.items, option="")
@@ -203,7 +203,7 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
     gold = named_as(pd.DataFrame({"label": names}, index=items[known]), labels.items)["label"]
     elsewhere = ~gold.index.isin(labels.items)
     if elsewhere.all():
-        raise InputError(f"{path}: It gives the class of none of the {len(labels):,} items of the annotations.")
+        raise InputError(f"{path}: None of the {len(labels):,} items of the annotations is in it.")
     if elsewhere.any():
         note(f"Rows of {path} about other items, left out: {elsewhere.sum():,}.")
     gold = gold[~elsewhere]
@@ -211,42 +211,42 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
     if len(strange):
         raise InputError(
             f"{path}: The item {plain(strange.index[0])!r} has the class {plain(strange.iloc[0])!r}, which no "
-            f"annotator gave{others(len(strange), ', nor did they those of')}."
+            f"annotator gave{others(len(strange), ', nor the classes of')}."
         )
     note(f"Items whose class is known from {path}: {len(gold):,} of {len(labels):,}.")
     return gold
 
 
 def _label_column(table: Table, items: Any, path: Path) -> Any:
-    """Name of the column of classes: the one called label or class, else the second of two."""
+    """Return the column of classes: the one called label or class, else the second of two."""
     rest = [name for name in table.columns if name != items]
     called = [name for name in rest if str(name).strip().casefold() in LABEL_COLUMNS]
     if len(called) != 1 and len(rest) != 1:
         found = ", ".join(map(str, table.columns))
-        raise InputError(f"{path}: One column must be called 'label', of the classes that are known. Found {found}.")
+        raise InputError(f"{path}: One column, that of the known classes, must be called 'label'. Found {found}.")
     return (called or rest)[0]
 
 
 def read_history(path: Path, labels: Labels) -> pd.DataFrame:
-    """Read labels counted before: the columns annotator, class, and one for each label.
+    """Read counts of earlier labels: the columns annotator, class, and one for each label.
 
     Raises
     ------
     InputError
-        The columns are others, or a cell is no number.
+        The columns are others, or a cell is not a number.
     """
     table = read_table(path)
     head, said = table.columns[:2], table.columns[2:]
     if [str(name).strip().rstrip("_").casefold() for name in head] != ["annotator", "class"] or not said:
         raise InputError(
-            f"{path}: Counts have the columns annotator, class, then one for each label, as counts.csv of a fit has "
-            f"them. Found {', '.join(map(str, table.columns))}."
+            f"{path}: Expected the columns annotator, class, then one for each label, as in the counts.csv of a fit. "
+            f"Found {', '.join(map(str, table.columns))}."
         )
     keys = []
     for name, fitted in zip(head, (labels.annotators, labels.classes), strict=True):
         column = table.column(name)
         if column.has_missing:
-            raise InputError(f"{path}: There is no {name} in {table.where(int(np.argmax(column.missing)))}.")
+            raise InputError(f"{path}: {name} is missing in {table.where(int(np.argmax(column.missing)))}.")
         keys.append(names_as(column.names, fitted).take(column.codes))
     counts = table.frame[said].astype(object).apply(pd.to_numeric, errors="coerce")
     wrong = np.argwhere(counts.isna().to_numpy())
@@ -264,13 +264,13 @@ def _unannotated(said: Groupings | Labels | Pairs, what: str, so: str) -> list[s
 
 
 def _of_nobody(said: Groupings | Labels | Pairs) -> list[str]:
-    """Annotators of whom nothing was read."""
+    """Note annotators without annotations."""
     per_annotator = said.summary().items_per_annotator
     names = per_annotator.index[per_annotator == 0]
     if names.empty:
         return []
     shown = ", ".join(repr(plain(name)) for name in names[:LISTED]) + (", …" if len(names) > LISTED else "")
-    return [f"{counted(len(names), 'annotator')} said nothing: {shown}."]
+    return [f"{counted(len(names), 'annotator')} gave no annotations: {shown}."]
 
 
 def _of_one_label(groupings: Groupings) -> list[str]:
@@ -279,13 +279,13 @@ def _of_one_label(groupings: Groupings) -> list[str]:
     names = largest.index[largest == 1]
     if names.empty:
         return []
-    return [f"{_subject(names, 'annotator', ('gave', 'gave'))} one label only, which carries no information."]
+    return [f"{_subject(names, 'annotator', ('gave', 'gave'))} only one label, which carries no information."]
 
 
 def _over(
     said: Groupings | Pairs, items: pd.Index, annotations: str, features: Path
 ) -> tuple[Groupings | Pairs, list[str]]:
-    """Annotations over the items that have features, and what that changed."""
+    """Return annotations over the items that have features, and notes on the change."""
     per_item = said.summary().annotators_per_item
     absent = ~said.items.isin(items)
     if absent.all():

@@ -1,4 +1,4 @@
-"""What people said, from a file or standard input, and how it was read, which is told."""
+"""Read annotations from a file or standard input, and note how they were read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from consilience.cli.messages import note
 
 
 def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
-    """Read annotations, and note how they were read and what was made of them.
+    """Read annotations, and note how they were read.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
     -------
     said : Groupings, Pairs or Labels
     notes : list of str
-        What was noted, without the line on how they were read, which is ``said.reading.how``.
+        The notes, without the line on how they were read, which is ``said.reading.how``.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
 
 
 def named(path: Path) -> str:
-    """Name a file in messages."""
+    """Name a source in messages."""
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 

@@ -1,4 +1,4 @@
-"""What ends the program from outside: on Ctrl-C, SIGTERM and SIGHUP it removes its temporary files and ends at once."""
+"""Signals: on Ctrl-C, SIGTERM and SIGHUP the program removes its temporary files and ends at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAID = {"SIGINT": "Interrupted.", "SIGTERM": "Terminated.", "SIGHUP": "Hung up."
 
 @dataclass
 class _Ending:
-    """Whether the program may end now, and the signal that came while it may not."""
+    """Whether the program may end now, and a signal that arrived while it may not."""
 
     is_held: bool = False
     pending: int | None = None
@@ -27,9 +27,10 @@ _ending = _Ending()
 
 
 def end_on_signals() -> None:
-    """From now on end at once, with one line and the exit code 128 + signal, unless the signals were ignored.
+    """Make signals end the program at once, with one line and the exit code 128 + signal, unless they are ignored.
 
-    An exception would not do: where it arises in a callback or while the interpreter ends, Python shows and drops it.
+    An exception would not do: Python prints and drops one that is raised in a callback or while the interpreter shuts
+    down.
     """
     if threading.current_thread() is not threading.main_thread():
         return
@@ -56,7 +57,7 @@ def _end(number: int) -> None:
 
 @contextlib.contextmanager
 def undivided() -> Iterator[None]:
-    """Do what takes a moment and must not be done by half: a signal that comes meanwhile is obeyed afterwards."""
+    """Run a short block that must not be interrupted: a signal that arrives in it takes effect afterwards."""
     _ending.is_held = True
     try:
         yield

@@ -1,4 +1,4 @@
-"""What a fitted model found, as one object for machines and as text for people."""
+"""Summary of a fitted model, as one object for machines and as text for people."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ FITTED = {"prior_variance_": float, "n_ties_": int, "lower_bound_": float, "n_it
 
 
 def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *, more: list[str]) -> dict[str, Any]:
-    """Return what was given and found, of plain values.
+    """Return the inputs and results of a fit as plain values.
 
     Parameters
     ----------
     estimator : fitted estimator, or Pipeline that ends in one
-    material : what the files hold
-    evidence : what it was fitted to
+    material : contents of the files
+    evidence : inputs of the model
     out : folder of the results
-    more : notes on what to try next
+    more : suggestions of what to try next
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     said, features = evidence.annotations, evidence.features
@@ -112,7 +112,7 @@ def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]
 
 
 def _examples(model: Any) -> list[list[Any]]:
-    """Names of some items of each cluster, the most probable first."""
+    """Return the names of some items of each cluster, the most probable first."""
     codes = Answer.of(model).codes
     order = np.argsort(-model.responsibilities_.max(1).round(4), kind="stable")
     members = [order[codes[order] == code][:EXAMPLES] for code in range(model.n_clusters_)]
@@ -139,13 +139,13 @@ def _of_classes(model: Any, evidence: Evidence) -> dict[str, Any]:
 
 
 def _average(values: pd.Series, n_labels: pd.Series) -> float | None:
-    """Mean over labels of what is known of their annotators, None if it is not known."""
+    """Return the mean over labels of a figure of their annotators, None if unknown."""
     said = n_labels > 0
     return _figure(float(np.average(values[said], weights=n_labels[said])))
 
 
 def _weakest(annotators: pd.DataFrame, columns: list[str]) -> list[dict[str, Any]]:
-    """Annotators whose labels are predicted worst, or tell least where nothing is right or wrong."""
+    """Return the annotators whose labels are least accurate, or least informative if accuracy is unknown."""
     by = ["accuracy", "information"] if "information" in columns else ["accuracy"]
     lowest = annotators[annotators["n_labels"] > 0].sort_values(by, kind="stable").head(WEAKEST)
     return _records(lowest[columns])
@@ -168,13 +168,13 @@ def _json(value: Any) -> Any:
 
 
 def _figure(value: Any) -> Any:
-    """Return a figure as a plain number, or None where there is none."""
+    """Return a figure as a plain number, or None if it is missing."""
     value = _json(value)
     return None if value == "nan" else value
 
 
 def as_lines(found: dict[str, Any]) -> str:
-    """Return a summary as lines for people."""
+    """Return a summary as lines of text."""
     write = _lines_of_classes if "classes" in found else _lines_of_fusion if "caveats" in found else _lines_of_clusters
     lines = [*(found["warnings"] and [*found["warnings"], ""]), *write(found)]
     files = [Path(path) for path in found["files"].values()]
@@ -202,7 +202,7 @@ def _lines_of_clusters(found: dict[str, Any]) -> list[str]:
 
 
 def _lines_of_judges(found: dict[str, Any]) -> list[str]:
-    """Views if there are several, and the figures of the weakest annotators."""
+    """List views, if there are several, and the figures of the weakest annotators."""
     lines = []
     for number, view in enumerate(found.get("views", ())):
         held = ", ".join(map(_short, view["annotators"])) or "nobody"
@@ -223,8 +223,8 @@ def _lines_of_fusion(found: dict[str, Any]) -> list[str]:
     names = [f"cluster {i:<3d}" for i in range(len(sizes))]
     rows = _rows([*names, *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"])
     lines += _with_examples(rows, found)
-    lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: as clear as can be, 0: none).")
-    lines.append("Annotators of the lowest weight:")
+    lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: perfectly clear, 0: none).")
+    lines.append("Annotators with the lowest weight:")
     wide = max(len(_short(row["annotator"])) for row in worst)
     for row in worst:
         agreement = "unknown" if row["agreement"] is None else f"{row['agreement']:.2f}"
@@ -234,7 +234,7 @@ def _lines_of_fusion(found: dict[str, Any]) -> list[str]:
 
 
 def _how_many(found: dict[str, Any]) -> str:
-    """Say where the number of clusters came from."""
+    """Say how the number of clusters was determined."""
     number, considered, asked = found["n_clusters"], found["n_clusters_considered"], found["parameters"]["n_clusters"]
     if asked != "auto":
         return f"{counted(number, 'cluster')}, {'as' if number == asked else f'where {asked:,} were'} asked for;"
@@ -253,7 +253,7 @@ def _lines_of_classes(found: dict[str, Any]) -> list[str]:
         names, sizes, means = [*names, "in none"], [*sizes, nowhere], [*means, None]
     rows = _rows(names, sizes, found["n_items"])
     lines += [row if mean is None else f"{row}  mean {found['measure']} {mean:.3f}" for row, mean in zip(rows, means)]
-    tells = f"label tells {found['information']:.2f} bits of its item's class on average."
+    tells = f"label gives {found['information']:.2f} bits about its item's class on average."
     if found["agreement"] is None:
         lines.append(f"A {tells}")
     else:
@@ -272,7 +272,7 @@ def _short(name: Any) -> str:
 
 
 def _rows(names: list[str], sizes: list[int], n_items: int) -> list[str]:
-    """Lines of names, numbers of items and their shares, one below the other."""
+    """Return lines of names, numbers of items and their shares, aligned."""
     shown = [f"{size:,}" for size in sizes]
     wide, high = max(map(len, names)), max(map(len, shown))
     return [
@@ -282,7 +282,7 @@ def _rows(names: list[str], sizes: list[int], n_items: int) -> list[str]:
 
 
 def _with_examples(rows: list[str], found: dict[str, Any]) -> list[str]:
-    """Lines of clusters with the names of some of their items; further lines stay as they are."""
+    """Add the names of some items to the lines of clusters; further lines stay as they are."""
     examples, sizes = found["cluster_examples"], found["cluster_sizes"]
     named = [
         f"{row}  {_some(items, size, LINE - width(row) - 2)}".rstrip()
@@ -292,7 +292,7 @@ def _with_examples(rows: list[str], found: dict[str, Any]) -> list[str]:
 
 
 def _some(items: list[Any], size: int, most: int) -> str:
-    """Join as many names as there is room for, at least one; an ellipsis stands for the rest of `size`."""
+    """Join as many names as there is room for, at least one, with an ellipsis if there are more."""
     names = [shortened(as_text(item), LONGEST_EXAMPLE) for item in items]
     for kept in range(len(names), 0, -1):
         text = ", ".join([*names[:kept], *(["…"] if kept < size else [])])
