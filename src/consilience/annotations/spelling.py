@@ -1,4 +1,4 @@
-"""Names that differ in their spelling alone, for messages: which known name is meant by one that is not known."""
+"""Names that differ only in spelling, for messages: the known name that an unknown one may stand for."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from consilience.annotations.names import plain
 
 PART = re.compile(r"\d+|[^\W\d_]+")
-LIKE = 0.75  # least ratio of difflib at which another text is a near spelling
-MOST_COMPARED = 2000  # names that difflib compares
+LIKE = 0.75  # least ratio of difflib for a near spelling
+MOST_COMPARED = 2000  # number of names that difflib compares
 
 
 def near_spelling(name: Any, known: Iterable[Any]) -> str:
     """Return a sentence, after a space, that gives the known name nearest to a name; empty if none is near.
 
-    Near is a name of the same words and numbers, whatever stands between them, in whatever case, with zeros before the
-    number or of another type; else one of the same numbers and of much the same letters.
+    A name is near if it has the same words and numbers, regardless of separators, case, leading zeros and type; or else
+    the same numbers and similar words.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def near_spelling(name: Any, known: Iterable[Any]) -> str:
 
 
 def nearest(name: Any, known: Iterable[Any]) -> Any:
-    """Return the known name that is nearest to a name, None if none is near; see `near_spelling`."""
+    """Return the known name nearest to a name, None if none is near; see `near_spelling`."""
     parts = _parts(name)
     if not parts:
         return None
@@ -50,7 +50,7 @@ def nearest(name: Any, known: Iterable[Any]) -> Any:
 
 
 def _parts(name: Any) -> list[str]:
-    """Words in lower case and numbers without zeros before them."""
+    """Return words in lower case, and numbers without leading zeros."""
     found = PART.findall(str(plain(name)).casefold())
     return [part.lstrip("0") or "0" if part[0].isdigit() else part for part in found]
 

@@ -1,6 +1,6 @@
-"""Types of what people pass, for editors and type checkers; when the package runs, each of them is Any.
+"""Types of arguments, for editors and type checkers; at run time, each of them is Any.
 
-What is passed is checked where it is read, in a sentence that says what was expected.
+Arguments are checked where they are read, with a message that says what is expected.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     FrameLike: TypeAlias = pd.DataFrame | IntoDataFrame
     """A DataFrame of pandas, polars or another library that narwhals reads."""
     FeaturesLike: TypeAlias = FrameLike | ArrayLike
-    """Features or scores of items, a row an item."""
+    """Features or scores of items, one row per item."""
     AnnotationsLike: TypeAlias = Groupings | Labels | Pairs | FrameLike | ArrayLike
     """Annotations, or a table or matrix of them."""
     Name: TypeAlias = Hashable
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     Names: TypeAlias = str | int | Iterable[Hashable]
     """A list of names, or one name."""
     Said: TypeAlias = Annotations
-    """What people said."""
+    """Annotations of any kind."""
     Missing: TypeAlias = Hashable | Iterable[Hashable]
-    """A value that means that nothing was said, or a list of them."""
+    """A value that means missing, or a list of them."""
     RandomSource: TypeAlias = int | np.integer | np.random.RandomState | np.random.Generator | None
     """A seed, or a source of randomness."""
     Integer: TypeAlias = int
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 else:
 
     class Literal:
-        """One of the values in brackets."""
+        """Stands for typing.Literal at run time."""
 
         def __class_getitem__(cls, values: object) -> object:
             return Any

@@ -1,6 +1,7 @@
-"""Tables as other tools export them: rows that do not count left out, lists taken apart, and columns told.
+"""Tables as other tools export them: rows that do not count are left out, lists are split, and columns identified.
 
-Each function takes a table of one tool and returns it with what the tool's columns are, so that the user need not say.
+Each function takes a table of one tool and returns it with the meaning of its columns, so that the user need not give
+it.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from consilience.errors import AnnotationError
 
 @dataclass(frozen=True)
 class Export:
-    """A table of which the tool that wrote it is known.
+    """A table of a known tool.
 
     Attributes
     ----------
     tool : str
-        What the table is, for people.
+        Description of the table, for messages.
     table : Table
     asked : Asked
-        What the caller said, completed by what is known of the tool's columns.
+        What the caller specified, completed by what is known of the tool's columns.
     nouns : dict of str to str
-        What items and annotators are called.
+        What items and annotators are called in messages.
     notes : tuple of str
         What was left out.
     """
@@ -50,19 +51,19 @@ class Export:
 
 
 def known_export(table: Table, asked: Asked, name: str) -> Export | None:
-    """Return a table of a tool that is known, with what its columns are; None if it is of none.
+    """Return the table of a known tool with the meaning of its columns; None if it is not one.
 
     Parameters
     ----------
     table : Table
     asked : Asked
     name : str
-        The file's name, which is that of the person in some exports.
+        The file's name, which in some exports is that of the annotator.
 
     Raises
     ------
     AnnotationError
-        The table is of a tool that is known, and holds nobody's judgements, or more than one question.
+        The table is of a known tool, but contains no annotators or several questions.
     """
     columns = {str(column) for column in table.columns}
     for is_it, read in EXPORTS:
@@ -97,22 +98,22 @@ def _with(asked: Asked, **columns: Any) -> Asked:
 
 
 def _only(columns: list[str], role: str, tool: str, table: Table) -> str:
-    """Return the only column that can play a part.
+    """Return the only column that can have a role.
 
     Raises
     ------
     AnnotationError
-        There is none, or there are several.
+        There is no such column, or there are several.
     """
     filled = [column for column in columns if not _blank(table.frame[column]).all()]
     if len(filled) == 1:
         return filled[0]
-    what = {"label": "answers", "item": "what was asked about"}[role]
+    what = {"label": "answers", "item": "items"}[role]
     if not filled:
         raise AnnotationError(f"This file of {tool} has no column of {what}.")
     shown = ", ".join(map(repr, filled[:6])) + (", …" if len(filled) > 6 else "")
     raise AnnotationError(
-        f"This file of {tool} has several columns of {what}: {shown}. Say which: {role}={filled[0]!r} "
+        f"This file of {tool} has several columns of {what}: {shown}. Name one: {role}={filled[0]!r} "
         f"(--{role} '{filled[0]}')."
     )
 
@@ -129,10 +130,10 @@ def _says_same(column: pd.Series) -> bool:
 
 
 def toloka(table: Table, asked: Asked, name: str) -> Export:
-    """Read results of Toloka: an answer a row, or groups of the pictures on a sheet."""
+    """Read results of Toloka: one answer per row, or groups of the images on a sheet."""
     tool, frame = "Toloka results", table.frame
     if not any(column.startswith("ASSIGNMENT:") for column in table.columns):
-        raise AnnotationError("This is a file of Toloka tasks; it holds no answers. Download the results.")
+        raise AnnotationError("This is a file of Toloka tasks; it has no answers. Download the results.")
     table, _ = _keep(table, ~np.logical_and.reduce([_blank(frame[column]) for column in table.columns]), "")
     notes: tuple[str, ...] = ()
     if "ASSIGNMENT:status" in table.columns:
@@ -157,8 +158,8 @@ def toloka(table: Table, asked: Asked, name: str) -> Export:
         return Export(tool, table, asked, nouns, notes)
     if pair and _is_preference(table.frame[answer], pair, table):
         raise AnnotationError(
-            f"The answers in {answer!r} say which of two items was preferred, not whether they are the same; no "
-            "clustering can be made of them."
+            f"The answers in {answer!r} say which of two items was preferred, not whether they are the same; they "
+            "cannot be clustered."
         )
     task = "ASSIGNMENT:task_id" if "ASSIGNMENT:task_id" in table.columns and len(inputs) != 1 else None
     item = asked.columns.get("item") or task or _only(inputs, "item", tool, table)
@@ -168,14 +169,14 @@ def toloka(table: Table, asked: Asked, name: str) -> Export:
 
 
 def _is_preference(column: pd.Series, pair: tuple[str, str], table: Table) -> bool:
-    """Whether answers are left and right, or one of the two items."""
+    """Whether answers are left or right, or one of the two items."""
     said = column.astype(str).str.strip()
     chosen = [said == table.frame[side].astype(str).str.strip() for side in pair]
     return bool(said.str.casefold().isin({"left", "right"}).all() or (chosen[0] | chosen[1]).all())
 
 
 def _toloka_sheets(table: Table, item: str, answer: str) -> Table:
-    """Return a long table of the pictures on each sheet and their groups: a sheet is a grouping."""
+    """Return a long table of the images on each sheet and their groups; each sheet is a grouping."""
     rows, places = [], []
     frame = table.frame
     sheet = frame["ASSIGNMENT:assignment_id"] if "ASSIGNMENT:assignment_id" in table.columns else None
@@ -197,7 +198,7 @@ def _toloka_sheets(table: Table, item: str, answer: str) -> Table:
 
 
 def _toloka_list(cell: Any, column: str, where: Callable[[int], str], row: int) -> list[Any]:
-    """Read a list as Toloka writes it: JSON without its brackets, perhaps with marks doubled or escaped."""
+    """Read a list as Toloka writes it: JSON without its brackets, perhaps with quotation marks doubled or escaped."""
     text = str(cell).strip()
     undone = text.replace('""', '"').replace("\\", "")
     for attempt in (text, f"[{text}]", undone, f"[{undone}]"):
@@ -244,7 +245,7 @@ def _is_remark(column: str) -> bool:
 
 
 def _task_answers(table: Table, column: str) -> Table:
-    """Replace the JSON of a form of Mechanical Turk by the one answer that it holds."""
+    """Replace the JSON of a form of Mechanical Turk by its only answer."""
     found = []
     for row, cell in enumerate(table.frame[column]):
         try:
@@ -253,8 +254,8 @@ def _task_answers(table: Table, column: str) -> Table:
             found.append(_answer_in(answer))
         except (ValueError, TypeError, AttributeError):
             raise AnnotationError(
-                f"{column!r} in {table.where(row)} holds no single answer: {str(cell)[:80]!r}. Write the answers to "
-                "columns of their own."
+                f"{column!r} in {table.where(row)} does not contain a single answer: {str(cell)[:80]!r}. Write each "
+                "answer to its own column."
             ) from None
     return replace(table, frame=table.frame.assign(**{column: found}))
 
@@ -273,10 +274,10 @@ def _answer_in(answer: Any) -> Any:
 
 
 def appen(table: Table, asked: Asked, name: str) -> Export:
-    """Read a full report of Appen, which was called Figure Eight and CrowdFlower."""
+    """Read a full report of Appen, formerly Figure Eight and CrowdFlower."""
     table = replace(table, frame=table.frame.rename(columns=lambda column: re.sub(r"^X(?=_)", "", str(column))))
     if "_worker_id" not in table.columns:
-        raise AnnotationError("This is Appen's aggregated report, which has no people in it; download the full report.")
+        raise AnnotationError("This is Appen's aggregated report, which names no annotators; download the full report.")
     notes: tuple[str, ...] = ()
     if "_tainted" in table.columns:
         tainted = table.frame["_tainted"].astype(str).str.strip().str.casefold() == "true"
@@ -300,7 +301,7 @@ STUDIO_COLUMNS = {"annotation_id", "annotator", "created_at", "updated_at", "lea
 
 
 def label_studio_table(table: Table, asked: Asked, name: str) -> Export:
-    """Read Label Studio's CSV, or its JSON-MIN: an annotation a row."""
+    """Read Label Studio's CSV, or its JSON-MIN: one annotation per row."""
     tool = "Label Studio table"
     said = asked.columns.get("label") or asked.columns.get("group") or asked.columns.get("same")
     if not said:
@@ -321,29 +322,29 @@ def label_studio_table(table: Table, asked: Asked, name: str) -> Export:
 
 
 def _refuse_short_forms(table: Table, columns: list[str]) -> None:
-    """Raise an AnnotationError for results that this export does not hold whole, or that are preferences."""
+    """Raise an AnnotationError for results that this export contains only in part, or that are preferences."""
     for column in columns:
         if _holds(table.frame[column], "ranker"):
             raise AnnotationError(
-                "This export of Label Studio holds results of a Ranker in a short form; export JSON instead of "
+                "This export of Label Studio contains results of a Ranker in a short form; export JSON instead of "
                 "JSON-MIN or CSV."
             )
         if _holds(table.frame[column], "selected"):
             raise AnnotationError(
-                "This export of Label Studio holds results of Pairwise, which say which of two items was preferred, "
-                "not whether they are the same; for that, Label Studio has Choices."
+                "This export of Label Studio contains results of Pairwise, which say which of two items was preferred, "
+                "not whether they are the same; use Choices instead."
             )
 
 
 def _belongs_to_task(table: Table, column: str) -> bool:
-    """Whether a column is of the task and not of the annotation: the same in all annotations, and no two alike."""
+    """Whether a column belongs to the task, not the annotation: one value per task, a different one for each task."""
     texts = table.frame[column].astype(str)
     per_task = texts.groupby(table.frame["id"].astype(str)).nunique()
     return bool((per_task <= 1).all() and texts.nunique() == len(per_task))
 
 
 def _holds(column: pd.Series, key: str) -> bool:
-    """Whether cells hold JSON, read or not, with some key."""
+    """Whether cells contain JSON, parsed or not, with a given key."""
     return any(f'"{key}"' in cell or f"'{key}'" in cell for cell in map(str, column.dropna().head(50)))
 
 
@@ -352,12 +353,12 @@ def _choices(cell: Any) -> Any:
         try:
             cell = json.loads(cell)
         except ValueError:
-            raise AnnotationError(f"A cell of Label Studio's choices is cut short: {cell[:60]!r}.") from None
+            raise AnnotationError(f"A cell of Label Studio's choices is truncated: {cell[:60]!r}.") from None
     return cell["choices"] if isinstance(cell, dict) and "choices" in cell else cell
 
 
 def usage_judgements(table: Table, asked: Asked, name: str) -> Export:
-    """Read judgements of word usages (DURel, WUG), in which 0 means that the annotator cannot decide."""
+    """Read judgements of word usages (DURel, WUG), in which 0 means that the annotator could not decide."""
     columns = {str(column).casefold(): column for column in table.columns}
     asked = replace(asked, missing=("0",) if asked.missing is None else asked.missing)
     asked = _with(
@@ -373,7 +374,7 @@ def usage_judgements(table: Table, asked: Asked, name: str) -> Export:
 
 
 def mural(table: Table, asked: Asked, name: str) -> Export:
-    """Read a board of Mural: the stickies in each area, as the grouping of one person."""
+    """Read a board of Mural: the stickies in each area are the groups of one person."""
     texts = table.frame["Text"].astype(str).map(html.unescape).str.strip()
     again = texts.duplicated(keep=False) & (texts != "")
     texts = texts.where(~again, texts + " (" + table.frame["ID"].astype(str) + ")")
@@ -384,7 +385,7 @@ def mural(table: Table, asked: Asked, name: str) -> Export:
 
 
 def qualtrics(table: Table, asked: Asked, name: str) -> Export | None:
-    """Read a survey of Qualtrics, whose names of columns take three rows; a row a respondent."""
+    """Read a survey of Qualtrics, with names of columns in three rows, and one row per respondent."""
     frame = table.frame
     if len(frame) < 3 or not frame.iloc[1].astype(str).str.contains("ImportId").any():
         return None
@@ -395,7 +396,7 @@ def qualtrics(table: Table, asked: Asked, name: str) -> Export | None:
     if len(stems) > 1 and not asked.columns:
         shown = ", ".join(sorted(stems)[:6])
         raise AnnotationError(
-            f"This survey of Qualtrics holds several questions: {shown}. Leave out those that are no sorting: "
+            f"This survey of Qualtrics has several questions: {shown}. Leave out those that are not sorting tasks: "
             f"{written(ignore=[f'{sorted(stems)[-1]}*'])}."
         )
     cards = {column: re.split(r"\s-\s", texts[column])[-1].removesuffix(":Right").strip() for column in questions}
@@ -405,7 +406,7 @@ def qualtrics(table: Table, asked: Asked, name: str) -> Export | None:
         cards = {column: column for column in questions}
     others = tuple(c for c in table.columns if c not in cards.values() and c != "ResponseId")
     asked = _with(replace(asked, ignore=others), annotator="ResponseId")
-    notes = (f"{counted(len(others), 'column')} beside the cards left out",)
+    notes = (f"{counted(len(others), 'column')} other than the cards left out",)
     return Export("survey of Qualtrics", table, asked, {"annotator": "respondent", "item": "card"}, notes)
 
 
@@ -424,15 +425,15 @@ EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, Asked, str], Ex
 
 
 IN_BRACKETS = re.compile(r"(.*?)\[([^\[\]]+)\]\s*")
-CODE_OF_QUESTION = re.compile(r"\w+\[\w+\]\.\s*")  # before the text of a question, as LimeSurvey writes it
+CODE_OF_QUESTION = re.compile(r"\w+\[\w+\]\.\s*")  # before the text of a question in LimeSurvey
 OF_RESPONDENTS = {"id", "response id", "id response id", "respondent id", "token", "participant id", "email address"}
 FEWEST_CARDS = 3
 
 
 def grid_survey(table: Table, asked: Asked) -> Export | None:
-    """Read a survey in which a question was asked of each card, "Where does it belong? [card]"; a row a respondent.
+    """Read a survey that asks a question about each card, "Where does it belong? [card]", with one row per respondent.
 
-    So does Google Forms write grids. None if the table is no such survey.
+    Google Forms writes grids like this. None if the table is no such survey.
     """
     if asked.columns or asked.transpose is not None:
         return None
@@ -446,7 +447,7 @@ def grid_survey(table: Table, asked: Asked) -> Export | None:
     if len(asked_often) > 1:
         shown = ", ".join(repr(question[:40]) for question in asked_often)
         raise AnnotationError(
-            f"This survey holds several questions about each item: {shown}. Leave out those that are no sorting: "
+            f"This survey has several questions about each item: {shown}. Leave out those that are not sorting tasks: "
             f"{written(ignore=[f'{asked_often[-1][:40]}*'])}."
         )
     cards = {column: found[2].strip() for column, found in parts.items() if asked_of[column] == asked_often[0]}
@@ -461,14 +462,16 @@ def grid_survey(table: Table, asked: Asked) -> Export | None:
     names = table.frame[people[0]] if people else pd.Series([str(i + 1) for i in range(len(frame))], frame.index)
     frame.insert(0, "respondent", names)
     n_beside = len(table.columns) - len(cards) - len(people[:1])
-    notes = (f"{counted(n_beside, 'column')} beside the question {asked_often[0][:40]!r} left out",) if n_beside else ()
+    notes = (
+        (f"{counted(n_beside, 'column')} other than the question {asked_often[0][:40]!r} left out",) if n_beside else ()
+    )
     asked = replace(_with(asked, annotator="respondent"), ignore=())
     nouns = {"annotator": "respondent", "item": "card"}
     return Export("survey with a question for each card", replace(table, frame=frame), asked, nouns, notes)
 
 
 def pile_columns(table: Table, asked: Asked) -> Table:
-    """Take apart rows of a person each whose columns are piles (Pile 1, Pile 2, …), a cell the list of its items."""
+    """Split rows of one person each whose columns are piles (Pile 1, Pile 2, …) and whose cells are lists of items."""
     roles = {column: found for column in table.columns if (found := named(column))}
     people = [column for column, found in roles.items() if found.role == "annotator"]
     numbered = [column for column in table.columns if column not in roles and _is_numbered_group(column)]
@@ -489,9 +492,9 @@ def _is_numbered_group(column: Any) -> bool:
 
 
 def piles(table: Table, asked: Asked) -> Table:
-    """Take apart rows that hold a pile each: a sorter, the pile's name, and the items of the pile in further columns.
+    """Split rows of one pile each: a sorter, the pile's name, and the items of the pile in further columns.
 
-    Two piles of one sorter under one name are two piles.
+    Two piles of one sorter with the same name stay two piles.
     """
     roles = {column: found for column in table.columns if (found := named(column))}
     numbered = [column for column in table.columns if column not in roles and _is_numbered_item(column)]
@@ -531,7 +534,7 @@ def _is_numbered_item(column: Any) -> bool:
 
 
 def lists_in_columns(table: Table, name: str) -> Table | None:
-    """Return one person's piles, a column each under its name, as a long table; None if the table is no such thing."""
+    """Return one person's piles, each a named column, as a long table; None if the table is something else."""
     frame = table.frame
     if any(named(name) is not None or _blank(frame[name]).all() for name in table.columns):
         return None

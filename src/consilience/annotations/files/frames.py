@@ -1,4 +1,4 @@
-"""Frames and matrices of annotations: what the importer makes of them, and what the caller may say of it."""
+"""Frames and matrices of annotations, read by the importer as the caller specifies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def asked_of(
     missing: Any = None,
     same_if: str | None = None,
 ) -> Asked:
-    """Bring what a caller says of a table into one form."""
+    """Collect what a caller specifies about a table."""
     return Asked(
         kind=kind,
         columns={role: column for role, column in columns.items() if column is not None},
@@ -50,12 +50,12 @@ def several(values: Any) -> tuple[Any, ...]:
 
 
 def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **asked: Any) -> Statements:
-    """Read a frame of any library that narwhals knows.
+    """Read a frame of any library that narwhals supports.
 
     Warns
     -----
     AnnotationWarning
-        Something was left out, or taken for missing.
+        Something was left out, or read as missing.
     """
     with written_by(of_from_frame(kind)):
         found = statements(table_of_frame(frame, caller), asked_of(columns, kind=kind, **asked))
@@ -65,30 +65,30 @@ def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **a
 
 
 def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
-    """Refuse a frame that is a long table where one of items × annotators is meant.
+    """Refuse a long table where a table of items × annotators is expected.
 
     Raises
     ------
     AnnotationError
-        Its names or its cells say so; the message has the line that reads it.
+        The names or cells show that the table is long; the message contains the call that reads it.
 
     Warns
     -----
     AnnotationWarning
-        A column stands out among the annotators.
+        A column is unlike those of the other annotators.
     """
     if not isinstance(nw.from_native(matrix, eager_only=True, pass_through=True), nw.DataFrame):
         return
     warn_of_transposed(matrix)
     try:
         table = table_of_frame(matrix, caller)
-    except AnnotationError:  # of names that no other table could have, such as columns of two levels
+    except AnnotationError:  # due to names that only a matrix can have, such as columns of two levels
         return
     columns = [name for name in table.columns if name in matrix.columns]
     with written_by(of_frames(kind)):
         if _is_long(table):
             remedy = f"{kind.capitalize()}.from_frame(frame)"
-            raise AnnotationError(f"This is a long table by the names of its columns: {remedy}.{if_every_column()}")
+            raise AnnotationError(f"The names of the columns are those of a long table: {remedy}.{if_every_column()}")
         guess = guess_columns(table, table.columns)
         if guess.crosses:
             raise AnnotationError(guess.refusal(kind))
@@ -99,9 +99,9 @@ def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
 
 
 def warn_of_transposed(matrix: Any) -> None:
-    """Warn of a pandas frame whose columns have the name that items have, as a frame that was transposed has.
+    """Warn if the columns of a pandas frame have a name for items, as after a transposition.
 
-    It keeps the name of the index, above its columns; a table that was pivoted has names of rows and columns both.
+    A transposed frame keeps the name of the index above its columns; a pivoted table has names for rows and columns.
     """
     name = matrix.columns.name if isinstance(matrix, pd.DataFrame) else None
     if name is None or matrix.index.name is not None:
@@ -110,15 +110,15 @@ def warn_of_transposed(matrix: Any) -> None:
     if (found is None and n_columns > n_rows) or (found is not None and found.role == "item"):
         warnings.warn(
             f"The frame looks transposed: its columns are called {str(name)!r}, and its rows have no name. Its "
-            f"{n_rows} rows were read as items and its {n_columns} columns as annotators. If the columns are items "
-            "give frame.T; else name the rows, frame.rename_axis('item').",
+            f"{n_rows} rows were read as items and its {n_columns} columns as annotators. If the columns are items, "
+            "give frame.T; else name the rows: frame.rename_axis('item').",
             AnnotationWarning,
             stacklevel=outside(),
         )
 
 
 def _is_long(table: Table) -> bool:
-    """Whether the names of columns speak of a whole long table of groupings or labels."""
+    """Whether the names of columns are those of a complete long table of groupings or labels."""
     try:
         long = long_table(table, Asked())
     except AnnotationError:
@@ -127,12 +127,12 @@ def _is_long(table: Table) -> bool:
 
 
 def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str) -> Coded:
-    """Return the cells of a matrix in which what means that nothing was said is missing.
+    """Return the cells of a matrix, with missing ones marked as such.
 
     Warns
     -----
     AnnotationWarning
-        Cells were taken for missing, or look as if they were.
+        Cells were read as missing, or look like missing values.
     """
     n_columns = max(len(annotators), 1)
 

@@ -1,4 +1,4 @@
-"""Things that have both an identifier and a text: named by their text, as far as it tells them apart."""
+"""Things with both an identifier and a text: named by their text, as far as it distinguishes them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from consilience.errors import AnnotationError
 
 
 def by_text(number: Coded, text: Coded, owner: Coded | None, where: Where, columns: tuple[str, str]) -> Coded:
-    """Name things by their texts: by the identifier if there is no text, by "text (identifier)" if several have it.
+    """Name things by their texts: by the identifier if there is no text, by "text (identifier)" if several share it.
 
     Parameters
     ----------
-    number, text : Coded, a row each
+    number, text : Coded, one row each
     owner : Coded, optional
-        Whose things they are: identifiers and texts need to tell apart only the things of one owner.
+        The owners of the things: identifiers and texts need to distinguish only the things of one owner.
     where : callable
     columns : names of the columns of identifiers and of texts, for messages
 
     Raises
     ------
     AnnotationError
-        A thing has two texts, or texts and identifiers together do not tell two things apart.
+        A thing has two texts, or texts and identifiers together do not distinguish two things.
     """
     lacking = number.missing & ~text.missing
     if lacking.any():
@@ -33,14 +33,13 @@ def by_text(number: Coded, text: Coded, owner: Coded | None, where: Where, colum
             f"The {columns[0]} in {where(int(np.argmax(lacking)))} is missing or blank; every row needs one."
         )
     n_owners = 1 if owner is None else len(owner.names) + 1
-    owned_by = np.zeros(len(number), dtype=np.intp) if owner is None else owner.codes % n_owners  # nobody comes last
+    owned_by = np.zeros(len(number), dtype=np.intp) if owner is None else owner.codes % n_owners  # missing owner last
     rows = np.flatnonzero(~number.missing)
     n = max(len(number.names), 1)
     distinct, thing = compress(owned_by[rows] * n + number.codes[rows], n_owners * n)
     text_of_thing = np.zeros(len(distinct), dtype=np.intp)
-    text_of_thing[thing[::-1]] = text.codes[rows][
-        ::-1
-    ]  # of several rows of a thing the last write stays: the first row
+    # of several rows of a thing the last write stays, which is that of the first row
+    text_of_thing[thing[::-1]] = text.codes[rows][::-1]
     differs = text_of_thing[thing] != text.codes[rows]
     if differs.any():
         place = int(np.argmax(differs))
@@ -67,7 +66,7 @@ def by_text(number: Coded, text: Coded, owner: Coded | None, where: Where, colum
 
 
 def _told_apart(owner: np.ndarray, text: np.ndarray, number: np.ndarray) -> list[Any]:
-    """Return text, "text (identifier)" or identifier of each thing; all of them text unless none is."""
+    """Return text, "text (identifier)" or identifier of each thing, as text unless no name is text."""
     count = Counter(zip(owner, text))
     names = [
         i if said is None else said if count[o, said] == 1 else f"{said} ({i})"

@@ -1,4 +1,4 @@
-"""Long tables under names of one's own: which column is which, as far as the names and the cells tell."""
+"""Long tables with unusual column names: which column is which, as far as names and cells show."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from consilience.annotations.files.vocabulary import named
 from consilience.annotations.keywords import VALUES, columns_of_a_long_table, if_every_column
 from consilience.annotations.names import code
 
-BY_CHANCE = 5.0  # pairs of rows that two columns have in common, of which annotators would have some
-FEW_COLUMNS = 8  # that a long table has at most, where cells and not names tell that it is one
+BY_CHANCE = 5.0  # expected number of pairs of rows that agree in two columns, of which annotators would have some
+FEW_COLUMNS = 8  # most columns of a long table that is recognised by its cells instead of its names
 
 
 @dataclass(frozen=True)
 class Guess:
-    """Which columns seem to hold items, annotators and what was said; ... for what cannot be guessed.
+    """The columns that seem to contain items, annotators and values; ... if one cannot be guessed.
 
     Attributes
     ----------
     item, annotator, value : names of columns, or ...
     crosses : bool
-        Whether hardly two rows have both item and annotator in common, as in no table of annotators.
+        Whether hardly any two rows agree in both item and annotator, unlike in a table of annotators.
     """
 
     item: Any = ...
@@ -37,25 +37,24 @@ class Guess:
 
     @property
     def has_both(self) -> bool:
-        """Whether both items and annotators are found."""
+        """Whether both items and annotators were found."""
         return self.item is not ... and self.annotator is not ...
 
     def told(self, kind: str | None = None) -> str:
-        """Write the keywords that say which column is which."""
+        """Write the keywords that name the columns."""
         return columns_of_a_long_table(self.item, self.annotator, self.value, kind=kind)
 
     def refusal(self, kind: str | None = None) -> str:
-        """Say that a table is a long one, and how to read it."""
-        why = (
-            f", since hardly two rows have both {self.item!r} and {self.annotator!r} in common" if self.crosses else ""
-        )
-        return f"This seems to be a long table{why}. Say which column is which: {self.told(kind)}.{if_every_column()}"
+        """Say that a table is long, and how to read it."""
+        why = f", since hardly any two rows have the same {self.item!r} and {self.annotator!r}" if self.crosses else ""
+        return f"This seems to be a long table{why}. Name its columns: {self.told(kind)}.{if_every_column()}"
 
 
 def guess_columns(table: Table, columns: list[Any]) -> Guess:
-    """Guess which column of a long table holds what, by their names and by which two of them cross.
+    """Guess the columns of a long table by their names and by which two of them cross.
 
-    An item and an annotator meet once in a long table, while two annotators who agree put some items together.
+    An item and an annotator occur together only once in a long table, while two annotators who agree share groups of
+    items.
     """
     if len(columns) < 3:
         return Guess()
@@ -77,9 +76,9 @@ def guess_columns(table: Table, columns: list[Any]) -> Guess:
 def _crossing(
     table: Table, columns: list[Any], roles: dict[Any, str], *, is_told: bool
 ) -> tuple[tuple[Any, Any] | None, bool]:
-    """Find the columns of items and annotators, and whether their cells alone would tell so.
+    """Find the columns of items and annotators, and whether their cells alone show that.
 
-    is_told : whether names say that the table is a long one, so that less is asked of the cells.
+    is_told : whether names show that the table is long, so that weaker evidence of the cells is enough.
     """
     if not 2 <= len(columns) <= FEW_COLUMNS:
         return None, False
@@ -103,7 +102,7 @@ def _crossing(
 
 
 def _describes(table: Table, name: Any, keys: tuple[Any, Any]) -> bool:
-    """Whether a column says the same of an item, or of an annotator, in every row, such as somebody's age."""
+    """Whether a column has the same value for an item, or for an annotator, in every row, such as a person's age."""
     if first_list(table.frame[name]) is not None:
         return True
     said = table.frame[name].astype(object).astype(str)
@@ -111,7 +110,7 @@ def _describes(table: Table, name: Any, keys: tuple[Any, Any]) -> bool:
 
 
 def _measures(table: Table, name: Any) -> bool:
-    """Whether a column holds fractions, such as seconds, which name no group."""
+    """Whether a column contains fractions, such as seconds, which do not name groups."""
     return any(is_number(value) and float(value) % 1 for value in code(table.frame[name]).names)
 
 

@@ -1,4 +1,4 @@
-"""Long tables: which column plays which part, by their names."""
+"""Long tables: the role of each column, by its name."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from consilience.errors import AnnotationError
 
 
 def long_table(table: Table, asked: Asked) -> Long | None:
-    """Return the parts of a long table, None if the names of columns speak of none.
+    """Return the parts of a long table, None if the names of columns are not those of one.
 
     Raises
     ------
     AnnotationError
-        They speak of one, and a part is missing, or stands in two columns.
+        The names are those of a long table, but a part is missing, or occurs in two columns.
     """
     _require_columns(table, asked)
     parts = _parts(table, asked)
@@ -50,12 +50,12 @@ def _require_columns(table: Table, asked: Asked) -> None:
             raise AnnotationError(f"There is no column {name!r}. Found {listed(table.columns)}.{hint}")
     twice = [name for name in asked.columns.values() if list(asked.columns.values()).count(name) > 1]
     if twice:
-        raise AnnotationError(f"The column {twice[0]!r} was given for two things.")
+        raise AnnotationError(f"The column {twice[0]!r} was given for two roles.")
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """Columns by what they may be."""
+    """Columns by their possible roles."""
 
     columns: dict[str, list[Any]]
     names: dict[Any, Named]
@@ -104,18 +104,19 @@ def _item_pair(
     if len(told) > 1:
         shown = " or ".join(f"{a!r} and {b!r}" for a, b in told[:3])
         raise AnnotationError(
-            f"The pairs of items may be {shown}. Say which: {written(item=told[0][0], item_b=told[0][1])}."
+            f"The items of the pairs may be in {shown}. Name the columns: "
+            f"{written(item=told[0][0], item_b=told[0][1])}."
         )
     return told[0] if told else None
 
 
 def _kind(parts: _Parts, asked: Asked) -> str | None:
-    """Say which kind of long table the parts make, None if they make none."""
+    """Return the kind of long table that the parts form, None if they form none."""
     value = {"groupings": "group", "labels": "label"}
     if parts.has("item", "item_b"):
         if asked.kind in (None, "pairs"):
             return "pairs" if parts.has("same") or parts.has("label") else None
-        raise AnnotationError(f"The file holds pairs, not {asked.kind}.")
+        raise AnnotationError(f"The file contains pairs, not {asked.kind}.")
     whose = parts.has("annotator") or parts.has("grouping")
     if asked.kind in value:
         other = value["labels" if asked.kind == "groupings" else "groupings"]
@@ -129,7 +130,7 @@ def _kind(parts: _Parts, asked: Asked) -> str | None:
         return _groups_or_labels(parts)
     found = "groupings" if grouped else "labels" if labelled else None
     if found and asked.kind == "pairs":
-        raise AnnotationError(f"The file holds {found}, not pairs.")
+        raise AnnotationError(f"The file contains {found}, not pairs.")
     return found
 
 
@@ -138,7 +139,7 @@ def _groups_or_labels(parts: _Parts) -> str:
     if "group" in parts.asked or "label" in parts.asked:
         return "groupings" if "group" in parts.asked else "labels"
     raise AnnotationError(
-        f"The table reads two ways: as groupings by {group[0]!r} or as labels by {label[0]!r}. Say which: "
+        f"The table can be read in two ways: as groupings by {group[0]!r} or as labels by {label[0]!r}. Choose one: "
         f"{written(kind='groupings')} or {written(kind='labels')}, or leave one column out, {written(ignore=...)}."
     )
 
@@ -168,7 +169,7 @@ def _long(table: Table, parts: _Parts, kind: str) -> Long:
 
 
 def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
-    """Choose the column of a part, and one of texts beside identifiers."""
+    """Choose the column of a part, and one of texts that goes with identifiers."""
     columns = parts.columns[role]
     strong = [column for column in columns if column not in parts.names or parts.names[column].noun not in WEAK]
     columns = strong or columns
@@ -188,13 +189,13 @@ def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
     shown = " or ".join(map(repr, columns[:4]))
     what = {"item": "items", "same": "judgements", "group": "groups", "label": "labels"}.get(role, f"{role}s")
     raise AnnotationError(
-        f"The {what} may be in {shown}. Say which: {written(**{role: columns[0]})}, or leave the other out, "
+        f"The {what} may be in {shown}. Name the column: {written(**{role: columns[0]})}, or leave the other out, "
         f"{written(ignore=columns[1])}."
     )
 
 
 def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None:
-    """Raise an AnnotationError if names of columns speak of a long table that lacks one."""
+    """Raise an AnnotationError if names of columns are those of a long table of which a part is missing."""
     values = {"group", "label", "same"}
     roles = {role for role, columns in parts.columns.items() if columns}
     if asked.kind == "pairs" or parts.has("item_b"):
@@ -220,24 +221,24 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
 
 
 def _refuse_known_classes(table: Table, parts: _Parts) -> None:
-    """Raise an AnnotationError for a table of items and their classes, which are nobody's labels."""
+    """Raise an AnnotationError for a table of items and their classes, without annotators."""
     others = [column for column in table.columns if column not in parts.columns.get("item", ())]
     if len(table.columns) != 2 or len(others) != 1:
         return
     if others == parts.columns.get("label") or normal(others[0]) in KNOWN_CLASSES:
         raise AnnotationError(
-            f"The table gives each item one label, in {str(others[0])!r}, and names nobody who gave it, as files of "
-            f"known classes do ({written(gold=...)}). If one person gave them, say {written(kind='labels')}."
+            f"The table gives each item one label, in {str(others[0])!r}, but no annotator, as files of known classes "
+            f"do ({written(gold=...)}). If one person gave the labels, give {written(kind='labels')}."
         )
 
 
 def _refuse_counted_groups(table: Table) -> None:
-    """Raise an AnnotationError for a table that says how many people put an item into a group."""
+    """Raise an AnnotationError for a table of how many people put an item into a group."""
     counts = [column for column in table.columns if normal(column) in COUNTS]
     if counts:
         raise AnnotationError(
-            f"This is a table of counts: {str(counts[0])!r} says how many people put an item into a group. Nobody's "
-            "groups can be recovered from it; export what each person sorted."
+            f"This is a table of counts: {str(counts[0])!r} is the number of people who put an item into a group. "
+            "Individual groupings cannot be recovered from it; export each person's groups."
         )
 
 
@@ -247,8 +248,8 @@ def _lacks(role: str, table: Table, kind: str) -> str:
     guess = guess_columns(table, table.columns)
     told = guess.told(kind) if kind in VALUES and guess.has_both else written(**{role: ...})
     return (
-        f"A long table of {kind} needs the columns {NEEDED[kind]}, and none is known to hold the {what}. Found "
-        f"{listed(table.columns)}.{_near(canonical, table)} Say which does: {told}."
+        f"A long table of {kind} needs the columns {NEEDED[kind]}, but no column has a usual name for {what}. Found "
+        f"{listed(table.columns)}.{_near(canonical, table)} Name the column: {told}."
     )
 
 
@@ -258,17 +259,17 @@ def _lacks_values(table: Table, kind: str | None) -> str:
         told = guess_columns(table, table.columns).told(kind)
     else:
         told = (
-            f"{written(group=...)} if their names mean nothing to others, {written(label=...)} if all annotators share "
-            "them"
+            f"{written(group=...)} if the names mean nothing to other annotators, {written(label=...)} if all "
+            "annotators share them"
         )
     return (
-        "The table has items and annotators, and no column that is known to hold groups or labels. Found "
-        f"{listed(table.columns)}.{near[0] or near[1]} Say which does: {told}."
+        "The table has items and annotators, but no column has a usual name for groups or labels. Found "
+        f"{listed(table.columns)}.{near[0] or near[1]} Name the column: {told}."
     )
 
 
 def _near(role: str, table: Table) -> str:
-    """Point out a column whose name is nearly that of a part."""
+    """Suggest a column whose name is similar to that of a role."""
     strange = [str(name) for name in table.columns if named(name) is None]
     near = get_close_matches(role, strange, n=1, cutoff=0.6)
     return f" Did you mean {near[0]!r}?" if near else ""

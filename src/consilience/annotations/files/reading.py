@@ -1,4 +1,4 @@
-"""Reading what people said from a file of any kind."""
+"""Reading annotations from a file of any kind."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KINDS: dict[str, Any] = {"groupings": Groupings, "pairs": Pairs, "labels": Label
 
 
 class Options(TypedDict, total=False):
-    """Keywords of `read_annotations` besides the kind."""
+    """Keywords of `read_annotations` other than the kind."""
 
     items: Names | None
     item: str | None
@@ -80,54 +80,55 @@ def read_annotations(
     encoding: str | None = None,
     sheet: str | None = None,
 ) -> Groupings | Labels | Pairs:
-    r"""Read annotations from a file or a frame, whose shape is recognised by the names and the contents of its columns.
+    r"""Read annotations from a file or a frame; its layout is recognised by the names and contents of its columns.
 
     - item, annotator, grouping, group (one of the middle two may be absent): `Groupings`
     - item_a, item_b, annotator, same, and optionally grouping: `Pairs`
     - item, annotator, label: `Labels`
-    - a table of items × annotators, or annotators × items, blank = missing: `Groupings`, or `Labels` by
+    - a table of items × annotators, or annotators × items, blank = missing: `Groupings`, or `Labels` with
       ``kind="labels"``
     - exports of many tools; :doc:`/annotations` lists them
 
-    Columns may be called otherwise (card, question, task, …; participant, worker, rater, …; category, pile, …; answer,
-    …), in any order and case, and there may be more of them. How the file was read is told by the attribute `reading`
-    of the result. What reads two ways is refused, and the message names the keyword that decides. Keywords override
-    every guess.
+    Columns may have other names (card, question, task, …; participant, worker, rater, …; category, pile, …; answer,
+    …), in any order and case, and there may be more of them. The attribute `reading` of the result says how the file
+    was read. An ambiguous file is refused, and the message names the keyword that decides. Keywords override every
+    guess.
 
     Files are delimited text, Excel workbooks (``.xlsx``), Parquet, NumPy arrays (``.npy``), or JSON, as a list or in
-    lines; any of them may be compressed by gzip. Text is in UTF-8 unless a byte order mark or its bytes say otherwise.
+    lines; all of them may be compressed by gzip. Text is read as UTF-8 unless a byte order mark or its bytes show
+    otherwise.
 
     Names keep the type that Parquet, Excel and JSON give them. In text a column whose names are all whole numbers (7,
     or 7.0, but not 007) holds integers; item_a and item_b count as one column, and so do all cells of a wide table.
-    Every other column holds exactly the text that stands there.
+    Every other column keeps the exact text.
 
     Parameters
     ----------
     path : path, or DataFrame of pandas, polars or another library that narwhals reads
-        The file; ``"-"`` is standard input. `Groupings.from_frame` and `Labels.from_frame` read frames whose kind is
-        known.
+        The file; ``"-"`` is standard input. If the kind is known, frames can also be read by `Groupings.from_frame`
+        and `Labels.from_frame`.
     kind : {"groupings", "pairs", "labels"}, optional
-        What the file must hold.
+        What the file must contain.
     items : iterable of names, optional
-        All items in order, also those without annotations. By default the rows of a wide table, else the items in
-        order of first appearance.
+        All items in order, including those without annotations. By default the rows of a wide table, else the
+        items in order of first appearance.
     item, item_b, annotator, grouping, group, label, same : str, optional
         Names of columns.
     ignore : str or list of str
-        Columns to leave out; ``*`` stands for any letters.
+        Columns to leave out; ``*`` matches any characters.
     transpose : bool, optional
         Whether the rows of a wide table are annotators.
     missing : optional
-        A value, or a list of them, that means that nothing was said, besides blank cells. By default -1 where it is the
-        only negative integer, NaN and null in text, and NA in text among numbers; ``missing=[]`` takes all these for
-        names. Marks such as ? and words such as "not seen" are names, of which a warning tells.
+        A value, or a list of them, that means missing, in addition to blank cells. By default -1 if it is the only
+        negative integer, NaN and null in text, and NA in text among numbers; ``missing=[]`` makes all these names.
+        Marks such as ? and words such as "not seen" are names, with a warning.
     same_if : str, optional
-        Which judgements of pairs mean the same, such as ``">=3"`` or ``"=yes"``. By default what the words mean, or of
-        grades those above the middle of the scale that was used.
+        Judgements of pairs that mean "same", such as ``">=3"`` or ``"=yes"``. By default the meaning of the words,
+        or, for grades, those above the middle of the scale that was used.
     encoding : str, optional
-        Of text, such as ``"cp1252"``.
+        Encoding of text, such as ``"cp1252"``.
     sheet : str, optional
-        Of a workbook; by default the first that holds annotations.
+        Sheet of a workbook; by default the first that contains annotations.
 
     Returns
     -------
@@ -136,19 +137,19 @@ def read_annotations(
     Raises
     ------
     AnnotationError
-        The file holds no annotations that are recognised, not those of `kind`, reads two ways, or contradicts itself.
-        The message names the file, and the line of text (the header is line 1) or the row of other files (the first
-        is 0).
+        The file contains no annotations that are recognised, or not those of `kind`, is ambiguous, or contradicts
+        itself. The message names the file, and the line of text (the header is line 1) or the row of other files
+        (the first is 0).
     InputError
-        There is no such file, or this is neither a path nor a frame.
+        There is no such file, or the argument is neither a path nor a frame.
     MissingDependencyError
-        There is no pyarrow to read Parquet with, or no openpyxl for workbooks.
+        pyarrow, for Parquet, or openpyxl, for workbooks, is not installed.
 
     Warns
     -----
     AnnotationWarning
-        Something was left out or taken for missing, looks as if it were missing, or stands out among the annotators;
-        or hardly a label is shared by two annotators, as if these were names of groups.
+        Something was left out or read as missing, looks like a missing value, or is unlike other annotators' columns;
+        or annotators share hardly any labels, as if these were names of groups.
 
     Examples
     --------
@@ -196,8 +197,8 @@ def _of_frame(frame: Any, asked: Asked, encoding: str | None, sheet: str | None)
     native = nw.from_native(frame, pass_through=True)
     if not isinstance(native, nw.DataFrame | nw.LazyFrame):
         raise InputError(
-            f"read_annotations takes the path of a file, or a DataFrame. Got {type(frame).__name__}. Arrays and lists: "
-            "Groupings.from_matrix, Labels.from_matrix, Groupings.from_lists."
+            f"read_annotations takes the path of a file, or a DataFrame. Got {type(frame).__name__}. For arrays and "
+            "lists use Groupings.from_matrix, Labels.from_matrix or Groupings.from_lists."
         )
     return statements(table_of_frame(frame, "read_annotations"), asked)
 
@@ -216,7 +217,7 @@ def _statements(source: Source, asked: Asked, encoding: str | None, sheet: str |
 
 
 def _of_sheets(book: Workbook, asked: Asked, name: str) -> Statements:
-    """Read the first sheet that holds annotations; one that holds them with a mistake is not passed over."""
+    """Read the first sheet with annotations; a sheet with annotations and an error is not skipped."""
     if not asked.columns.get("annotator"):
         book.require_one_person_a_sheet()
     errors: dict[str, AnnotationError] = {}
@@ -239,7 +240,7 @@ def _of_sheets(book: Workbook, asked: Asked, name: str) -> Statements:
 
 
 def _holds_annotations(table: Table, asked: Asked, name: str) -> bool:
-    """Whether a table is recognised, whatever is wrong with its cells."""
+    """Whether a table is recognised, whatever errors its cells contain."""
     try:
         return known_export(table, asked, name) is not None or recognise(table, asked) is not None
     except AnnotationError:

@@ -1,4 +1,4 @@
-"""What a table holds: a long table by the names of its columns, or else a wide one by what stands in it."""
+"""Recognition of a table: long by the names of its columns, or else wide by its contents."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from consilience.errors import AnnotationError
 
 
 def recognise(table: Table, asked: Asked) -> Long | Wide:
-    """Find out what a table holds.
+    """Recognise the layout of a table.
 
     Raises
     ------
     AnnotationError
-        Nothing that is recognised, two readings that are both plausible, or something that holds no annotations.
+        The layout is not recognised, is ambiguous, or has no annotations.
     """
     try:
         found = long_table(table, asked)
