@@ -1,4 +1,4 @@
-"""How the attributes of a fitted estimator hang together, beyond their shapes, and with its parameters."""
+"""Consistency of the attributes of a fitted estimator with each other and with its parameters, beyond shapes."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def broken(estimator: Any) -> str:
 
     Parameters
     ----------
-    estimator : fitted estimator, or what `__getstate__` gives of a study, as attributes
+    estimator : fitted estimator, or the state of a session (`__getstate__`) as attributes of an object
     """
-    found = _study if isinstance(estimator, SimpleNamespace) else RELATIONS.get(type(estimator).__name__)
+    found = _session if isinstance(estimator, SimpleNamespace) else RELATIONS.get(type(estimator).__name__)
     return "" if found is None else next(found(estimator), "")
 
 
@@ -148,7 +148,7 @@ def _is_code(classifier: Any, n_clusters: int) -> bool:
     return 0 <= int(classes.min()) <= int(classes.max()) < n_clusters
 
 
-def _study(state: SimpleNamespace) -> Broken:
+def _session(state: SimpleNamespace) -> Broken:
     if not _is_of_items(state.items, state.items_):
         yield "items"
     told, fitted = state._groupings, state._fitted
@@ -166,7 +166,7 @@ def _study(state: SimpleNamespace) -> Broken:
 
 
 def _is_of_items(items: Any, known: pd.Index) -> bool:
-    """Whether they are the items of a study; ranges are compared by their ends."""
+    """Whether these are the items of a session; ranges are compared by their ends."""
     if len(items) != len(known):
         return False
     if isinstance(items, pd.RangeIndex):

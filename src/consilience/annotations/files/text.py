@@ -294,7 +294,7 @@ class _Text:
         return sorters[first[0]] > 1 and len(sizes) > 1
 
     def _is_split_by_tabs_alone(self) -> bool:
-        """Whether every line has as many tabs as the header, which has no quotation mark: then quotes enclose no tab."""
+        """Whether all lines have as many tabs as the header, which has no quotation mark: no quotes enclose tabs."""
         n_tabs = None
         with self._lines() as text:
             for line in text:
