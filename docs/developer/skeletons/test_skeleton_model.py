@@ -109,7 +109,7 @@ def test_shell():
 
 def test_what_it_cannot_use_is_refused_and_no_end_is_told():
     groupings, _ = simulate(np.random.default_rng(4), 20, [3, 3], n_clusters=3)
-    with pytest.raises(InputError, match=r"^LatentClassModel reads partition labels, and Pairs hold none"):
+    with pytest.raises(InputError, match=r"^LatentClassModel reads partition labels, which Pairs do not contain"):
         LatentClassModel().fit(groupings.to_pairs())
     with pytest.raises(InputError, match="got two arguments"):
         LatentClassModel().fit(groupings, groupings)

@@ -262,7 +262,7 @@ def _lines_of_classes(found: dict[str, Any]) -> list[str]:
     wide = max(len(_short(row["annotator"])) for row in worst)
     for row in worst:
         accuracy = "" if row["accuracy"] is None else f"accuracy {row['accuracy']:.1%}, "
-        tells = f"{accuracy}{row['information']:.2f} bits a label"
+        tells = f"{accuracy}{row['information']:.2f} bits per label"
         lines.append(f"  {_short(row['annotator']):{wide}s}  {tells}, {counted(row['n_labels'], 'label')}")
     return lines
 

@@ -22,7 +22,7 @@ from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
 from consilience.persistence.kinds import KINDS
 from consilience.persistence.migrations import renamed, retagged, upgraded
-from consilience.persistence.parts import PARTS, STEPS, SESSION_CLASSES, SESSION, is_part
+from consilience.persistence.parts import PARTS, SESSION, SESSION_CLASSES, STEPS, is_part
 from consilience.persistence.validation import problem_of
 
 FORMAT = "consilience model"
