@@ -83,17 +83,20 @@ REFUSED = {
     ),
     "own name of labels": (
         LONG.rename(columns={"label": "sentiment"}),
-        "no column that is known to hold groups or lab",
+        "no column has a usual name for groups or lab",
     ),
     "numbers under own names": (
         pd.DataFrame({"f": np.repeat(np.arange(24), 5), "g": np.tile(np.arange(5), 24), "h": LONG["label"] == "x"}),
         "seems to be a long table.*item='f', annotator='g'",
     ),
-    "milliseconds": (NUMBERS.assign(ms=SECONDS[:N_ITEMS]), "'ms' holds words, or numbers of another size"),
+    "milliseconds": (NUMBERS.assign(ms=SECONDS[:N_ITEMS]), "'ms' contains words, or numbers of another size"),
     "milliseconds of two": (NUMBERS[["u0", "u1"]].assign(ms=SECONDS[:N_ITEMS]), "'ms' (holds|differs|shares no label)"),
     "numbers of rows": (NUMBERS.assign(z=range(N_ITEMS)), "'z' differs in every row"),
-    "features": (pd.DataFrame(np.random.default_rng(0).normal(size=(9, 3))), "seems to hold features.*PartitionLabelM"),
-    "lazy": (pl.from_pandas(LONG).lazy(), "a LazyFrame has none as yet; give frame.collect"),
+    "features": (
+        pd.DataFrame(np.random.default_rng(0).normal(size=(9, 3))),
+        "seems to contain features.*PartitionLabelM",
+    ),
+    "lazy": (pl.from_pandas(LONG).lazy(), "a LazyFrame does not; give frame.collect"),
     "columns of two levels": (pd.concat({"a": WIDE}, axis=1), "columns have one level of names. Got 2 levels"),
     "rows of two levels": (pd.concat({"a": WIDE}, names=["study", "item"]), "index of 2 levels, .* join the levels"),
     "rows of two levels without names": (pd.concat({"a": WIDE.rename_axis(None)}), "index of 2 levels without names"),
@@ -187,7 +190,9 @@ class TestFramesBesideFeatures:
             model_of(name).fit(wide)
 
     def test_features_given_twice_are_refused(self, name):
-        with pytest.raises(InputError, match=f"seems to hold features.*{name} takes them as X, beside the annotations"):
+        with pytest.raises(
+            InputError, match=f"seems to contain features.*{name} takes them as X, before the annotations"
+        ):
             model_of(name).fit(self.X, self.X)
 
     def test_a_series_is_one_annotator(self, name):
@@ -263,12 +268,12 @@ class TestMissing:
 
     def test_minus_one_that_reads_two_ways_is_refused(self, name):
         for given in (self.numbers, self.numbers.astype(float), pd.DataFrame(self.numbers), self.numbers.tolist()):
-            with pytest.raises(AnnotationError, match=r"-1 in row .* reads two ways beside 0 and 1"):
+            with pytest.raises(AnnotationError, match=r"-1 in row .* can be read in two ways with 0 and 1"):
                 fitted(name, given)
 
     def test_minus_one_alone_is_missing_and_told(self, name):
         more = np.where(self.numbers == 1, 2, self.numbers)
-        with pytest.warns(AnnotationWarning, match="cells with -1 taken for missing"):
+        with pytest.warns(AnnotationWarning, match="cells with -1 read as missing"):
             model = fitted(name, more)
         np.testing.assert_allclose(model.responsibilities_, self.expected(name).responsibilities_)
 

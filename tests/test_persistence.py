@@ -1,4 +1,4 @@
-"""Saved models come back equal to the last bit, and a file that is no saved model is refused in one sentence."""
+"""Saved models come back equal to the last bit, and a file that is not a saved model is refused in one sentence."""
 
 import io
 import json
@@ -399,7 +399,7 @@ def test_pipelines_of_columns_come_back_equal(remainder, output, by_name, tmp_pa
 )
 def test_other_steps_and_functions_inside_columns_are_refused(step, held, tmp_path):
     pipeline = make_pipeline(ColumnTransformer([("a", step, ["length"])]), unfitted())
-    with pytest.raises(InputError, match=rf"cannot be saved: it holds a value of type {held}\.$"):
+    with pytest.raises(InputError, match=rf"cannot be saved: it contains a value of type {held}\.$"):
         save(pipeline, tmp_path / "model.zip")
     assert not (tmp_path / "model.zip").exists()
 
@@ -443,7 +443,7 @@ def test_numpy_reads_the_arrays_of_a_file(model, saved):
         (type("PartitionLabelModel", (PartitionLabelModel,), {})(), r"Got PartitionLabelModel instead\.$"),
         (
             unfitted(random_state=np.random.PCG64(0)),
-            r"^The 'random_state' of PartitionLabelModel cannot be saved: it holds a value of type "
+            r"^The 'random_state' of PartitionLabelModel cannot be saved: it contains a value of type "
             r"numpy\.random\._pcg64\.PCG64\.$",
         ),
         (None, r"Got NoneType instead\.$"),
@@ -510,9 +510,9 @@ def refused(path, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is no saved model, or its end is missing: it is no zip archive"),
-        (b"not a zip file at all", "it is no zip archive"),
-        (np.random.default_rng(0).bytes(5000), "it is no zip archive"),
+        (b"", "is not a saved model or is truncated: it is not a zip archive"),
+        (b"not a zip file at all", "it is not a zip archive"),
+        (np.random.default_rng(0).bytes(5000), "it is not a zip archive"),
         (b"PK\x05\x06" + bytes(18), "a zip archive without model.json"),
     ],
     ids=["empty", "text", "junk", "empty zip"],
@@ -535,22 +535,22 @@ def change(document, key, value):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("format", "something else", "does not say 'format': 'consilience model'"),
+        ("format", "something else", "its 'format' is not 'consilience model'"),
         ("format_version", 2, r"saved by a later version of consilience \(0\.1\.0, format 2\)"),
         ("format_version", 0, "its format version is 0"),
         ("format_version", "1", "its format version is '1'"),
         ("format_version", True, "its format version is True"),
-        ("n_arrays", None, "does not say how many arrays"),
+        ("n_arrays", None, "its number of arrays is missing or invalid"),
         ("n_arrays", 10**15, r"lacks the member arrays/\d+\.npy"),
         ("n_arrays", 1, r"has the member 'arrays/\d+\.npy', which none has"),
-        ("versions", [], "its 'versions' do not say what it was saved with"),
+        ("versions", [], "its 'versions' are missing or invalid"),
         ("model", 5, "Got int instead"),
         ("model", {"estimator": {"class": "StandardScaler", "parameters": {}, "attributes": {}}}, "Got StandardScaler"),
         ("model", {"estimator": {"class": "os.system", "parameters": {}, "attributes": {}}}, "holds a 'os.system'"),
-        ("model", {"unknown tag": 0}, "its 'model' is of the kind 'unknown tag', which is unknown"),
-        ("model", {"array": 0, "float": "1"}, "its 'model' has not the one key that tells its kind"),
-        ("model", {"array": -1}, "its 'model' names the array -1, which is not there"),
-        ("model", {"array": 10**6}, "its 'model' names the array 1000000, which is not there"),
+        ("model", {"unknown tag": 0}, "its 'model' has the unknown kind 'unknown tag'"),
+        ("model", {"array": 0, "float": "1"}, "its 'model' does not have exactly one key, the tag of its kind"),
+        ("model", {"array": -1}, "its 'model' refers to the array -1, which does not exist"),
+        ("model", {"array": 10**6}, "its 'model' refers to the array 1000000, which does not exist"),
         ("model", {"objects": [[10**12], []]}, "its 'model' is no 'objects'"),
         ("model", {"dtype": "O,O"}, "its 'model' is no 'dtype'"),
         ("model", {"scalar": ["O", "0000000000000000"]}, "its 'model' is no 'scalar'"),
@@ -567,10 +567,10 @@ def test_documents_that_are_not_ours_are_refused(saved, key, value, message):
     ("part", "name", "message"),
     [
         ("parameters", "shell", "gives PartitionLabelModel the parameter 'shell', which this version"),
-        ("attributes", "__class__", "gives PartitionLabelModel the attribute '__class__', which is no attribute of it"),
-        ("attributes", "fit", "gives PartitionLabelModel the attribute 'fit', which is no attribute of it"),
+        ("attributes", "__class__", "gives PartitionLabelModel the attribute '__class__', which it does not have"),
+        ("attributes", "fit", "gives PartitionLabelModel the attribute 'fit', which it does not have"),
         ("attributes", "not a name", "gives PartitionLabelModel the attribute 'not a name', which is no"),
-        ("attributes", "tol", "gives PartitionLabelModel the attribute 'tol', which is no attribute of it"),
+        ("attributes", "tol", "gives PartitionLabelModel the attribute 'tol', which it does not have"),
     ],
 )
 def test_unknown_parameters_and_odd_attributes_are_refused(saved, part, name, message):
@@ -600,9 +600,9 @@ def test_odd_pipelines_are_refused(saved, steps):
     ("document", "message"),
     [
         (b"{", r"its member model\.json is no JSON"),
-        (b"[" * 10**6, r"its member model\.json is no JSON, or is nested too deep"),
+        (b"[" * 10**6, r"its member model\.json is not JSON, or is nested too deep"),
         (b"\xff\xfe\x00", r"its member model\.json is no JSON"),
-        ("[]", "does not say 'format'"),
+        ("[]", "its 'format' is not"),
         ("9" * 10**4, r"its member model\.json is no JSON"),
     ],
     ids=["cut", "deep", "binary", "list", "long number"],
@@ -635,7 +635,7 @@ def test_missing_members_are_named(saved):
 def test_a_member_there_twice_is_refused(saved):
     with pytest.warns(UserWarning, match="Duplicate name"):
         rewrite(saved, extra=[("arrays/0.npy", b"")])
-    refused(saved, "two of its members have one name")
+    refused(saved, "two of its members have the same name")
 
 
 def test_compressed_members_are_refused_so_that_there_are_no_bombs(saved):

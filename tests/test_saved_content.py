@@ -76,7 +76,7 @@ def test_an_attribute_that_is_missing_is_named(name, files, tmp_path):
         del document["model"]["estimator"]["attributes"][key]
         if not ATTRIBUTES[name][key].optional:
             said = refusal(with_document(files[name], document), tmp_path / "model.zip")
-            assert said == f" is damaged: It lacks the {key!r} of {name}, as after a fit that failed."
+            assert said == f" is damaged: The {key!r} of {name} is missing, as after a failed fit."
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -127,7 +127,7 @@ def test_a_class_that_is_no_estimator_is_named(files, tmp_path):
     assert said == " holds a 'Popen', which this version of consilience does not know."
     document["model"]["estimator"]["class"] = "SubsetFusion"
     said = refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
-    assert said.startswith(" gives SubsetFusion the parameter 'init', which this version of it does not have.")
+    assert said.startswith(" gives SubsetFusion the parameter 'init', which it does not have in this version.")
 
 
 def test_an_array_is_named_once_and_all_are_named(files, tmp_path):
@@ -135,7 +135,7 @@ def test_an_array_is_named_once_and_all_are_named(files, tmp_path):
     attributes = document["model"]["estimator"]["attributes"]
     attributes["labels_"], attributes["_table"] = attributes["_table"], attributes["_table"]
     said = refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
-    assert "which is not there or was named before" in said
+    assert "which does not exist or was used before" in said
     attributes["mine"] = attributes.pop("_table")
     attributes["labels_"] = document_of(files["KCC"])["model"]["estimator"]["attributes"]["labels_"]
     assert "It lacks the '_table' of KCC" in refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
@@ -148,7 +148,7 @@ def test_what_a_user_notes_beside_a_model_comes_back_and_what_looks_like_an_attr
     save(model, tmp_path / "model.zip")
     assert load(tmp_path / "model.zip").note == "of June"
     model.mood_ = "good"
-    with pytest.raises(InputError, match=r"^KCC cannot be saved: The 'mood_' of KCC is no attribute of it\.$"):
+    with pytest.raises(InputError, match=r"^KCC cannot be saved: KCC has no attribute 'mood_'\.$"):
         save(model, tmp_path / "model.zip")
 
 
@@ -160,7 +160,7 @@ def test_what_load_would_refuse_is_not_saved(tmp_path):
         save(model, tmp_path / "model.zip")
     half = KCC(3)
     half.items_ = pd.RangeIndex(3)
-    with pytest.raises(InputError, match=r"It lacks the 'n_clusters_' of KCC, as after a fit that failed\.$"):
+    with pytest.raises(InputError, match=r"The 'n_clusters_' of KCC is missing, as after a failed fit\.$"):
         save(half, tmp_path / "model.zip")
     assert list(tmp_path.iterdir()) == []
 
@@ -261,7 +261,7 @@ def test_arrays_whose_header_lies_are_refused(content, files, tmp_path):
 @pytest.mark.parametrize("text", ['{"format":"x","format":"y"}', '{"n_arrays":NaN}', '{"n_arrays":' + "[" * 10**5])
 def test_json_that_no_version_writes_is_refused(text, files, tmp_path):
     said = refusal(written(read(files["KCC"]) | {"model.json": text.encode()}), tmp_path / "model.zip")
-    assert said == " is damaged: its member model.json is no JSON, or is nested too deep."
+    assert said == " is damaged: its member model.json is not JSON, or is nested too deep."
 
 
 def test_columns_that_would_open_files_are_refused(files, tmp_path):
@@ -275,9 +275,9 @@ def test_columns_that_would_open_files_are_refused(files, tmp_path):
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("a\0b", "No path of a file holds a null character. Got 'a\\x00b'."),
+        ("a\0b", "A path cannot contain a null character. Got 'a\\x00b'."),
         ("x" * 300, f"{'x' * 300} cannot be read: File name too long."),
-        ("/dev/null", "/dev/null is no file of a saved model, but a device or a pipe."),
+        ("/dev/null", "/dev/null is not a regular file but a device or a pipe."),
     ],
 )
 def test_paths_that_are_none_are_refused(path, said):
@@ -292,7 +292,7 @@ def test_steps_that_do_not_fit_each_other_are_refused(files, tmp_path):
     del steps[2]  # the PCA
     said = refusal(with_document(files["pipeline"], document), tmp_path / "model.zip")
     assert "names the array" not in said
-    assert "(2 features come out of the steps, and 1 go into the model)" in said
+    assert "(the steps return 2 features, but the model takes 1)" in said
 
 
 @pytest.mark.parametrize("path", EARLIER, ids=lambda path: path.stem)
@@ -359,8 +359,8 @@ def test_a_study_is_held_to_its_items(tmp_path, monkeypatch):
     content = path.read_bytes()
     held = document_of(content)["model"]["estimator"]["attributes"]["_counts"]["tuple"][1:]
     for key, value, said in [
-        ("_counts", "x", "The '_counts' of ActiveSession must be counts of pairs, and is not."),
-        ("_n_asked", -1, "The '_n_asked' of ActiveSession must be an integer of at least 0, and is not."),
+        ("_counts", "x", "The '_counts' of ActiveSession must be counts of pairs, but is not."),
+        ("_n_asked", -1, "The '_n_asked' of ActiveSession must be an integer of at least 0, but is not."),
         ("_pending", [{"tuple": [1, ["nobody"], None]}], "The '_pending' of ActiveSession contradicts"),
         ("_left_out", [{"tuple": [1, ["nobody"], None]}], "The '_left_out' of ActiveSession contradicts"),
         ("_counts", {"tuple": [13, *held]}, "The '_counts' of ActiveSession contradicts"),
@@ -375,7 +375,7 @@ def test_a_zip_archive_of_other_things_is_no_model(tmp_path):
     path = tmp_path / "book.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("word/document.xml", "<x/>")
-    assert refusal(path.read_bytes(), path) == " is no saved model: it is a zip archive without model.json."
+    assert refusal(path.read_bytes(), path) == " is not a saved model: it is a zip archive without model.json."
 
 
 def too_many_together(model):

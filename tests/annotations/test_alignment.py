@@ -55,16 +55,16 @@ def test_scores_without_names_are_matched_by_position(named, numbered):
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        (pl.Series("score", SCORE.to_numpy()), "^The table has no index that names its rows, and the items have names"),
+        (pl.Series("score", SCORE.to_numpy()), "^The table has no index to name its rows, but the items have names"),
         (
             pl.DataFrame({"score": SCORE.to_numpy()}).lazy(),
-            "^The table is a query that was not run. Call collect first",
+            "^The table is a lazy query. Call collect first",
         ),
         (SCORE.reset_index(drop=True), "no row for item 'item 0', one of 30 that it lacks. The rows .* are numbered"),
         (SCORE.iloc[1:], "^The table has no row for item 'item 0', one of 1 that it lacks.$"),
         (SCORE.iloc[[0, *range(30)]], "^The table has more than one row for item 'item 0'"),
         (SCORE.to_numpy()[1:], "^The table has 29 rows. Expected one for each of 30 items"),
-        (dict(SCORE), "^The table must be a DataFrame, a Series or an array of one row an item. Got dict instead"),
+        (dict(SCORE), "^The table must be a DataFrame, a Series or an array with one row per item. Got dict instead"),
         ("score", "Got str instead"),
         (np.zeros((30, 1, 1)), r"Got shape \(30, 1, 1\)"),
         (SCORE.astype(object).where(SCORE.index != "item 3", "much"), "Got 'much' in column 'score', row 'item 3'"),

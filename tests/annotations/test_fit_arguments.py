@@ -96,7 +96,9 @@ def test_few_rows_suffice_where_a_column_is_called_like_answers():
 
 def test_a_long_table_that_is_recognised_is_no_matrix():
     frame = pd.DataFrame({"item": [*"abab"], "annotator": [*"xxyy"], "group": [1, 2, 1, 1]})
-    with pytest.raises(AnnotationError, match=r"long table by the names of its columns: Groupings.from_frame\(frame\)"):
+    with pytest.raises(
+        AnnotationError, match=r"names of the columns are those of a long table: Groupings.from_frame\(frame\)"
+    ):
         Groupings.from_matrix(frame)
 
 
@@ -211,12 +213,12 @@ def test_fit_notes_what_looks_missing_and_takes_the_remedy(numbered):
 def test_labels_that_nobody_shares_are_noted(private, tmp_path):
     long = long_of(private)
     line = r"Groupings\.from_frame\(frame, item='painting', annotator='visitor', group='pile'\)"
-    with pytest.warns(AnnotationWarning, match=f"Hardly a label is shared: .*{line}"):
+    with pytest.warns(AnnotationWarning, match=f"Annotators share hardly any labels: .*{line}"):
         Labels.from_frame(long, item="painting", annotator="visitor", label="pile")
-    with pytest.warns(AnnotationWarning, match=r"Hardly a label is shared: .*Groupings\.from_matrix"):
+    with pytest.warns(AnnotationWarning, match=r"Annotators share hardly any labels: .*Groupings\.from_matrix"):
         Labels.from_matrix(private)
     long.to_csv(tmp_path / "long.csv", index=False)
-    with pytest.warns(AnnotationWarning, match=r"hardly a label is shared: .*kind='groupings'"):
+    with pytest.warns(AnnotationWarning, match=r"annotators share hardly any labels: .*kind='groupings'"):
         read_annotations(tmp_path / "long.csv", item="painting", annotator="visitor", label="pile", kind="labels")
 
 

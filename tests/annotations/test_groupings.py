@@ -321,24 +321,24 @@ def test_concat_refuses_what_does_not_fit(groupings):
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.drop(columns="group"), "no column that is known to hold groups or labels. Found 'item', 'annotator'"),
-        (FRAME.rename(columns={"item": "itm"}), "none is known to hold the items.*Did you mean 'itm'"),
+        (FRAME.drop(columns="group"), "no column has a usual name for groups or labels. Found 'item', 'annotator'"),
+        (FRAME.rename(columns={"item": "itm"}), "no column has a usual name for items.*Did you mean 'itm'"),
         (
             FRAME.rename(columns={"annotator": "anotator"}),
             "hold the annotators.*Did you mean 'anotator'.* annotator='anotator'",
         ),
-        (FRAME[["item", "group"]], "annotator or grouping, and none is known to hold the annotators"),
+        (FRAME[["item", "group"]], "annotator or grouping, and no column has a usual name for annotators"),
         (FRAME.assign(item=["ant", "bee", None, "ant", "bee"]), "item in row 2 is missing"),
         (FRAME.assign(item=["ant", "bee", np.nan, "ant", "bee"]), "item in row 2 is missing"),
         (
             FRAME.assign(annotator=["Ann", "Ann", "Ann", "Bo", ""]),
-            "annotator in row 4 is missing or blank; every row needs one. Fill in the cells that are merged",
+            "annotator in row 4 is missing or blank; every row needs one. Fill in cells that were merged",
         ),
         (FRAME.iloc[:0], "has no rows"),
         (
             pd.concat([FRAME, FRAME.iloc[[0, 1]].assign(group=["small", "large"])]),
-            r"'bee' is twice in .*'Ann'.*'Ann'.*row 1 \(group 'small'\) and row 6 \(group 'large'\); keep one, or tell "
-            r"the groupings apart in a column of groupings, grouping=…\.$",
+            r"'bee' occurs twice in .*'Ann'.*'Ann'.*row 1 \(group 'small'\) and row 6 \(group 'large'\); keep one, or "
+            r"distinguish the groupings in a column, grouping=…\.$",
         ),
         (FRAME.assign(annotator="Ann"), r"'bee' is twice .*row 1 .* and row 4"),  # the ant is twice in one group
         (pd.DataFrame([[1, 2]], columns=["item", "item"]), "table with differing columns"),
@@ -388,7 +388,11 @@ def test_bad_matrices_are_refused(matrix, options, message):
 @pytest.mark.parametrize(
     ("lists", "options", "message"),
     [
-        ([[["a"], ["b", "a"]]], {}, "'a' is twice in the grouping 0.*group 0 of grouping 0 .*group 1 of grouping 0"),
+        (
+            [[["a"], ["b", "a"]]],
+            {},
+            "'a' occurs twice in the grouping 0.*group 0 of grouping 0 .*group 1 of grouping 0",
+        ),
         ([[["a", None]]], {}, "item in group 0 of grouping 0 is missing"),
         ([[["a"]]], {"annotators": ["x", "y"]}, "one annotator name for each of 1 groupings. Got 2"),
         ([[["a"]]], {"annotators": [None]}, "annotator in place 0 is missing"),

@@ -73,7 +73,7 @@ def test_matrix_and_back():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.drop(columns="label"), "no column that is known to hold groups or labels. Found 'item', 'annotator'"),
+        (FRAME.drop(columns="label"), "no column has a usual name for groups or labels. Found 'item', 'annotator'"),
         (FRAME.rename(columns={"label": "lable"}), "Did you mean 'lable'"),
         (
             FRAME.rename(columns={"item": "task"}).assign(card="c"),
@@ -216,7 +216,7 @@ class TestRepeats:
 
     def test_a_matrix_has_no_room_for_two(self, repeats):
         message = (
-            r"'Ann' gives the item 'ant' several labels \('large', 'small'\), and a cell of a matrix holds one; use"
+            r"'Ann' gives the item 'ant' several labels \('large', 'small'\), but a cell of a matrix can hold only"
         )
         with pytest.raises(AnnotationError, match=message):
             repeats.to_matrix()

@@ -107,7 +107,7 @@ def test_by_position_drops_the_names_and_nothing_else():
 
 
 def test_names_and_numbered_rows_are_not_joined():
-    with pytest.raises(AnnotationError, match="The items of part 0 have names, and those of part 1 are numbered rows"):
+    with pytest.raises(AnnotationError, match="The items of part 0 have names, but those of part 1 are numbered rows"):
         concat([NAMED, NUMBERED])
 
 
@@ -139,11 +139,11 @@ def test_rows_meet_their_own_annotations(annotations, features):
 @pytest.mark.parametrize(
     ("annotations", "features", "message"),
     [
-        (NAMED, X.to_numpy(), r"have names \(such as 'ant'\) and the rows of X have none"),
+        (NAMED, X.to_numpy(), r"have names \(such as 'ant'\), but the rows of X do not"),
         (NAMED, PLAIN, r"No item of the annotations \(such as 'ant'\) is in the index of X \(such as 0\)"),
         (NAMED, X.iloc[:2], "The item 'cow' has annotations but no row in X. Leave items out with"),
-        (NUMBERED, X, r"are numbered rows, and those of X have names \(such as 'ant'\)"),
-        (NUMBERED, PLAIN.iloc[[2, 0, 1]], "are numbered rows, and those of X have names"),
+        (NUMBERED, X, r"are numbered rows, but those of X have names \(such as 'ant'\)"),
+        (NUMBERED, PLAIN.iloc[[2, 0, 1]], "are numbered rows, but those of X have names"),
         (NUMBERED, PLAIN.iloc[:2], "X has 2 rows and the annotations 3 items"),
         (NUMBERED, X.iloc[:2], "X has 2 rows and the annotations 3 items"),
         (NUMBERED, X.to_numpy()[:2], "X has 2 rows and the annotations 3 items"),
@@ -252,7 +252,7 @@ def test_the_step_that_renumbered_the_rows_is_named_before_those_that_drop_the_i
         pipeline.fit(features, crowd)
     said = str(refused.value)
     assert "the step 'functiontransformer' of the pipeline returned a DataFrame with another index, as reset" in said
-    assert ("through the steps after it with pipeline.set_output" in said) is not as_pandas
+    assert ("through later steps with pipeline.set_output" in said) is not as_pandas
 
 
 def test_rows_whose_names_are_their_numbers_lose_nothing_when_they_are_renumbered(wine):
@@ -272,7 +272,7 @@ def test_a_frame_that_had_no_names_is_no_steps_fault(wine):
 
 def test_names_that_were_never_there_are_no_steps_fault(wine):
     features, crowd, _ = wine
-    with pytest.raises(MatchingError, match="have none, so that they cannot be matched; give X as a DataFrame indexed"):
+    with pytest.raises(MatchingError, match="do not, so they cannot be matched; give X as a DataFrame indexed"):
         make_pipeline(StandardScaler(), model()).fit(features.to_numpy(), crowd)
 
 

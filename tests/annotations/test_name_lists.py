@@ -71,7 +71,7 @@ def test_masks(annotations):
     assert annotations[mask.reset_index(drop=True)] == first
     with pytest.raises(AnnotationError, match=r"^A mask needs one entry for each of 6 items. Got shape \(2,\)"):
         annotations[np.array([True, False])]
-    with pytest.raises(AnnotationError, match=r"^The index of the mask is not the items"):
+    with pytest.raises(AnnotationError, match=r"^The index of the mask does not match the items"):
         annotations[mask.set_axis(range(6, 0, -1))]
 
 
@@ -95,7 +95,7 @@ def test_features_come_first(model):
     "first", [StandardScaler(), make_column_transformer((StandardScaler(), ["size"]))], ids=["scaler", "columns"]
 )
 def test_features_come_first_in_a_pipeline(first):
-    with pytest.raises(InputError, match="Features come first, annotations second, as in fit"):
+    with pytest.raises(InputError, match="Give features first and annotations second: fit"):
         make_pipeline(first, PartitionLabelModel()).fit(GROUPINGS, X)
 
 

@@ -64,7 +64,7 @@ def test_every_way_to_say_same(same):
     ("value", "message"),
     [
         ("perhaps", r"must be true or false .*Got 'perhaps' in row 1 instead"),
-        (2, "judgements are 1 and 2, which reads two ways. Say which mean the same"),
+        (2, "judgements are 1 and 2, which can be read in two ways. Give those that mean"),
         (0.5, "judgements are 0.5 and 1, which reads two ways"),
         ("2", "judgements are 1 and 2, which reads two ways"),
     ],
@@ -86,7 +86,7 @@ def test_judgement_that_decides_nothing_is_counted_and_left_out():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.drop(columns="same"), "none is known to hold the judgements"),
+        (FRAME.drop(columns="same"), "no column has a usual name for judgements"),
         (FRAME.drop(columns="item_b"), "item_b"),
         (FRAME.assign(item_b=["ant", "ant", "bee", "cow"]), "item 'ant' is paired with itself in row 1"),
         (FRAME.assign(item_b=["ant", "bee", None, "cow"]), "item_b in row 2 is missing"),

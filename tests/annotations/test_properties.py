@@ -159,7 +159,7 @@ def test_files_give_back_what_was_written(said, extension):
         write_annotations(said, path)
         told = [str(warning.message) for warning in raised]
         silent = says_nothing(said, extension)
-        assert any("will be taken for missing" in text for text in told) == silent
+        assert any("will be read as missing" in text for text in told) == silent
         assert any("will be read as integers" in text for text in told) == (refusal is not None)
         if not refusal:
             assert read_annotations(path, missing=[] if silent else None) == said

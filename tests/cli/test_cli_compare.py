@@ -103,7 +103,7 @@ def test_by_clusters_gives_other_losses(votes, run):
         (["absent.csv"], "There is no file absent.csv."),
         (["sorts.csv", "--models", "KMeans"], "There is no model 'KMeans'; choose one of "),
         (["sorts.csv", "--models", "MajorityVote"], "No model could be compared. MajorityVote: MajorityVote reads"),
-        (["sorts.csv", "--set", "refine=false"], "--set refine does not say of which model; write it as KCC.refine="),
+        (["sorts.csv", "--set", "refine=false"], "--set refine names no model; write it as KCC.refine="),
         (["sorts.csv", "--set", "SubsetFusion.refin=1"], "SubsetFusion has no parameter 'refin'; it has"),
         (
             ["sorts.csv", "--models", "SubsetFusion", "--set", "DawidSkene.tol=1"],
@@ -113,7 +113,7 @@ def test_by_clusters_gives_other_losses(votes, run):
         (["sorts.csv", "--models", "SubsetFusion", "--folds", "1"], "Invalid value for '--folds': '1' is not from 2"),
         (["sorts.csv", "--models", "SubsetFusion", "--hold-out", "groupings"], "5 folds need as many groupings"),
         (["sorts.csv", "--features", "scores.csv"], "scores.csv: 'risk' of the item 'item 11' in line 13 is missing."),
-        (["sorts.csv", "--out", "nowhere/table.csv"], "There is no folder nowhere."),
+        (["sorts.csv", "--out", "nowhere/table.csv"], "The folder nowhere does not exist."),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, message, study, fails):
@@ -152,10 +152,12 @@ def test_fit_auto_fits_the_first_and_says_whether_it_is_clear(votes, run, quick_
 
 def test_auto_takes_no_settings_of_one_model(study, fails):
     assert fails("fit", "sorts.csv", "--model", "auto", "--set", "max_clusters=3").startswith(
-        "--set max_clusters belongs to one model, and 'auto' compares many; name one by --model."
+        "--set max_clusters belongs to one model, but 'auto' compares many; name one by --model."
     )
     (study / "gold.csv").write_text("item,label\nitem 0,a\n")
-    assert fails("fit", "sorts.csv", "--model", "auto", "--gold", "gold.csv").startswith("--gold is for a model that")
+    assert fails("fit", "sorts.csv", "--model", "auto", "--gold", "gold.csv").startswith(
+        "--gold needs a model named by"
+    )
 
 
 def test_choose_gives_the_number_of_clusters_that_won(study, monkeypatch):

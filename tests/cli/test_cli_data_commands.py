@@ -73,14 +73,14 @@ def test_simulate_errors(fails, tmp_path):
     )
     assert "'items_each' parameter" in fails("simulate", "crowd", "iris", "--items-each", "151", *out)
     assert fails("simulate", "crowd", "iris", "--accuracy", "0.5,high", *out) == (
-        "Invalid value for '--accuracy': '0.5,high' is no number, nor several with commas between them."
+        "Invalid value for '--accuracy': '0.5,high' is neither a number nor several separated by commas."
     )
     (tmp_path / "t.csv").write_text("item,class,size\na,x,1\nb,,2\nc,y,3\n")
     assert fails("simulate", "crowd", "t.csv", *out) == "t.csv: The item 'b' in line 3 has no 'class'."
     assert fails("simulate", "crowd", "t.csv", "--class-column", "kind", *out) == (
         "t.csv: There is no column 'kind' of classes. Found item, class, size; --class-column names another."
     )
-    assert fails("simulate", "crowd", "iris", "-o", "nowhere/x.csv") == "There is no folder nowhere."
+    assert fails("simulate", "crowd", "iris", "-o", "nowhere/x.csv") == "The folder nowhere does not exist."
     assert "seeds.csv" in fails("simulate", "crowd", "seeds", *out)
     assert "The file name must end in .csv" in fails("simulate", "crowd", "iris", "-o", "x.xlsx")
 
@@ -131,7 +131,7 @@ def test_convert_errors(fails, tmp_path):
     assert "'x' is not one of" in fails("convert", "pairs.csv", "x.csv", "--to", "x")
     assert fails("convert", "absent.csv", "x.csv") == "There is no file absent.csv."
     assert "must end in" in fails("convert", "pairs.csv", "x.doc")
-    assert fails("convert", "pairs.csv", "nowhere/x.csv") == "There is no folder nowhere."
+    assert fails("convert", "pairs.csv", "nowhere/x.csv") == "The folder nowhere does not exist."
     assert fails("convert", "pairs.csv") == "Missing argument 'OUT'."
 
 
@@ -178,5 +178,5 @@ def test_datasets_errors(fails):
     assert (
         fails("datasets", "iris", "--what", "annotations", "-o", "x.csv") == "The data set 'iris' has no annotations."
     )
-    assert fails("datasets", "iris", "-o", "nowhere/x.csv") == "There is no folder nowhere."
+    assert fails("datasets", "iris", "-o", "nowhere/x.csv") == "The folder nowhere does not exist."
     assert "must end in" in fails("datasets", "iris", "-o", "x.doc")

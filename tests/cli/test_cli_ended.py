@@ -82,7 +82,7 @@ def study(made, tmp_path):
 
 NOTES = (
     "Note: Chose DawidSkene, since the file holds labels, whose names all annotators share. --model names another; "
-    "'consilience compare' puts them side by side.\n"
+    "'consilience compare' compares them.\n"
 )
 
 

@@ -99,7 +99,7 @@ def test_two_columns_that_say_the_same_are_one(table, features):
 def test_measurements_are_never_taken_for_names(table, study, fails, features):
     path = table(features)
     with pytest.raises(
-        InputError, match=r"No column is known to name the items, and the first, 'length', holds numbers"
+        InputError, match=r"No column has a usual name for items, and the first, 'length', holds numbers"
     ):
         read(path)
     assert "--feature-item COL names it." in fails("fit", "sorts.csv", "--features", path)
@@ -129,7 +129,7 @@ def test_ids_beside_the_items_are_no_features_and_measurements_are(table, featur
     assert found.table.columns.tolist() == ["index", "site_id", "length"]
     assert found.notes == [
         f"3 columns of {path} ('Unnamed: 0', 'barcode_id', 'scan_id') are ids of the rows and were left out.",
-        "The column 'site_id' was taken for a measurement; if its numbers are codes, give --categorical.",
+        "The column 'site_id' was read as a measurement; if its numbers are codes, give --categorical.",
     ]
     assert read(path, categorical=("site_id",)).table["site_id"].tolist() == ["1", "2"] * 6
 
@@ -191,10 +191,10 @@ def patients(study, features):
 def test_text_is_refused_with_the_remedy(patients, fails):
     assert fails("fit", "sorts.csv", "--features", "whole.csv") == (
         "whole.csv: 'colour' of the item 'item 0' in line 2 is 'red'. Expected a finite number. --categorical colour "
-        "makes an indicator column of each text in it."
+        "makes an indicator column for each value in it."
     )
     assert fails("fit", "sorts.csv", "--features", "whole.csv", "--categorical", "color") == (
-        "whole.csv: There is no column 'color' of features, as --categorical names one. Did you mean 'colour'?"
+        "whole.csv: There is no column 'color' of features, named by --categorical. Did you mean 'colour'?"
     )
 
 
@@ -206,7 +206,7 @@ def test_gaps_are_refused_with_the_remedy(patients, fails):
     patients.drop(columns="length").to_csv("text.csv")
     assert fails("fit", "sorts.csv", "--features", "text.csv", "--categorical", "colour") == (
         "text.csv: 'colour' of the item 'item 5' in line 7 is missing. Expected a category. --impute most_frequent "
-        "fills missing text with the most frequent of its column."
+        "fills missing text with the most frequent value of its column."
     )
 
 
@@ -247,9 +247,8 @@ def test_new_items_may_have_gaps_other_categories_and_another_order(patients, st
     new[["smoker", "colour", "width", "length"]].assign(more="text").to_csv(study / "new.csv")
     result = run("predict", MODEL, "new.csv", "--proba")
     assert result.stderr.splitlines() == [
-        "Note: Columns of new.csv that are no features of the model, left out: 1.",
-        "Note: new.csv: 'colour' of the item 'n2' in line 3 is 'purple', which no item had that the model was fitted "
-        "to.",
+        "Note: Columns of new.csv that are not features of the model, left out: 1.",
+        "Note: new.csv: 'colour' of the item 'n2' in line 3 is 'purple'; no item that the model was fitted to.",
     ]
     told = pd.read_csv(io.StringIO(result.stdout), index_col="item")
     pipeline = load(study / MODEL)
@@ -279,7 +278,7 @@ def test_the_report_of_a_saved_pipeline_is_the_page_that_fit_writes(patients, st
     page = (study / "report.html").read_bytes()
     assert page == (study / "out" / "report.html").read_bytes()
     assert b"colour_red" in page
-    assert fails("report", MODEL, "sorts.csv", *options).startswith("The model was saved with its own way to fill")
+    assert fails("report", MODEL, "sorts.csv", *options).startswith("The saved model fills and encodes")
 
 
 def test_models_without_features_show_them_in_the_report(patients, run, quick_report):
@@ -340,7 +339,7 @@ def test_words_for_missing_numbers_are_gaps_and_in_text_categories(table, featur
     path = table({"item": ITEMS, "size": [1, 2, 4, *words], "kind": ["none", "a", "b", "none"] * 3})
     found = read(path, impute="median", categorical=("kind",))
     assert found.table["size"].isna().tolist() == [False] * 3 + [True] * 9
-    assert found.notes[0] == ("'none' in the column 'kind' is taken for a category; missing cells must be blank.")
+    assert found.notes[0] == ("'none' in the column 'kind' was read as a category; missing cells must be blank.")
 
 
 # ---- cells that are refused, and columns that are noted
@@ -352,14 +351,23 @@ def test_words_for_missing_numbers_are_gaps_and_in_text_categories(table, featur
         ("inf", "is 'inf'. Expected a finite number."),
         ("-Infinity", "is '-Infinity'. Expected a finite number."),
         ("1e400", "is '1e400'. Expected a finite number."),
-        ("1e308", "is '1e308'. Expected a number of at most 1e+150, whose square can be told; scale the column."),
-        ("2024-03-01", "is '2024-03-01'. Expected a finite number. Turn dates into numbers, such as the days since"),
+        ("1e308", "is '1e308'. Expected a number of at most 1e+150, so that its square is finite; scale the column."),
+        ("2024-03-01", "is '2024-03-01'. Expected a finite number. Turn dates into numbers, such as days since"),
         ("1/2/2024", "is '1/2/2024'. Expected a finite number. Turn dates into numbers"),
         ("12%", "is '12%'. Expected a finite number. Write percentages as plain numbers, without the percent sign."),
-        ("1,234", "is '1,234'. Expected a finite number. Write numbers with a decimal point and without separators"),
-        ("1 234", "is '1 234'. Expected a finite number. Write numbers with a decimal point and without separators"),
+        (
+            "1,234",
+            "is '1,234'. Expected a finite number. Write numbers with a decimal point and without thousands separators",
+        ),
+        (
+            "1 234",
+            "is '1 234'. Expected a finite number. Write numbers with a decimal point and without thousands separators",
+        ),
         ("1.234.567", "is '1.234.567'. Expected a finite number. Write numbers with a decimal point and without sep"),
-        ("3,5", "is '3,5'. Expected a finite number. Write numbers with a decimal point and without separators"),
+        (
+            "3,5",
+            "is '3,5'. Expected a finite number. Write numbers with a decimal point and without thousands separators",
+        ),
         ("true", "is 'true'. Expected a finite number."),
         ("NA", "is 'NA'. Expected a finite number. --impute median fills missing numbers"),
         ("big", "is 'big'. Expected a finite number."),
@@ -374,7 +382,7 @@ def test_cells_that_are_no_numbers(cell, message, everywhere, study, features, f
     features.assign(size=cells).to_csv(study / "odd.csv")
     told = fails("fit", "sorts.csv", "--features", "odd.csv")
     if everywhere and cell in {"true", "NA"}:
-        assert "--categorical size makes an indicator column of each text in it." in told
+        assert "--categorical size makes an indicator column for each value in it." in told
     else:
         assert told.startswith(f"odd.csv: 'size' of the item 'item {row}' in line {row + 2} {message}")
 
@@ -382,14 +390,14 @@ def test_cells_that_are_no_numbers(cell, message, everywhere, study, features, f
 def test_other_columns_that_are_refused(study, features, fails):
     features.assign(size="").to_csv(study / "empty.csv")
     assert fails("fit", "sorts.csv", "--features", "empty.csv", "--impute", "mean") == (
-        "empty.csv: The column 'size' is empty; take it out."
+        "empty.csv: The column 'size' is empty; remove it."
     )
     features.assign(note=[f"note {i}" for i in range(12)]).to_csv(study / "notes.csv")
     assert fails("fit", "sorts.csv", "--features", "notes.csv").endswith(
-        "Every item has a text of its own there, which tells nothing apart; take the column out."
+        "Its text differs for every item, so it carries no information; remove the column."
     )
     assert fails("fit", "sorts.csv", "--features", "notes.csv", "--categorical", "all").startswith(
-        "notes.csv: Each item has a value of its own in 'note'"
+        "notes.csv: Every item has a different value in 'note'"
     )
     dates = pd.date_range("2024", periods=12)
     features.assign(born=dates).to_parquet(study / "dates.parquet")

@@ -175,12 +175,12 @@ def test_annotators_of_one_label_are_named(study, run, quick, quick_report):
     table["Di"] = "same"
     table.to_csv(study / "one.csv", index=False)
     result = run("fit", "one.csv", *quick)
-    assert "Note: The annotator 'Di' gave one label only, which carries no information.\n" in result.stderr
+    assert "Note: The annotator 'Di' gave only one label, which carries no information.\n" in result.stderr
     for name in ("E", "F", "G", "H", "I"):
         table[name] = "same"
     table.to_csv(study / "six.csv", index=False)
     result = run("fit", "six.csv", *quick)
-    assert "Note: 6 annotators ('Di', 'E', 'F', 'G', 'H', …) gave one label only, which" in result.stderr
+    assert "Note: 6 annotators ('Di', 'E', 'F', 'G', 'H', …) gave only one label, which" in result.stderr
 
 
 def test_constant_features_are_named(study, run, features, quick, quick_report):

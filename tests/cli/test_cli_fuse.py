@@ -71,7 +71,7 @@ def test_summary_for_people(sheets, run, quick_report):
     ]
     most = model.n_clusters_curve_.index.max()
     assert lines[5].startswith(f"Found 3 clusters, of 2 to {most} considered; silhouette {model.silhouette_:.3f} ")
-    assert lines[6] == "Annotators of the lowest weight:"
+    assert lines[6] == "Annotators with the lowest weight:"
     weakest = model.annotators_.sort_values("weight")
     assert lines[7].split()[:3] == ["a19", "weight", f"{weakest['weight'].iloc[0]:.3f},"]
     assert [line.split()[0] for line in lines[7:10]] == weakest.index[:3].tolist()
@@ -147,7 +147,7 @@ def test_predict_says_why_not(sheets, run, fails, quick_report):
         (("--clusters", "19"), "The 'n_clusters' parameter of SubsetFusion must be at most 18, the number of items"),
         (("--normalize", "x"), "Invalid value for '--normalize': 'x' is not one of 'degree', 'presented', 'none'."),
         (("--features", "x"), "No such option '--features'."),
-        (("--out", "sheets.csv"), "sheets.csv cannot be a folder, since there is a file of that name."),
+        (("--out", "sheets.csv"), "sheets.csv cannot be a folder, since a file of that name exists."),
     ],
 )
 def test_options_that_cannot_be_used(arguments, message, sheets, fails):
@@ -157,6 +157,6 @@ def test_options_that_cannot_be_used(arguments, message, sheets, fails):
 def test_files_that_cannot_be_used(sheets, fails):
     assert fails("fuse", "absent.csv") == "There is no file absent.csv."
     (sheets / "twice.csv").write_text("item,annotator,group\na,x,1\na,x,2\n")
-    assert fails("fuse", "twice.csv").startswith("twice.csv: The item 'a' is twice in the grouping")
+    assert fails("fuse", "twice.csv").startswith("twice.csv: The item 'a' occurs twice in the grouping")
     (sheets / "pairs.csv").write_text("item_a,item_b,annotator,same\na,b,x,1\n")
     assert fails("fuse", "pairs.csv").startswith("pairs.csv: SubsetFusion reads groupings or labels, and the file")

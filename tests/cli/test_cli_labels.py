@@ -84,7 +84,7 @@ def test_writes_what_the_model_of_python_finds(crowd, run, quick_report):
     assert result.stdout.startswith(f"12 items in 2 classes by 4 annotators\n  cat     {size}  ")
     assert "\n  in none 1    8.3%\n" in result.stdout
     assert "\nWeakest annotators:\n  Di   accuracy " in result.stdout
-    assert " bits a label, 11 labels\n" in result.stdout
+    assert " bits per label, 11 labels\n" in result.stdout
     assert result.stdout.endswith(f"Files in out: {', '.join(FILES)}\n")
     assert further(result.stderr) == ["Note: Items without labels: 1 of 12; nothing tells their class."]
 
@@ -202,7 +202,7 @@ def test_features_serve_the_report_alone(judged, run, cells, quick_report):
     features[::-1].to_csv(judged / "features.csv")
     result = run(*FIT, "--features", "features.csv", "--scores", "features.csv")
     assert (
-        "Note: DawidSkene does not use features; those of features.csv serve the report alone. --model "
+        "Note: DawidSkene does not use features; those of features.csv are only shown in the report. --model "
         "PartitionLabelModel would use them.\n"
     ) in result.stderr
     assert "Note: Rows of features.csv about other items, left out: 1.\n" in result.stderr
@@ -255,13 +255,13 @@ def test_predict_errors(name, content, message, judged, fails):
 def test_predict_needs_a_fitted_model(crowd, fails):
     save(DawidSkene(), crowd / "new.zip")
     assert fails("predict", "new.zip", "labels.csv") == (
-        "new.zip: The model was saved before it was fitted, so there is nothing to predict by."
+        "new.zip: The model was saved before it was fitted, so it cannot predict."
     )
 
 
 def test_kinds_are_of_no_use_with_features(fitted, fails):
     assert fails("predict", MODEL, "features.csv", "--kind", "labels").startswith(
-        "PartitionLabelModel tells clusters by features; leave out --kind."
+        "PartitionLabelModel predicts clusters from features; leave out --kind."
     )
 
 
@@ -301,11 +301,11 @@ def test_what_a_model_of_labels_cannot_use(arguments, message, fails, crowd):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("item,label\nzz,cat\n", "gold.csv: It gives the class of none of the 12 items of the annotations."),
+        ("item,label\nzz,cat\n", "gold.csv: None of the 12 items of the annotations is in it."),
         ("item,label\nitem 0,owl\n", "gold.csv: The item 'item 0' has the class 'owl', which no annotator gave."),
         (
             "item,a,b\nitem 0,cat,1\n",
-            "gold.csv: One column must be called 'label', of the classes that are known. Found",
+            "gold.csv: One column, that of the known classes, must be called 'label'. Found",
         ),
         ("item,label\nitem 0,cat\nitem 0,dog\n", "gold.csv: The names of items must differ."),
     ],
@@ -318,7 +318,7 @@ def test_gold_that_cannot_be_used(content, message, fails, crowd):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("item,label\nzz,cat\n", "counts.csv: Counts have the columns annotator, class, then one for each label"),
+        ("item,label\nzz,cat\n", "counts.csv: Expected the columns annotator, class, then one for each label"),
         ("annotator,class,cat\nAnn,cat,\n", "counts.csv: 'cat' in line 2 is ''. Expected a number of labels."),
         ("annotator,class,cat\nAnn,,1\n", "counts.csv: There is no class in line 2."),
         ("annotator,class,cat\nAnn,cat,-1\n", "history of the annotator 'Ann' has -1.0 in the column 'cat'."),

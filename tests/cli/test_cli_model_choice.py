@@ -124,7 +124,7 @@ def test_the_registry_knows_how_a_model_is_told_a_number(known):
     if "n_clusters" in parameters and parameters["n_clusters"].default == "auto":
         assert known.finds_clusters or known.reads == ("labels",)  # these then have as many as there are classes
     if known.clusters is None:
-        with pytest.raises(InputError, match=f"^{known.name} cannot be told a number of clusters"):
+        with pytest.raises(InputError, match=f"^{known.name} does not take a number of clusters"):
             with_clusters(known.name, {}, 3)
     else:
         assert with_clusters(known.name, {"x": 1}, 3) == {"x": 1, known.clusters: 3}
@@ -150,9 +150,7 @@ def test_clusters_are_told(files, run, fails, quick_report):
         model = load(files / "out" / "model.zip")
         assert (model[-1] if hasattr(model, "steps") else model).n_clusters_ == 2
     message = fails("fit", "labels.csv", "--clusters", "2")
-    assert message.startswith(
-        "DawidSkene cannot be told a number of clusters. The classes are those that the labels name"
-    )
+    assert message.startswith("DawidSkene does not take a number of clusters. Its classes are those of the labels")
     assert fails("fit", "absent.csv", "--model", "auto", "--clusters", "2").startswith(
         "--clusters belongs to one model"
     )
@@ -174,7 +172,7 @@ def test_seed_and_jobs_are_left_out_where_the_chosen_model_has_no_use_for_them(f
 def test_an_error_of_a_chosen_model_says_that_it_was_chosen(files, fails):
     message = fails("fit", "groupings.csv", "--set", "prior_variance=1")
     assert message.startswith("SubsetFusion has no parameter 'prior_variance'")
-    assert message.endswith("SubsetFusion was chosen, since the file holds groupings; --model names another.")
+    assert message.endswith("SubsetFusion was chosen since the file holds groupings; --model names another.")
     (files / "gold.csv").write_text("item,label\ni0,0\n")
     assert fails("fit", "groupings.csv", "--gold", "gold.csv").endswith("read it with --kind labels.")
 
@@ -200,10 +198,10 @@ def test_one_cluster_of_pairs_alone_is_undecided_and_exit_1(tmp_path, run, quick
     write_annotations(simulate_pairs([0] * 21, 3, 60, 0.95, False, 0), tmp_path / "same.csv")
     result = run("fit", "same.csv", "--model", "Crowdclustering", "--set", "n_init=1", "-o", "out", code=1)
     assert result.stdout.startswith(
-        "Undecided: all 21 items are in one cluster, so nothing was told apart. Collect more "
+        "Undecided: all 21 items are in one cluster, so no items were separated. Collect more "
     )
     assert result.stderr.splitlines()[-1] == (
-        "Error: Undecided: see the warning. What was found all the same is in out."
+        "Error: Undecided: see the warning. The results were nevertheless written to out."
     )
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {"clusters.csv", "summary.json", "report.html"}
 
@@ -222,7 +220,7 @@ def test_as_many_clusters_as_items_and_empty_classes_are_said():
     fusion = SubsetFusion(random_state=0).fit(whole)
     fusion._cluster_codes, fusion._cluster_names = lambda: np.arange(24), lambda: pd.RangeIndex(24)
     (warning,) = of(fusion, whole).warnings
-    assert warning.startswith("Undecided: each of the 24 items is a cluster of its own, so nothing was put together.")
+    assert warning.startswith("Undecided: each of the 24 items is a cluster of its own, so no items were joined.")
     fusion.n_clusters = 24  # as if asked for
     assert of(fusion, whole).warnings == []
     labels = Labels.from_matrix([["a", "a"], ["b", "b"], ["c", "c"], ["a", "a"], ["b", "b"]] * 4)
@@ -233,7 +231,7 @@ def test_as_many_clusters_as_items_and_empty_classes_are_said():
     assert warning.startswith("No item is in the class c, which is the most frequent label of 4 items.")
     model._cluster_codes = lambda: np.zeros(20, int)
     (warning,) = of(model, labels).warnings
-    assert warning.startswith("Undecided: all 20 items are in one class, a, so nothing was told apart.")
+    assert warning.startswith("Undecided: all 20 items are in one class, a, so no items were separated.")
 
 
 def test_the_next_thing_to_try_is_noted():
@@ -245,7 +243,7 @@ def test_the_next_thing_to_try_is_noted():
     pairs = simulate_pairs(KINDS, 4, 150, 0.95, random_state=0)
     model = MECC(n_clusters=2, n_init=2, random_state=0).fit(None, pairs)
     (text,) = suggestions(model, Evidence(pairs, None, []), of(model, pairs))
-    assert text == "There are as many clusters as were allowed (2); --clusters 4 allows more."
+    assert text == "The model found as many clusters as it may (2); --clusters 4 allows more."
     labels = Labels.from_matrix(np.stack([KINDS] * 2, axis=1))
     vote = DawidSkene().fit(labels)
     (text,) = suggestions(vote, Evidence(labels, None, []), of(vote, labels))

@@ -31,7 +31,7 @@ def last(stderr):
 
 
 def over(output, read):
-    return f"{output} would be written over what is read from {read}; name another file or folder to write."
+    return f"{output} would overwrite the input {read}; choose another file or folder to write."
 
 
 # ---- fit, fuse
@@ -115,7 +115,7 @@ def test_a_table_of_another_is_not_replaced(study, run, quick_report):
     (study / "out" / "clusters.csv").write_text("mine")
     result = run(*FUSED, "--out", "out", code=2)
     assert last(result.stderr) == (
-        "out/clusters.csv is there, and is no file of a fit that out holds; move it, or name another folder by --out."
+        "out/clusters.csv exists but does not belong to a fit in out; move it, or name another folder with --out."
     )
     assert os.listdir(study / "out") == ["clusters.csv"]
     assert (study / "out" / "clusters.csv").read_text() == "mine"
@@ -202,7 +202,7 @@ def test_a_data_set_is_not_overwritten(run, tmp_path, monkeypatch):
 
 
 def test_one_name_for_two_files_is_refused(run, tmp_path, fails):
-    same = "b.csv is named for two files to write; name another for one of them."
+    same = "b.csv is the name of two output files; choose another for one of them."
     assert fails("simulate", "experts", "iris", "--out", "b.csv", "--features-out", "./b.csv") == same
     assert fails("simulate", "agents", "--out", "a.csv", "--truth-out", "b.csv", "--features-out", "b.csv") == same
     assert os.listdir(tmp_path) == []
@@ -217,7 +217,7 @@ def test_of_several_files_none_is_written_unless_all_are(run, tmp_path):
 
 
 def test_files_of_a_fit_are_not_replaced_by_others(fitted, fails):
-    message = "out/clusters.csv is a file of the fit that out holds; name another file to write."
+    message = "out/clusters.csv belongs to the fit in out; choose another file to write."
     assert fails("convert", "sorts.csv", "out/clusters.csv") == message
     assert fails("predict", "out/model.zip", "features.csv", "--out", "out/clusters.csv") == message
     assert fit_of(fitted / "out")
@@ -233,7 +233,7 @@ def test_the_report_of_a_fit_can_be_written_again(fitted, run, fails, quick, qui
     assert fit_of(fitted / "out")
     run("fit", "sorts.csv", "--features", "features.csv", *quick, "--seed", "5", "--out", "other")
     assert fails("report", "other/model.zip", *again) == (
-        "out/report.html is a file of the fit that out holds; name another file to write."
+        "out/report.html belongs to the fit in out; choose another file to write."
     )
     run("fit", "sorts.csv", "--features", "features.csv", *quick, "--out", "out")  # nothing has changed but by us
 

@@ -42,7 +42,7 @@ def test_predict_takes_columns_by_name(fitted, run, features):
     features[["width", "length"]].assign(more="text").drop(columns="more").assign(extra=1).to_csv(fitted / "odd.csv")
     result = run("predict", MODEL, "odd.csv")
     assert result.stdout == expected
-    assert result.stderr == "Note: Columns of odd.csv that are no features of the model, left out: 1.\n"
+    assert result.stderr == "Note: Columns of odd.csv that are not features of the model, left out: 1.\n"
 
 
 def test_predict_takes_columns_by_place_if_the_model_knows_no_names(study, run, features, quick):
@@ -57,17 +57,17 @@ def test_predict_errors(fitted, fails, features, tmp_path):
     features[["length"]].to_csv(fitted / "short.csv")
     assert fails("predict", MODEL, "short.csv") == ("short.csv: There is no column 'width' that the model needs.")
     assert fails("predict", "features.csv", "features.csv").startswith(
-        "features.csv is no saved model, or its end is missing"
+        "features.csv is not a saved model or is truncated"
     )
     assert fails("predict", "absent.zip", "features.csv") == "There is no file absent.zip."
     assert fails("predict", ".", "features.csv") == ". is a folder, not a saved model."
     assert fails("predict", MODEL, "absent.csv") == "There is no file absent.csv."
-    assert fails("predict", MODEL, "features.csv", "-o", "nowhere/x.csv") == "There is no folder nowhere."
+    assert fails("predict", MODEL, "features.csv", "-o", "nowhere/x.csv") == "The folder nowhere does not exist."
     assert fails("predict", MODEL, "features.csv", "-o", "out") == "out is a folder; give the name of a file."
     assert "must end in .csv, .tsv" in fails("predict", MODEL, "features.csv", "-o", "found.xlsx")
     content = bytearray((fitted / MODEL).read_bytes())
     (fitted / "cut.zip").write_bytes(content[: len(content) // 2])
-    assert fails("predict", "cut.zip", "features.csv").startswith("cut.zip is no saved model, or its end is missing")
+    assert fails("predict", "cut.zip", "features.csv").startswith("cut.zip is not a saved model or is truncated")
 
 
 def test_predict_needs_a_fitted_model_with_features(study, run, fails, quick, quick_report):
@@ -76,7 +76,7 @@ def test_predict_needs_a_fitted_model_with_features(study, run, fails, quick, qu
     assert message.startswith("The model was fitted without features, so new items cannot be told apart")
     save(PartitionLabelModel(), study / "new.zip")
     assert fails("predict", "new.zip", "features.csv") == (
-        "new.zip: The model was saved before it was fitted, so there is nothing to predict by."
+        "new.zip: The model was saved before it was fitted, so it cannot predict."
     )
 
 
@@ -110,7 +110,7 @@ def test_report_errors(fitted, fails, features):
     (fitted / "other.csv").write_text("item,Ann\nsomething,1\n")
     message = fails("report", MODEL, "other.csv")
     assert message.startswith("other.csv: The item 'something' has annotations but is not in the list of 12 items")
-    assert fails("report", MODEL, "sorts.csv", "--out", "nowhere/x.html") == "There is no folder nowhere."
+    assert fails("report", MODEL, "sorts.csv", "--out", "nowhere/x.html") == "The folder nowhere does not exist."
     assert fails("report", MODEL, "sorts.csv", "--scores", "absent.csv") == "There is no file absent.csv."
     save(PartitionLabelModel(), fitted / "new.zip")
     assert fails("report", "new.zip", "sorts.csv") == (

@@ -92,7 +92,7 @@ def refused(out, names=NEW):
 def test_files_that_no_fit_wrote_are_not_replaced(out):
     out.mkdir()
     (out / "views.csv").write_text("mine")
-    said = "out/views.csv is there, and is no file of a fit that out holds; move it, or name another folder by --out."
+    said = "out/views.csv exists but does not belong to a fit in out; move it, or name another folder with --out."
     assert refused(out) == said
     put(out, "old", OLD)  # which writes no views
     assert refused(out) == said
@@ -102,7 +102,7 @@ def test_files_that_no_fit_wrote_are_not_replaced(out):
 def test_a_summary_of_others_is_not_replaced(summary, out):
     out.mkdir()
     (out / "summary.json").write_text(summary)
-    assert refused(out).startswith("out/summary.json is there, and is no file of a fit")
+    assert refused(out).startswith("out/summary.json exists but does not belong to a fit")
 
 
 def test_a_summary_cannot_make_other_files_those_of_a_fit(out):
@@ -111,14 +111,14 @@ def test_a_summary_cannot_make_other_files_those_of_a_fit(out):
     summary = json.loads((out / "summary.json").read_text())
     summary["checksums"]["thesis.txt"] = "0"
     (out / "summary.json").write_text(json.dumps(summary))
-    assert refused(out).startswith("out/clusters.csv is there, and is no file of a fit")
+    assert refused(out).startswith("out/clusters.csv exists but does not belong to a fit")
     assert (out / "thesis.txt").read_text() == "mine"
 
 
 def test_files_that_have_changed_are_not_replaced(out):
     put(out, "old", OLD)
     (out / "mapping.csv").write_text("what I found out since")
-    message = "out/mapping.csv has changed since the fit that wrote it; move it, or name another folder by --out."
+    message = "out/mapping.csv was changed since the fit that wrote it; move it, or name another folder with --out."
     assert refused(out) == message
     (out / "mapping.csv").unlink()  # and none is missed
     put(out, "new", NEW)
@@ -198,7 +198,7 @@ def test_errors_name_the_file_in_the_folder(out):
 def test_places_where_no_folder_can_be(tmp_path):
     (tmp_path / "file").write_text("mine")
     for out in (tmp_path / "file", tmp_path / "file" / "out"):
-        with pytest.raises(InputError, match="cannot be a folder, since there is a file of that name"):
+        with pytest.raises(InputError, match="cannot be a folder, since a file of that name exists"):
             require_free(out, NEW)
 
 

@@ -503,7 +503,7 @@ class TestOptimiser:
     def test_it_stands_in_no_file(self, study, tmp_path):
         model = BayesSCDC(4, **SMALL, optimiser=optax.adam(1e-3))
         with pytest.raises(
-            InputError, match=r"^The 'optimiser' of BayesSCDC cannot be saved: it holds a value of type"
+            InputError, match=r"^The 'optimiser' of BayesSCDC cannot be saved: it contains a value of type"
         ):
             save(model, tmp_path / "model.zip")
         assert not (tmp_path / "model.zip").exists()

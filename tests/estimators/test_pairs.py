@@ -100,7 +100,7 @@ def test_empty_clusters_go_and_the_largest_comes_first():
         (PAIR, pd.DataFrame({"f": [1, 2]}, index=["p", "q"]), "No item of the annotations"),
         (PAIR, pd.DataFrame({"f": [1, 2]}, index=["a", "a"]), "more than one row"),
         (PAIR, pd.DataFrame({"f": [1, 2]}, index=["a", "q"]), "has annotations but no row in X"),
-        (PAIR, np.zeros((2, 1)), "the rows of X have none"),
+        (PAIR, np.zeros((2, 1)), "the rows of X do not"),
         (simulate_pairs([0, 1], 1, 1, balanced=False, random_state=0), np.zeros((1, 1)), "X has 1 rows"),
     ],
 )

@@ -289,7 +289,7 @@ BAD = {
     "half overlap": (lambda X, e: (X.iloc[:75], e), "flower 75"),
     "item twice": (lambda X, e: (X.set_axis(["a", "a", *X.index[2:]]), e), "Item 'a' has more than one row"),
     "too few rows": (lambda X, e: (X.to_numpy()[:10], e.by_position()), "10 rows and the annotations 150 items"),
-    "unnamed": (lambda X, e: (X.to_numpy(), e), r"have names \(such as 'flower 0'\) and the rows of X have none"),
+    "unnamed": (lambda X, e: (X.to_numpy(), e), r"have names \(such as 'flower 0'\), but the rows of X do not"),
     "constant": (lambda X, e: (X * 0, e), "All 4 features are constant"),
     "one item": (lambda X, e: (X.iloc[:1], e[:1]), "at least 2 items"),
     "no labels": (lambda X, e: (X, e[:0].reindex(X.index)), "None of the items has a label"),

@@ -449,7 +449,7 @@ def _positions(known: pd.Index, names: Any, what: str) -> np.ndarray:
     positions = known.get_indexer(wanted)
     if (positions == MISSING).any():
         name = plain(wanted[int(np.argmax(positions == MISSING))])
-        raise AnnotationError(f"{name!r} is not one of the {len(known)} {what} of these annotations.")
+        raise AnnotationError(f"{name!r} is not among the {len(known)} {what} of these annotations.")
     return positions
 
 

@@ -92,9 +92,7 @@ def recode(column: Coded, names: pd.Index, what: str, whole: str, where: Where) 
     place = names.get_indexer(column.names)
     if (place == MISSING).any():
         row = int(np.argmax(np.isin(column.codes, np.flatnonzero(place == MISSING))))
-        raise AnnotationError(
-            f"The {what} {column.name(row)!r} in {where(row)} is not one of the {len(names)} {whole}."
-        )
+        raise AnnotationError(f"The {what} {column.name(row)!r} in {where(row)} is not among the {len(names)} {whole}.")
     return column.renamed(place, names)
 
 

@@ -60,7 +60,7 @@ def compare(
         raise InputError(f"{material.source}: No model reads {material.kind}.")
     for name in of_model:
         if name not in {type(model).__name__ for model in found.values()}:
-            raise InputError(f"--set names {name}, which is not one of the models compared.")
+            raise InputError(f"--set names {name}, which is not among the models compared.")
     entered = prepared(found, table, feature_options, standardize=standardize)
     seed = 0 if seed is None else seed
     result = compare_models(

@@ -96,9 +96,9 @@ def test_a_name_as_long_as_can_be(tmp_path):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("", "The name of the file to write is empty."),
+        ("", "The output file name is empty."),
         (".", r"\. is a folder; give the name of a file\."),
-        ("nowhere/a.txt", "There is no folder nowhere."),
+        ("nowhere/a.txt", "The folder nowhere does not exist."),
     ],
 )
 def test_paths_that_name_no_file(path, message, tmp_path, monkeypatch):

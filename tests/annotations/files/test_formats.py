@@ -108,7 +108,7 @@ def test_card_sorts_by_the_names_of_their_columns(content, tmp_path):
         (",A,B,C,D\nA,100,50,0,0\nB,50,100,0,0\nC,0,0,100,80\nD,0,0,80,100\n", "table of similarities"),
         ("card,Orders,Shop,Help\nA,9,1,0\nB,10,0,0\nC,0,10,0\nD,0,3,7\n", "seems to be a table of counts"),
         ("card,category,frequency\nA,Orders,9\nA,Shop,1\n", "table of counts: 'frequency'"),
-        ("s1,1\ns2,1\ns3,2\n", "'s1' is like the cells below it"),
+        ("s1,1\ns2,1\ns3,2\n", "'s1' has the form of the cells below it"),
         ("tulip,1\nrose,1\noak,2\n", "'1' is a number"),
     ],
 )
@@ -157,14 +157,14 @@ def test_archive_of_lines_names_the_file_at_fault(tmp_path):
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         archive.writestr("ana.jsonl", '{"id": 1, "text": "x", "label": ["a"]}\n')
         archive.writestr("ben.jsonl", '{"id": 1, "text": "x", "label": [[0, 1, "A"]]}\n')
-    with pytest.raises(AnnotationError, match=r"line 1 of ben\.jsonl of doccano holds spans"):
+    with pytest.raises(AnnotationError, match=r"line 1 of ben\.jsonl of doccano contains spans"):
         read_annotations(tmp_path / "export.zip")
 
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04junk", b"PK\x03\x04"])
 def test_damaged_archive(content, tmp_path):
     (tmp_path / "export.zip").write_bytes(content)
-    with pytest.raises(AnnotationError, match="zip archive that is no Excel workbook, or it is damaged"):
+    with pytest.raises(AnnotationError, match="zip archive is not an Excel workbook, or it is damaged"):
         read_annotations(tmp_path / "export.zip")
 
 

@@ -64,14 +64,14 @@ def test_minus_one_is_missing_in_long_and_wide_tables():
     rows = [("a", "Ann", 5), ("b", "Ann", -1), ("c", "Ann", 5)]
     found, statement = said(rows, LABELS)
     assert found == [("a", "Ann", 5), ("c", "Ann", 5)]
-    assert statement.reading.warnings[0] == "1 cell with -1 taken for missing (missing=[] if -1 is a label)"
+    assert statement.reading.warnings[0] == "1 cell with -1 read as missing (missing=[] if -1 is a label)"
     assert said(rows, LABELS, missing=())[0] == rows
     wide = [(name, value, 3) for name, _, value in rows]
     found, statement = said(wide, ["card", "Ann", "Bo"])
     assert [row for row in found if row[1] == "Ann"] == [("a", "Ann", 5), ("c", "Ann", 5)]
-    assert statement.reading.warnings == ("1 cell with -1 taken for missing (missing=[] if -1 is a group)",)
+    assert statement.reading.warnings == ("1 cell with -1 read as missing (missing=[] if -1 is a group)",)
     two_ways = [("a", "Ann", 1), ("b", "Ann", -1)]
-    with pytest.raises(AnnotationError, match=r"label -1 in row 1 reads two ways beside 1"):
+    with pytest.raises(AnnotationError, match=r"label -1 in row 1 can be read in two ways with 1"):
         said(two_ways, LABELS)
     assert said(two_ways, LABELS, missing=(-1,))[0] == two_ways[:1]
 
@@ -80,7 +80,7 @@ def test_pile_of_what_was_not_sorted():
     rows = [("a", "Ann", "g"), ("b", "Ann", "Unsorted"), ("c", "Ann", "g")]
     found, statement = said(rows, GROUPS)
     assert found == [rows[0], rows[2]]
-    assert statement.reading.warnings == ("1 entry 'Unsorted' taken for not sorted (missing=[] if it is a group)",)
+    assert statement.reading.warnings == ("1 entry 'Unsorted' read as not sorted (missing=[] if it is a group)",)
     assert said(rows, GROUPS, missing=())[0] == rows
     assert said(rows, LABELS)[0] == rows  # a label like any other
 
@@ -136,7 +136,7 @@ def test_copies_of_pair_judgements_count_unless_the_time_is_the_same_too():
     timed = [(*row, time) for row, time in zip(rows, ("9:00", "9:00", "9:05"))]
     found, statement = said(timed, [*PAIRS, "timestamp"])
     assert len(found) == 2
-    assert statement.reading.warnings == ("1 row that repeats another, time or session included, left out",)
+    assert statement.reading.warnings == ("1 row that repeats another, including time or session, left out",)
 
 
 def test_preferences_are_no_judgements_of_sameness():
@@ -151,9 +151,9 @@ def test_preferences_are_no_judgements_of_sameness():
 def test_near_twins_and_totals_are_noted():
     rows = [("ant", "Ann", "x"), ("Ant ", "ann", "x"), ("Total", "Bo", "x")]
     notes = said(rows, GROUPS)[1].reading.notes
-    assert "the items 'ant' and 'Ant ' differ in case, spaces or form of letters alone" in notes
+    assert "the items 'ant' and 'Ant ' differ only in case, spaces or form of letters" in notes
     assert "there is an item called 'Total'; if it is a total, delete it" in notes
-    assert "the annotators 'Ann' and 'ann' differ in case, spaces or form of letters alone" in notes
+    assert "the annotators 'Ann' and 'ann' differ only in case, spaces or form of letters" in notes
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_wide_table_with_another_item_column(read):
     assert read(content).items.tolist() == read(content, item="wine").items.tolist() == ["W1", "W2"]
     with pytest.raises(AnnotationError, match=r"no column 'wines'. Found 'J1', 'wine', 'J2'. Did you mean 'wine'"):
         read(content, item="wines")
-    with pytest.raises(AnnotationError, match="Got 1 in line 2 and in line 3; 'wine' was taken for their column"):
+    with pytest.raises(AnnotationError, match="Got 1 in line 2 and in line 3; 'wine' was read as their column"):
         read(lines("wine,J1", "1,1", "1,2"))
     with pytest.raises(AnnotationError, match=r"names of items must differ\. Got 1 in line 2 and in line 3"):
         read(content, item="J1")
@@ -151,7 +151,7 @@ def test_cards_with_one_label_are_told_apart_by_their_ids(read):
     [
         ("1,Ox,1,Small,u3", "card_id 1 has one card_label in line 2 and another in line 7"),
         ("3,Cow,1,Tiny,u2", "category_id 1 has one category_label in line 5 and another in line 7"),
-        ("1,Ant,9,Other,u1", "'Ant' is twice in the grouping 'u1' .*line 2 .*line 7"),
+        ("1,Ant,9,Other,u1", "'Ant' occurs twice in the grouping 'u1' .*line 2 .*line 7"),
         ("3,Cow,,Tiny,u2", "category_id in line 7 is missing"),
         ("3,Cow,7,Tiny,", "(user_id|annotator) in line 7 is missing"),
         ("4,Ant (1),1,Tiny,u3\n5,Ant,1,Tiny,u3", "card_ids 1 and 4 would both be called 'Ant \\(1\\)'"),
@@ -214,7 +214,7 @@ def test_label_studio_cancelled_annotations_are_left_out_and_counted(read):
         ([studio_task(["a", "b"])], "'rank' of task 7 has no buckets"),
         ([{"id": 1, "annotations": []}], "no result of a Ranker"),
         ([{"id": 1, "annotations": [{"result": [{"type": "ranker"}]}]}], "not as Label Studio writes them"),
-        ([studio_task({"p": ["a"], "q": ["a"]})], "'a' is twice in the grouping 7 of the annotator 3"),
+        ([studio_task({"p": ["a"], "q": ["a"]})], "'a' occurs twice in the grouping 7 of the annotator 3"),
     ],
 )
 def test_label_studio_without_groupings(read, tasks, message):
@@ -236,7 +236,7 @@ def test_columns_of_whole_numbers_are_integers_and_all_others_exact_text(read):
     with pytest.warns(AnnotationWarning) as caught:
         assert read(content.replace("NA", "no")).classes.tolist() == [" x", "None", "no"]
     said = [str(warning.message).partition("table.csv: ")[2] for warning in caught]
-    like_missing = "1 cell with 'None' read as a label like any other (missing='None' if nothing was said there, "
+    like_missing = "1 cell with 'None' read as a label like any other (missing='None' if missing, "
     assert said[:2] == ["1 cell with 'null' taken for missing.", "1 row without a label left out."]
     assert said[2:] == [f"{like_missing}missing=[] if a label is meant)."]
 
@@ -284,7 +284,7 @@ def test_items_given(read):
         ('item,annotator,label\n"a\nb",Ann,x\n\nc,,x\n', "annotator in line 5 is missing"),
         ("item_a,item_b,annotator,same\na,b,Ann,1\nb,b,Ann,0\n", "'b' is paired with itself in line 3"),
         ("item_a,item_b,annotator,same\na,b,Ann,perhaps\n", "Got 'perhaps' in line 2"),
-        ("item,annotator,lable\na,Ann,x\n", "known to hold groups or labels.*Did you mean 'lable'.*label=…"),
+        ("item,annotator,lable\na,Ann,x\n", "usual name for groups or labels.*Did you mean 'lable'.*label=…"),
         ("item,anotator,group\na,Ann,x\n", "hold the annotators.*Did you mean 'anotator'.*annotator=…"),
         ("item,a\n1,2\n1,3\n", "Got 1 in line 2 and in line 3"),
         ("item,a\n1,2\n,3\n", "items, in line 3, has no name"),
@@ -366,8 +366,8 @@ def test_real_card_sorts_are_long_tables(file, n_cards, n_people):
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        ("crowd-labels/dog_crowd.txt", "The first line holds numbers, 1, 1, 4, where names of the columns"),
-        ("crowd-labels/bluebird_crowd.txt", "The first line holds numbers, 1, 1, 2, where names of the columns"),
+        ("crowd-labels/dog_crowd.txt", "The first line contains numbers, 1, 1, 4, instead of names of columns"),
+        ("crowd-labels/bluebird_crowd.txt", "The first line contains numbers, 1, 1, 2, instead of names of columns"),
         ("uci/iris.csv", "not recognised|features|reads two ways"),
     ],
 )

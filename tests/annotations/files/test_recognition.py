@@ -82,11 +82,15 @@ def test_columns_that_are_named_come_before_all_guesses():
     [
         (["task", "card", "worker", "label"], {}, "items may be in 'task' or 'card'. Say which: item='task'"),
         (["item", "worker", "rater", "label"], {}, "annotators may be in 'worker' or 'rater'. Say which: annotator="),
-        (["item", "worker", "group", "label"], {}, "reads two ways: as groupings by 'group' or as labels by 'label'"),
+        (
+            ["item", "worker", "group", "label"],
+            {},
+            "can be read in two ways: as groupings by 'group' or as labels by 'label'",
+        ),
         (["item", "annotator"], {"kind": "pairs"}, "pairs needs the columns item_a, item_b, annotator, same"),
-        (["item_a", "item_b", "same"], {}, "none is known to hold the annotators"),
-        (["item_a", "item_b", "annotator"], {}, "none is known to hold the judgements"),
-        (["item", "annotator", "grop"], {}, "no column that is known to hold groups or labels.*Did you mean 'grop'"),
+        (["item_a", "item_b", "same"], {}, "no column has a usual name for annotators"),
+        (["item_a", "item_b", "annotator"], {}, "no column has a usual name for judgements"),
+        (["item", "annotator", "grop"], {}, "no column that is usual name for groups or labels.*Did you mean 'grop'"),
         (["item", "anotator", "group"], {}, "hold the annotators.*Did you mean 'anotator'"),
         (["itm", "annotator", "group"], {}, "hold the items.*Did you mean 'itm'"),
         (["item", "annotator", "label"], {"kind": "pairs"}, "holds labels, not pairs"),
@@ -96,7 +100,7 @@ def test_columns_that_are_named_come_before_all_guesses():
         (
             ["text_a", "text_b", "image_a", "image_b", "worker", "same"],
             {},
-            "pairs of items may be 'text_a' and 'text_b' or",
+            "items of the pairs may be in 'text_a' and 'text_b' or",
         ),
     ],
 )
@@ -160,7 +164,7 @@ def test_items_called_by_single_letters_are_no_counts():
         (
             [["Ann", "x", "1"], ["Bo", "y", "2"], ["Ann", "x", "3"]],
             ["Ann", "x", "9"],
-            "seems to hold data and not the names",
+            "seems to contain data instead of names",
         ),
         (
             [["a", "1", "1"], ["a", "1", "2"]],
@@ -178,5 +182,7 @@ def test_tables_that_hold_no_annotations_are_refused(rows, columns, message):
 
 def test_list_in_a_cell_of_no_long_table():
     frame = pd.DataFrame({"thing": ["a", "b"], "x": [[1], [2]]}, dtype=object)
-    with pytest.raises(AnnotationError, match="'x' holds a list in row 0, and the table is no long one"):
+    with pytest.raises(
+        AnnotationError, match="'x' contains a list in row 0, but the table is not recognised as a long one"
+    ):
         recognise(Table(frame, frame_row, is_text=False), Asked())

@@ -114,7 +114,7 @@ def test_json_of_labels_by_task_and_worker(read):
         (b"junk", "table.parquet", "not a Parquet file"),
         (b"PAR1junk", "table.parquet", "not a Parquet file"),
         (b"junk", "table.xlsx", "not an Excel workbook"),
-        (b"PK\x03\x04junk", "table.csv", "zip archive that is no Excel workbook"),
+        (b"PK\x03\x04junk", "table.csv", "zip archive is not an Excel workbook"),
         (b"junk", "table.npy", "not a NumPy array"),
         (b"\x93NUMPYjunk", "table.npy", "holds objects, or is damaged"),
         (b"\xd0\xcf\x11\xe0 old", "table.xls", r"old Excel \(.xls\); save it as .xlsx or CSV"),
@@ -140,7 +140,7 @@ def test_damaged_gzip_of_any_kind(tmp_path):
         whole = gzip.compress(content * 50, mtime=0)
         path = tmp_path / f"{name}.gz"
         path.write_bytes(whole[: len(whole) // 2])
-        with pytest.raises(AnnotationError, match=r"damaged or cut short|damaged"):
+        with pytest.raises(AnnotationError, match=r"damaged or truncated|damaged"):
             read_annotations(path)
 
 
@@ -239,7 +239,7 @@ def test_a_sheet_for_each_person_is_refused(read):
     long = [["card", "group"], ["ant", "small"], ["bee", "small"], ["cow", "large"]]
     content = workbook({"Ann": long, "Bo": long, "notes": [["a", "b"], ["c", "d"]]})
     message = (
-        r"The sheets 'Ann', 'Bo' have the same columns, and none of annotators; put them into one table with a "
+        r"The sheets 'Ann', 'Bo' have the same columns, without one of annotators; combine them into one table with a "
         r"column 'participant', or choose one, sheet='.+'\."
     )
     with pytest.raises(AnnotationError, match=message):
@@ -259,8 +259,8 @@ def test_sheets_without_annotations_are_passed_over(read):
     said = read(workbook({"words": COUNTS, "odd": unnamed, "sorts": SORTS, "more": SORTS}), "table.xlsx")
     assert said.annotators.tolist() == ["Ann", "Bo"]
     note = (
-        "sheet 'sorts' was read, of 'words', 'odd', 'more' too (sheet=…); no annotations are recognised before it, in "
-        "'words', 'odd'"
+        "sheet 'sorts' was read; others are 'words', 'odd', 'more' (sheet=…); no annotations were recognised before "
+        "it, in 'words', 'odd'"
     )
     assert note in said.reading.notes
     with pytest.raises(AnnotationError, match=r"^\S+: Sheet 'words': "):

@@ -108,7 +108,7 @@ def test_a_column_for_each_pile(read):
 @pytest.mark.parametrize("code", [99, 98, 999, -9, -99])
 def test_codes_of_survey_programs_are_not_taken_for_groups(code, read):
     content = lines("product,J1,J2,J3", f"a,1,2,{code}", "b,1,1,2", "c,2,1,1", "d,2,2,1")
-    with pytest.raises(AnnotationError, match=rf"{code} in line 2, column 'J3' reads two ways beside 1 to 2"):
+    with pytest.raises(AnnotationError, match=rf"{code} in line 2, column 'J3' can be read in two ways with 1 to 2"):
         read(content)
     assert read(content, missing=code).n_rows == 11
     assert read(content, missing=[]).n_rows == 12
@@ -133,12 +133,12 @@ def test_records_of_a_tool_are_refused(read):
 def test_a_column_unlike_all_others_is_asked_about(read):
     rows = [f"p{i},{1 + i % 2},{1 + i % 3},{2 - i % 2},{1 + i % 2},{age}" for i, age in enumerate([31, 64, 45, 52])]
     content = lines("participant,bread,tea,soap,milk,years", *rows)
-    with pytest.raises(AnnotationError, match=r"'years' holds words, or numbers of another size.*ignore='years'"):
+    with pytest.raises(AnnotationError, match=r"'years' contains words, or numbers of another size.*ignore='years'"):
         read(content)
     assert read(content, ignore="years").items.tolist() == ["bread", "tea", "soap", "milk"]
     assert read(content, kind="groupings").n_items == 5
     words = lines("card,Ann,Bo,Cy,Di,tokens", *(f"c{i},x,y,x,{'xy'[i % 2]},{100 + 7 * i}" for i in range(5)))
-    with pytest.raises(AnnotationError, match="'tokens' holds numbers where others hold words"):
+    with pytest.raises(AnnotationError, match="'tokens' contains numbers where others contain words"):
         read(words)
 
 
@@ -154,15 +154,15 @@ def test_hand_typed_groups_are_told(read):
     with pytest.warns(AnnotationWarning, match=r"1 cell with '\?' read as a group.*missing='\?' if nothing was said"):
         said = read(lines("card,Ann,Bo", "a,Hot,x", "b,hot ,x", "c,Cold,?", "d,Cold,y"))
     notes = " ".join(said.reading.notes)
-    assert "1 group of one annotator under names that differ in case or spaces alone, such as 'Hot' and 'hot '" in notes
+    assert "1 group of one annotator with names that differ only in case or spaces, such as 'Hot' and 'hot '" in notes
 
 
 def test_second_thoughts_are_counted(read):
     said = read(lines("task,worker,label", "a,u,1", "a,u,2", "b,u,1", "a,v,1"))
-    assert "1 time an annotator said something else of the same item; both are kept" in said.reading.notes
+    assert "1 time an annotator gave the same item another label; both are kept" in said.reading.notes
     pairs = read(lines("ltable_id,rtable_id,reviewer,is_match", "a,x,u,Y", "x,a,u,N", "a,x,v,Y", "b,x,v,N"))
     assert isinstance(pairs, Pairs)
-    assert "1 time an annotator said something else of the same pair; both are kept" in pairs.reading.notes
+    assert "1 time an annotator gave the same pair another judgement; both are kept" in pairs.reading.notes
 
 
 def test_grades_of_difference_are_not_taken_for_similarity(read):
@@ -182,7 +182,7 @@ def test_labels_that_are_json_are_refused(read):
 def test_index_column_of_a_data_frame_makes_no_wide_table(read):
     with pytest.raises(
         AnnotationError,
-        match=r"none is known to hold the annotators.*item='example_uid', annotator='model_or_person', label='verdict'",
+        match=r"a usual name for annotators.*item='example_uid', annotator='model_or_person', label='verdict'",
     ):
         read(lines(",example_uid,model_or_person,verdict", "0,e1,gpt,yes", "1,e1,ann,no", "2,e2,gpt,yes"))
 
@@ -204,5 +204,5 @@ def test_several_columns_may_name_the_same_items(read):
 
 
 def test_nothing_left_to_read_is_said(read):
-    with pytest.raises(AnnotationError, match=r"no column that holds groups or labels\. Found 'product', 'J1', 'J2'"):
+    with pytest.raises(AnnotationError, match=r"No column contains groups or labels\. Found 'product', 'J1', 'J2'"):
         read(lines("product,J1,J2", "ale,1,2", "bock,1,2", "stout,2,1"), ignore="J*")

@@ -190,7 +190,7 @@ def test_quotation_marks_within_tabs_belong_to_the_text():
     table = table_of('item\tword\n1\t"so\n2\tthey" said\n3\t"whole ""cell"""\n')
     assert rows_of(table) == [["1", '"so'], ["2", 'they" said'], ["3", 'whole "cell"']]
     assert table.where(2) == "line 4"
-    with pytest.raises(AnnotationError, match="Line 2 reads two ways: its quotation mark encloses"):
+    with pytest.raises(AnnotationError, match="Line 2 can be read in two ways: its quotation mark encloses"):
         table_of('item\tword\n1\t"so\n2\tthey"\n')
     assert rows_of(table_of('item\tword\n1\t"two\nlines"\n')) == [["1", "two\nlines"]]
 
@@ -249,7 +249,7 @@ def test_what_is_no_table_is_refused(content, message):
 def test_damaged_gzip():
     whole = gzip.compress(b"item,annotator,label\n" + b"a,Ann,x\n" * 1000)
     for damaged in (whole[: len(whole) // 2], whole[:20] + b"junk" + whole[24:]):
-        with pytest.raises(AnnotationError, match="compressed file is damaged or cut short"):
+        with pytest.raises(AnnotationError, match="compressed file is damaged or truncated"):
             read_text(lambda damaged=damaged: gzip.GzipFile(fileobj=io.BytesIO(damaged)), "table.csv.gz")
 
 
@@ -290,5 +290,5 @@ def test_title_after_the_separator_line_and_note():
     ],
 )
 def test_what_is_no_table_below_a_title(text):
-    with pytest.raises(AnnotationError, match="The first line holds only one column, 'title'"):
+    with pytest.raises(AnnotationError, match="The first line has only one column, 'title'"):
         table_of(text)

@@ -45,7 +45,7 @@ def test_minus_one_among_every_set_of_integers(others):
     else:
         found = minus_one(cells, "group", frame_row)
         assert values_of(found.column) == [None, *others, None]
-        assert found.notes == ("2 cells with -1 taken for missing (missing=[] if -1 is a group)",)
+        assert found.notes == ("2 cells with -1 read as missing (missing=[] if -1 is a group)",)
 
 
 def test_minus_one_among_text_is_a_name():
@@ -144,7 +144,7 @@ def test_grades_are_the_same_above_the_middle_of_the_scale(scale, kind):
 
 @pytest.mark.parametrize("grades", [(1, 2), (2, 3), (-1, 0, 1), (-1, 1), (0.5, 1)])
 def test_numbers_that_read_two_ways(grades):
-    with pytest.raises(AnnotationError, match=r"reads two ways\. Say which mean the same"):
+    with pytest.raises(AnnotationError, match=r"can be read in two ways\. Give those that mean"):
         judged(column(*grades), frame_row, None)
 
 
@@ -190,7 +190,7 @@ def test_judgements_that_cannot_be_read(values, condition, message):
 )
 def test_near_twins_are_noted(pair):
     note = twins(pd.Index(["cow", *pair]), "items")
-    assert note == f"the items {pair[0]!r} and {pair[1]!r} differ in case, spaces or form of letters alone"
+    assert note == f"the items {pair[0]!r} and {pair[1]!r} differ only in case, spaces or form of letters"
     more = twins(pd.Index([*pair, "X", "x"]), "items")
     assert more.endswith(", and so do 1 more")
 

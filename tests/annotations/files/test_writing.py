@@ -103,7 +103,7 @@ def test_text_that_would_become_integers_is_announced(tmp_path, name):
 
 @pytest.mark.parametrize("items", [["1.0", "2.0"], ["1", "1.0"], ["7.0", "-3"]])
 def test_whole_numbers_with_a_point_are_refused(tmp_path, items):
-    with pytest.raises(InputError, match=r"keep no item '[17]\.0' where all names are whole numbers"):
+    with pytest.raises(InputError, match=r"cannot keep the item '[17]\.0' if all names are whole numbers"):
         write_annotations(labels_of(items), tmp_path / "out.csv")
     mixed = labels_of([*items, "x"], "xyz")
     write_annotations(mixed, tmp_path / "out.csv")
@@ -116,7 +116,7 @@ def test_whole_numbers_with_a_point_are_refused(tmp_path, items):
         ([1, "a"], "out.csv", "the item 1 would not be read back; write JSON"),
         ([0.5, 1.5], "out.csv", "the item 0.5 would not be read back; write JSON"),
         ([2**70, 1], "out.csv", f"the item {2**70} would not be read back"),
-        ([1, "a"], "out.parquet", "names of one kind in a column"),
+        ([1, "a"], "out.parquet", "names of one type in a column"),
         ([("a", 1), ("a", 2)], "out.json", r"the item \('a', 1\) would not be read back"),
         (["a", "b"], "out.xlsx", "must end in .csv, .tsv, .parquet or .json"),
     ],
@@ -135,7 +135,7 @@ MISSING_IN_TEXT = ["NA", "nan", "NaN", "null", "<NA>", "#N/A", "n/a"]
 @pytest.mark.parametrize(("label", "name"), list(itertools.product(MISSING_IN_TEXT, TEXT)))
 def test_labels_that_text_spells_missing_are_announced(tmp_path, label, name):
     labels = labels_of(labels=(label, "x"))
-    with pytest.warns(AnnotationWarning, match=rf"The label '{label}' will be taken for missing, or refused,"):
+    with pytest.warns(AnnotationWarning, match=rf"The label '{label}' will be read as missing, or refused,"):
         write_annotations(labels, tmp_path / name)
     assert read_annotations(tmp_path / name, missing=[]) == labels
     with pytest.raises((AnnotationError, AnnotationWarning), match=r"taken for missing|reads two ways"):
@@ -155,7 +155,7 @@ def test_files_with_types_keep_them(tmp_path, label, name):
 def test_minus_one_is_announced(tmp_path, name, kind, others):
     values = [-1, *others]
     said = kind.from_matrix([[v] for v in values], items=[f"i{v}" for v in values], annotators=["Ann"], missing=[])
-    with pytest.warns(AnnotationWarning, match=r"The (group|label) -1 will be taken for missing, or refused"):
+    with pytest.warns(AnnotationWarning, match=r"The (group|label) -1 will be read as missing, or refused"):
         write_annotations(said, tmp_path / name)
     assert read_annotations(tmp_path / name, missing=[]) == said
 
@@ -170,7 +170,7 @@ def test_integers_without_a_lone_minus_one_are_not(tmp_path, values):
 @pytest.mark.parametrize("name", FILES)
 def test_group_called_unsorted_is_announced(tmp_path, name):
     said = Groupings.from_matrix([["Unsorted"], ["x"]], items=["a", "b"], annotators=["Ann"])
-    with pytest.warns(AnnotationWarning, match="The group 'Unsorted' will be taken for missing"):
+    with pytest.warns(AnnotationWarning, match="The group 'Unsorted' will be read as missing"):
         write_annotations(said, tmp_path / name)
     assert read_annotations(tmp_path / name, missing=[]) == said
     write_annotations(labels_of(labels=("Unsorted", "x")), tmp_path / name)  # a label like any other
