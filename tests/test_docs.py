@@ -94,7 +94,7 @@ def test_every_public_name_is_in_the_reference():
             assert any(held is other for other in known), f"{module.__name__}.{name} is not in docs/api.rst"
 
 
-def test_the_reference_names_each_thing_once_and_from_where_it_is_public():
+def test_the_reference_lists_each_name_once_in_its_public_module():
     entries = documented()
     assert len(entries) == len(set(entries)) > 40  # else the parsing above has gone wrong
     for module, name in entries:
@@ -102,7 +102,7 @@ def test_the_reference_names_each_thing_once_and_from_where_it_is_public():
 
 
 @pytest.mark.parametrize("entry", registry.ESTIMATORS.values(), ids=lambda entry: entry.name)
-def test_every_estimator_is_among_the_choices_and_has_a_page(entry):
+def test_every_estimator_is_in_how_to_choose_and_has_a_page(entry):
     assert f"~{entry.module}.{entry.name}`" in text_of(DOCS / "how-to-choose.rst")
     assert entry.name in text_of(ROOT / "README.md")
     titles = [text_of(page).splitlines()[0] for page in DOCS.glob("models/*.rst")]
@@ -114,7 +114,7 @@ def test_how_to_choose_is_the_second_page():
     assert pages[0] == "how-to-choose"
 
 
-def test_the_command_reference_is_generated_of_commands_and_options_with_help():
+def test_the_command_reference_is_generated_and_all_options_have_help():
     directive = text_of(DOCS / "command-line.rst").split(".. click::")[1]
     assert directive.splitlines()[:3] == [" consilience.cli:main", "   :prog: consilience", "   :nested: full"]
     found = dict(commands())
@@ -132,14 +132,14 @@ def test_every_data_set_is_listed():
         assert f"``{name}``" in page, name
 
 
-def test_every_table_that_is_recognised_is_shown():
+def test_every_recognised_table_is_shown():
     shown = [set(block.splitlines()[0].split(",")) for block in captioned(DOCS / "annotations.rst").values()]
     groupings, labels = ("item", "annotator", "grouping", "group"), ("item", "annotator", "label")
     for required in [groupings, labels, ("task", "worker", "label"), ("item_a", "item_b", "annotator", "same")]:
         assert any(set(required) <= columns for columns in shown), required
 
 
-def test_every_tool_that_is_recognised_is_in_the_table_of_formats():
+def test_every_recognised_tool_is_in_the_table_of_formats():
     page = text_of(DOCS / "formats_table.inc")
     tools = [
         name
@@ -202,14 +202,14 @@ def python(*arguments, folder):
 
 
 @pytest.mark.parametrize("pages", [*([page] for page in SLOW_PAGES), QUICK_PAGES], ids=lambda pages: name_of(pages[0]))
-def test_the_examples_give_what_the_pages_say(pages, folder):
+def test_the_examples_give_the_output_shown(pages, folder):
     flags = ["-o", "ELLIPSIS", "-o", "NORMALIZE_WHITESPACE"]
     done = python("-m", "doctest", *flags, *map(str, pages), folder=folder)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("page", [*sorted(DOCS.glob("*tutorial.rst")), DOCS / "coming-from.rst"], ids=name_of)
-def test_the_commands_of_a_page_give_what_it_says(page, folder):
+def test_the_commands_of_a_page_give_the_output_shown(page, folder):
     shown = list(console(page))
     assert len(shown) >= 2
     for arguments, expected in shown:
@@ -242,18 +242,18 @@ def run_shuffled(pages, folder):
     return sum(int(count) for count in re.findall(r"(\d+) the same", done.stdout))
 
 
-def test_the_main_pages_say_the_same_of_rows_in_another_order(folder):
+def test_the_output_of_main_pages_does_not_depend_on_the_order_of_rows(folder):
     assert run_shuffled(QUICKLY_SHUFFLED, folder) >= 8
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in SHUFFLED if page not in QUICKLY_SHUFFLED], ids=name_of)
-def test_every_page_says_the_same_of_rows_in_another_order(page, folder):
+def test_the_output_of_every_page_does_not_depend_on_the_order_of_rows(page, folder):
     run_shuffled([page], folder)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_commands_are_spelled_as_the_program_has_them(page):
+def test_commands_on_a_page_can_be_parsed(page):
     for arguments, _ in console(page):
         command, words = main, list(arguments)
         while isinstance(command, click.Group):
@@ -261,7 +261,7 @@ def test_commands_are_spelled_as_the_program_has_them(page):
         command.make_context(command.name, words)  # raises on an unknown option or a missing argument
 
 
-def test_the_tables_of_the_tutorial_are_what_its_script_makes(tmp_path):
+def test_the_tables_of_the_tutorial_match_its_script(tmp_path):
     path = DOCS / "tutorial" / "make_wines.py"
     spec = importlib.util.spec_from_file_location("make_wines", path)
     module = importlib.util.module_from_spec(spec)
@@ -320,7 +320,7 @@ OBJECTS = re.compile(r":(?:class|func|meth|mod|attr):`~?([\w.]+)`")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_to_files_lead_somewhere(page):
+def test_links_to_files_exist(page):
     text = text_of(page)
     found = DIRECTIVES.findall(text) + DOWNLOADS.findall(text)
     if page.suffix == ".md":
@@ -349,7 +349,7 @@ def test_names_of_the_package_exist(page):
 
 
 @pytest.mark.parametrize("page", SOURCES, ids=name_of)
-def test_no_page_names_a_path_of_a_machine(page):
+def test_no_page_contains_a_local_path(page):
     folders = r"(?<![\w./])/(?:home|root|tmp|work|opt|usr|mnt|var|Users)/|[A-Z]:\\"
     found = re.search(folders, text_of(page))
     assert not found, found

@@ -52,7 +52,7 @@ def refusal(content, path):
     return said.removeprefix(str(path))
 
 
-def test_every_estimator_says_what_it_learns():
+def test_every_estimator_has_checks_of_its_attributes():
     assert ATTRIBUTES.keys() == registry.ESTIMATORS.keys()
 
 
@@ -120,7 +120,7 @@ def test_arrays_of_another_shape_kind_or_range_are_refused(name, key, change, sa
     assert said in refusal(written(members | {member: npy(np.ascontiguousarray(changed))}), tmp_path / "model.zip")
 
 
-def test_a_class_that_is_no_estimator_is_named(files, tmp_path):
+def test_a_class_that_is_not_an_estimator_is_named(files, tmp_path):
     document = document_of(files["KCC"])
     document["model"]["estimator"]["class"] = "Popen"
     said = refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
@@ -130,7 +130,7 @@ def test_a_class_that_is_no_estimator_is_named(files, tmp_path):
     assert said.startswith(" gives SubsetFusion the parameter 'init', which it does not have in this version.")
 
 
-def test_an_array_is_named_once_and_all_are_named(files, tmp_path):
+def test_every_array_is_used_exactly_once(files, tmp_path):
     document = document_of(files["KCC"])
     attributes = document["model"]["estimator"]["attributes"]
     attributes["labels_"], attributes["_table"] = attributes["_table"], attributes["_table"]
@@ -141,7 +141,7 @@ def test_an_array_is_named_once_and_all_are_named(files, tmp_path):
     assert "It lacks the '_table' of KCC" in refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
 
 
-def test_what_a_user_notes_beside_a_model_comes_back_and_what_looks_like_an_attribute_does_not(tmp_path):
+def test_other_attributes_of_users_are_restored_unless_they_look_learned(tmp_path):
     _, said = study()
     model = KCC(3, random_state=0).fit(said)
     model.note = "of June"
@@ -152,7 +152,7 @@ def test_what_a_user_notes_beside_a_model_comes_back_and_what_looks_like_an_attr
         save(model, tmp_path / "model.zip")
 
 
-def test_what_load_would_refuse_is_not_saved(tmp_path):
+def test_models_that_load_would_refuse_are_not_saved(tmp_path):
     _, said = study()
     model = KCC(3, random_state=0).fit(said)
     model.set_params(n_init="many")
@@ -252,7 +252,7 @@ def test_loading_takes_little_more_memory_than_the_arrays_of_a_large_file(tmp_pa
     ],
     ids=["empty text", "long", "none of many", "long text", "no letters", "no truth"],
 )
-def test_arrays_whose_header_lies_are_refused(content, files, tmp_path):
+def test_arrays_with_a_wrong_header_are_refused(content, files, tmp_path):
     members = read(files["KCC"]) | {"arrays/0.npy": content}
     said = refusal(written(members), tmp_path / "model.zip")
     assert said == " is damaged: its member arrays/0.npy is no array."
@@ -280,13 +280,13 @@ def test_columns_that_would_open_files_are_refused(files, tmp_path):
         ("/dev/null", "/dev/null is not a regular file but a device or a pipe."),
     ],
 )
-def test_paths_that_are_none_are_refused(path, said):
+def test_invalid_paths_are_refused(path, said):
     with pytest.raises(InputError) as caught:
         load(path)
     assert str(caught.value) == said
 
 
-def test_steps_that_do_not_fit_each_other_are_refused(files, tmp_path):
+def test_steps_that_do_not_match_each_other_are_refused(files, tmp_path):
     document = document_of(files["pipeline"])
     steps = document["model"]["estimator"]["parameters"]["steps"]
     del steps[2]  # the PCA
@@ -296,7 +296,7 @@ def test_steps_that_do_not_fit_each_other_are_refused(files, tmp_path):
 
 
 @pytest.mark.parametrize("path", EARLIER, ids=lambda path: path.stem)
-def test_files_of_earlier_versions_load_and_answer(path, tmp_path):
+def test_files_of_earlier_versions_load_and_predict(path, tmp_path):
     if path.stem.split("-")[0] in COMPILED:
         pytest.importorskip("equinox")
     model = load(path)
@@ -318,7 +318,7 @@ def test_files_of_earlier_versions_load_and_answer(path, tmp_path):
     assert np.array_equal(load(tmp_path / "again.zip").labels_, model.labels_)
 
 
-def test_what_an_earlier_version_did_not_keep_is_said():
+def test_attributes_missing_in_earlier_versions_are_named():
     _, said = study()
     of_earlier, of_later = (load(path) for path in EARLIER if path.stem.startswith("KCC"))
     with pytest.raises(InputError, match="saved by an earlier version, which kept nothing to score by; fit it again"):
@@ -326,7 +326,7 @@ def test_what_an_earlier_version_did_not_keep_is_said():
     assert np.isfinite(of_later.score(said))
 
 
-def test_the_version_that_saved_a_file_is_told(files, tmp_path):
+def test_the_version_that_saved_a_file_is_reported(files, tmp_path):
     path, document = tmp_path / "model.zip", document_of(files["KCC"])
     document["versions"]["consilience"] = "0.0.9"
     path.write_bytes(with_document(files["KCC"], document))
@@ -340,7 +340,7 @@ def test_the_version_that_saved_a_file_is_told(files, tmp_path):
 
 
 @pytest.mark.parametrize("compiled", [pytest.param(True, marks=pytest.mark.slow)])
-def test_deep_models_are_held_to_their_networks(compiled, tmp_path, monkeypatch):
+def test_states_of_deep_models_must_match_their_networks(compiled, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -352,7 +352,7 @@ def test_deep_models_are_held_to_their_networks(compiled, tmp_path, monkeypatch)
         assert said == f" is damaged: The 'state_' of {name} contradicts other attributes of it."
 
 
-def test_a_study_is_held_to_its_items(tmp_path, monkeypatch):
+def test_a_session_must_match_its_items(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "study.zip"
     save(collecting(), path)
@@ -371,7 +371,7 @@ def test_a_study_is_held_to_its_items(tmp_path, monkeypatch):
         assert said in refusal(with_document(content, document), path)
 
 
-def test_a_zip_archive_of_other_things_is_no_model(tmp_path):
+def test_another_zip_archive_is_not_a_model(tmp_path):
     path = tmp_path / "book.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("word/document.xml", "<x/>")
@@ -420,7 +420,7 @@ LONG_INDEX = pd.RangeIndex(200_000_000)
         ("StagewiseEM", an_index_among_the_starts, "starts_"),
     ],
 )
-def test_what_no_fit_gives_is_neither_saved_nor_loaded(name, change, attribute, files, tmp_path):
+def test_impossible_attributes_are_neither_saved_nor_loaded(name, change, attribute, files, tmp_path):
     """The same checks hold for both; forged files had these, which were used with wrong answers and errors."""
     path = tmp_path / "model.zip"
     path.write_bytes(files[name])
@@ -431,7 +431,7 @@ def test_what_no_fit_gives_is_neither_saved_nor_loaded(name, change, attribute, 
     assert path.read_bytes() == files[name]
 
 
-def test_a_study_whose_items_hold_an_index_is_refused(tmp_path, monkeypatch):
+def test_a_session_whose_items_contain_an_index_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     session = collecting()
     session.items = [LONG_INDEX, *session.items[1:]]

@@ -192,7 +192,7 @@ FITS = [
 
 
 @pytest.mark.parametrize(("name", "study"), FITS)
-def test_whatever_it_was_fitted_to(name, study, tmp_path):
+def test_restored_after_any_fit(name, study, tmp_path):
     if refuses(name, study):
         with pytest.raises(InputError):
             fitted(name, study)
@@ -318,7 +318,7 @@ SETS = [
 
 
 @pytest.mark.parametrize(("name", "parameters"), SETS)
-def test_however_it_is_configured(name, parameters, tmp_path):
+def test_restored_with_any_parameters(name, parameters, tmp_path):
     unfitted = registry.estimator(name)(**(QUICK[name] | parameters))
     save(unfitted, tmp_path / "model.zip")
     assert same(load(tmp_path / "model.zip"), unfitted)
@@ -332,7 +332,7 @@ def test_however_it_is_configured(name, parameters, tmp_path):
 
 @pytest.mark.parametrize("missing", [None, "?", [], ["?", -1, np.nan, date(2024, 1, 1)]])
 @pytest.mark.parametrize("name", [name for name in QUICK if name not in COMPILED])
-def test_values_that_were_said_to_be_missing_come_back(name, missing, tmp_path):
+def test_values_given_as_missing_are_restored(name, missing, tmp_path):
     table = groups(missing=0.0)
     table.iloc[::4, 0] = "?" if missing else table.iloc[::4, 0]
     model = registry.estimator(name)(**quick(name, N_ITEMS)).fit(*given(name, features(), table), missing=missing)
@@ -340,7 +340,7 @@ def test_values_that_were_said_to_be_missing_come_back(name, missing, tmp_path):
 
 
 @pytest.mark.parametrize("gold", [{"item 0": 2, "item 4": 1}, {}])
-def test_models_that_were_told_more(gold, tmp_path):
+def test_models_with_gold_labels_and_history(gold, tmp_path):
     labels = Labels.from_matrix(groups())
     history = DawidSkene().fit(labels)
     gold = pd.Series(gold, dtype=object) if gold else None
@@ -349,7 +349,7 @@ def test_models_that_were_told_more(gold, tmp_path):
 
 @pytest.mark.parametrize("output", ["default", "pandas"])
 @pytest.mark.parametrize("name", ["PartitionLabelModel", "MECC", "MPCKMeans", "ITMLClustering", "SemiCrowd"])
-def test_at_the_end_of_a_pipeline(name, output, tmp_path):
+def test_restored_at_the_end_of_a_pipeline(name, output, tmp_path):
     said = Groupings.from_matrix(groups())
     said = said if output == "pandas" else said.by_position()
     pipeline = make_pipeline(StandardScaler(), registry.estimator(name)(**QUICK[name]))
@@ -362,7 +362,7 @@ def test_at_the_end_of_a_pipeline(name, output, tmp_path):
 
 @pytest.mark.parametrize("items", [NAMED, range(N_ITEMS), [(number, "x") for number in range(N_ITEMS)]])
 @pytest.mark.parametrize("strategy", [*STRATEGIES, Explore(), ExploreExploitTradeoff()], ids=str)
-def test_studies_that_still_collect_come_back_at_every_step(strategy, items, tmp_path):
+def test_sessions_in_progress_are_restored_at_every_step(strategy, items, tmp_path):
     path = tmp_path / "study.zip"
     session = ActiveSession(items, strategy=strategy, max_per_item=4, random_state=0)
     for step in range(4):

@@ -70,7 +70,7 @@ c.consensus.DawidSkene().fit(3.5, missing=-1, sure=True)
 
 
 @pytest.mark.slow
-def test_what_mypy_sees(tmp_path):
+def test_types_seen_by_mypy(tmp_path):
     (tmp_path / "mypy.ini").write_text("[mypy]\nfollow_imports = silent\nignore_missing_imports = True\n")
     (tmp_path / "right.py").write_text(PROGRAM)
     (tmp_path / "wrong.py").write_text(WRONG)
@@ -83,7 +83,7 @@ def test_what_mypy_sees(tmp_path):
     assert set(refused) == {"4", "5", "6", "7", "8", "9"}
 
 
-def test_overloads_tell_the_truth(tmp_path):
+def test_overloads_match_the_results(tmp_path):
     file = tmp_path / "said.csv"
     file.write_text("item,annotator,label\nant,Ann,insect\nbee,Ann,insect\n")
     assert type(consilience.read_annotations(file, kind="labels", items=["ant", "bee"])) is Labels
@@ -104,7 +104,7 @@ assert "jax" not in sys.modules and "consilience.deep" not in sys.modules
         _ = consilience.nothing
 
 
-def test_completion_offers_what_is_public():
+def test_completion_offers_public_names():
     assert set(dir(consilience)) == {*consilience.__all__, *PUBLIC, "deep", "__version__"}
     for name in PUBLIC:
         module = importlib.import_module(f"consilience.{name}")

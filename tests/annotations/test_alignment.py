@@ -71,13 +71,13 @@ def test_scores_without_names_are_matched_by_position(named, numbered):
     ],
     ids=["polars", "lazy", "numbered", "lacks", "twice", "short", "dict", "text", "three axes", "no number"],
 )
-def test_what_matches_no_items_is_refused(named, table, sentence):
+def test_tables_that_match_no_items_are_refused(named, table, sentence):
     for method in (named.association, named.cluster_profile):
         with pytest.raises(InputError, match=sentence):
             method(table)
 
 
-def test_numbers_in_another_order_are_refused_where_items_have_no_names(numbered):
+def test_numbers_in_another_order_are_refused_if_items_have_no_names(numbered):
     with pytest.raises(InputError, match="indexed by numbers in another order than the items"):
         numbered.association(pd.Series(SCORE.to_numpy()).iloc[SHUFFLED])
 
@@ -123,7 +123,7 @@ MEASURES = [
     [NAMES, SHUFFLED, pd.RangeIndex(7, 37, name="photo"), pd.MultiIndex.from_product([range(6), range(5)])],
     ids=["names", "shuffled", "numbers with a name", "two levels"],
 )
-def test_measures_of_agreement_refuse_names_beside_none(measure, index):
+def test_measures_of_agreement_refuse_names_with_an_array(measure, index):
     true = pd.Series(BLOB, index=index)
     for bare in (BLOB, BLOB.tolist(), pl.Series(BLOB)):
         with pytest.raises(
@@ -135,7 +135,7 @@ def test_measures_of_agreement_refuse_names_beside_none(measure, index):
 
 
 @pytest.mark.parametrize("measure", [metrics.ari, metrics.nmi, metrics.ami, metrics.clustering_accuracy])
-def test_measures_of_agreement_go_by_position_where_an_index_names_nothing(measure, numbered):
+def test_measures_of_agreement_match_by_position_if_an_index_names_nothing(measure, numbered):
     true = pd.Series(BLOB)
     assert measure(true, numbered.labels_) == 1
     assert measure(true, pl.Series(BLOB)) == 1
@@ -143,7 +143,7 @@ def test_measures_of_agreement_go_by_position_where_an_index_names_nothing(measu
     assert measure(part, BLOB[SHUFFLED[:20]]) == 1
 
 
-def test_the_truth_in_another_order_meets_the_labels_of_a_model_by_name(named):
+def test_a_truth_in_another_order_is_matched_with_labels_of_a_model_by_name(named):
     true = pd.Series(BLOB, index=NAMES).iloc[SHUFFLED]
     assert metrics.ari(true, named.labels_series_) == 1
     with pytest.raises(InputError, match="labels_series_"):
@@ -177,6 +177,6 @@ def test_gold_items_are_matched_by_name():
     assert fitted.labels_[[0, 29]].tolist() == [2, 0]
 
 
-def test_two_tables_that_are_not_both_indexed_stay_as_they_are():
+def test_two_tables_that_are_not_both_indexed_are_unchanged():
     assert in_order_of([1, 2], SCORE, "a", "b")[1] is SCORE
     assert rows_of_items([[1, 2], [3, 4]], pd.Index(["p", "q"])).shape == (2, 2)

@@ -80,7 +80,7 @@ def test_order_and_names_change_nothing(make, seed):
 
 @settings(max_examples=100)
 @given(ANY, st.integers(0, 2**31))
-def test_order_alone_changes_not_even_who_is_where(make, seed):
+def test_order_alone_does_not_change_positions(make, seed):
     said = make()
     other = scramble(said, np.random.default_rng(seed), rename=()).said
     one, two = arrange(said).said, arrange(other).said
@@ -103,7 +103,7 @@ def test_features_go_with_their_items(make, seed, n_values):
 
 @settings(max_examples=100)
 @given(ANY)
-def test_it_is_the_same_annotations(make):
+def test_arranged_annotations_are_equal(make):
     said = make()
     arranged = arrange(said)
     assert arranged.given is said
@@ -135,7 +135,7 @@ def test_symmetric_groupings(n_groups):
         assert_same_content(one, arrange(scramble(said, np.random.default_rng(seed)).said).said)
 
 
-def test_symmetric_groupings_of_very_many():
+def test_symmetric_groupings_of_many_items():
     """More than can be taken out one by one."""
     said = Groupings.from_matrix(np.repeat(np.arange(20), 50)[:, None].repeat(60, axis=1))
     other = scramble(said, np.random.default_rng(0)).said
@@ -152,19 +152,19 @@ def test_a_ring_of_pairs():
         assert_same_content(one, arrange(scramble(said, np.random.default_rng(seed)).said).said)
 
 
-def test_classes_tell_symmetric_annotators_apart():
+def test_classes_distinguish_symmetric_annotators():
     """Two annotators label one item each, one of each class: only the names of the classes tell them apart."""
     one = Labels.from_matrix([["cat", None], [None, "dog"]])
     two = Labels.from_matrix([[None, "dog"], ["cat", None]])
     assert_same_content(arrange(one).said, arrange(two).said)
 
 
-def test_classes_stay_where_they_are():
+def test_classes_keep_their_order():
     labels = Labels.from_matrix([["cat", "dog"], ["cat", "cat"]], classes=["dog", "emu", "cat"])
     assert arrange(labels).said.classes.tolist() == ["dog", "emu", "cat"]
 
 
-def test_twins_stand_in_the_order_of_their_names():
+def test_twins_are_ordered_by_name():
     said = Groupings.from_matrix([["p"], ["p"], ["p"], ["q"]], items=["cow", "ant", "bee", "dog"])
     names = list(arrange(said).said.items)
     assert [name for name in names if name != "dog"] == ["ant", "bee", "cow"]
@@ -191,7 +191,7 @@ def test_places_of_rows():
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=12))
-def test_places_of_rows_are_those_of_sorted_rows(rows):
+def test_positions_of_rows_match_sorted_rows(rows):
     found = places_of_rows(np.array(rows, dtype=float))
     assert found.tolist() == [sorted(rows).index(row) for row in rows]
 
@@ -206,7 +206,7 @@ def test_the_unit_of_a_feature_makes_no_difference():
     assert list(arrange(said, X).items) == list(arrange(said, X * [1000.0, 0.01]).items)
 
 
-def test_refinement_tells_apart_what_walks_do():
+def test_refinement_distinguishes_what_walks_distinguish():
     """The nodes of a path: alike from both ends, until one end is taken out."""
     path = Links.of(np.arange(4), np.arange(1, 5), roles=(0, 0))
     structure = Structure(np.zeros(5, dtype=int), np.zeros(5, dtype=np.uint64), (path,))
@@ -214,7 +214,7 @@ def test_refinement_tells_apart_what_walks_do():
     assert len(set(places)) == 5
 
 
-def test_twins_share_a_place():
+def test_twins_share_a_position():
     star = Links.of(np.zeros(4, dtype=int), np.arange(1, 5))
     structure = Structure(np.array([0, 1, 1, 1, 1]), np.zeros(5, dtype=np.uint64), (star,))
     places = canonical_places(structure, lambda nodes: nodes)
@@ -239,7 +239,7 @@ def test_few_rounds_still_order_by_names(monkeypatch):
     assert one == two
 
 
-def test_where_nothing_else_does_names_of_items_decide():
+def test_names_of_items_decide_last():
     """The order of symmetric items is that in which a reader meets them."""
     alone = Groupings.from_matrix([["p"], ["q"], ["r"], ["s"]], items=["dog", "ant", "cow", "bee"])
     assert list(arrange(alone).said.items) == ["ant", "bee", "cow", "dog"]

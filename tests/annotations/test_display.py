@@ -80,7 +80,7 @@ def results(crowd, session):
     }
 
 
-def test_results_are_short_and_tables_in_a_notebook(crowd, session):
+def test_results_are_short_tables_in_a_notebook(crowd, session):
     for name, result in results(crowd, session).items():
         assert len(repr(result)) < 1500, name
         shown = Shown(result._repr_html_())
@@ -109,7 +109,7 @@ def test_the_first_rows_are_those_of_the_long_table(crowd):
     ],
     ids=repr,
 )
-def test_short_ones_are_shown_whole(few):
+def test_short_annotations_are_shown_whole(few):
     shown = Shown(few._repr_html_())
     assert shown.rows[1:] == few.to_frame().astype(str).to_numpy().tolist()
     assert "more rows" not in "".join(shown.text)
@@ -138,7 +138,7 @@ def shown_above_the_diagram(model):
     return Shown(above)
 
 
-def test_a_fitted_model_says_what_it_found(crowd):
+def test_a_fitted_model_shows_its_results(crowd):
     seen = crowd.items[(crowd.summary().annotators_per_item > 0).to_numpy()][:800]
     model = KCC(4, random_state=0).fit(crowd.restrict(items=seen))
     shown, sizes = shown_above_the_diagram(model), np.bincount(model.labels_).tolist()
@@ -149,13 +149,13 @@ def test_a_fitted_model_says_what_it_found(crowd):
     assert shown.rows[3][1].startswith("yes after ")
 
 
-def test_a_fitted_model_says_that_it_stopped_early(crowd):
+def test_a_fitted_model_shows_that_it_stopped_early(crowd):
     with pytest.warns(ConvergenceWarning):
         model = DawidSkene(max_iter=1).fit(Labels.from_matrix([["p", "q"], ["q", "q"], ["p", "p"], ["q", "p"]]))
     assert ["converged", "no, stopped after 1 sweeps"] in shown_above_the_diagram(model).rows
 
 
-def test_a_fitted_model_counts_items_of_no_cluster():
+def test_a_fitted_model_counts_items_without_a_cluster():
     said = Labels.from_matrix([["p", "p"], ["q", "q"], [None, None]])
     with pytest.warns(UnannotatedWarning):
         labels = MajorityVote().fit(said)
@@ -168,18 +168,18 @@ def test_a_fitted_model_counts_items_of_no_cluster():
 
 
 @pytest.mark.parametrize("known", registry.ESTIMATORS.values(), ids=lambda known: known.name)
-def test_every_model_shows_its_diagram_alone_before_it_is_fitted(known):
+def test_an_unfitted_model_shows_only_its_diagram(known):
     assert known.load()()._repr_html_().startswith("<style>")
 
 
-def test_text_is_shown_where_scikit_learn_is_told_to_show_text(crowd):
+def test_text_is_shown_if_scikit_learn_is_set_to_text(crowd):
     with config_context(display="text"):
         model = CSPA(4, random_state=0).fit(crowd.restrict(items=crowd.items[:40]))
         assert model._repr_mimebundle_() == {"text/plain": "CSPA(n_clusters=4, random_state=0)"}
         assert not hasattr(model, "_repr_html_")
 
 
-def test_a_session_says_how_far_it_is(session):
+def test_a_session_shows_its_progress(session):
     assert repr(session) == "ActiveSession(3000 items, 8 groupings told, 3 subsets pending, 0 rounds of consensus)"
     bundle = session._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
@@ -196,7 +196,7 @@ def test_a_subset_is_short_in_a_list_and_whole_alone(session):
     assert repr(ActiveSession(["a", "b"]).ask(1, 2, annotators=["Ann"])[0]).endswith(", annotator='Ann')")
 
 
-def test_a_data_set_says_what_it_holds():
+def test_a_data_set_shows_its_contents():
     iris = load_iris()
     assert repr(iris) == (
         "DataBunch(data, feature_names, target, target_names, item_names, annotations, DESCR): "
@@ -213,7 +213,7 @@ def test_a_trace_does_not_list_every_bound():
     assert repr(trace).startswith("Trace(n_iter=400, lower_bound=400, converged=False, reason='The bound still rose")
 
 
-def test_cells_are_escaped_and_cut():
+def test_cells_are_escaped_and_truncated():
     shown = Shown(table("<i>", ["<b>"], [["x" * 5000], [1.23456789], [True]], below="&"))
     assert shown.text[0] == "<i>"
     assert shown.rows[0] == ["<b>"]

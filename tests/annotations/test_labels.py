@@ -77,7 +77,7 @@ def test_matrix_and_back():
         (FRAME.rename(columns={"label": "lable"}), "Did you mean 'lable'"),
         (
             FRAME.rename(columns={"item": "task"}).assign(card="c"),
-            "items may be in 'task' or 'card'. Say which: item='task'",
+            "items may be in 'task' or 'card'. Name the column: item='task'",
         ),
         (FRAME.assign(annotator=["Ann", None, "Bo", "Bo"]), "annotator in row 1 is missing"),
         (FRAME.iloc[:0], "has no rows"),
@@ -88,7 +88,7 @@ def test_bad_frames_are_refused_by_name_and_row(frame, message):
         Labels.from_frame(frame)
 
 
-def test_columns_called_item_annotator_and_label_come_before_other_words(labels):
+def test_columns_named_item_annotator_and_label_come_before_synonyms(labels):
     assert Labels.from_frame(FRAME.assign(task="t", worker="w", answer="a", group="g")) == labels
     renamed = FRAME.rename(columns={"item": "task"}).assign(card="c")
     assert Labels.from_frame(renamed, item="task") == Labels.from_frame(renamed, ignore="card") == labels
@@ -214,7 +214,7 @@ class TestRepeats:
         assert (summary.n_rows, summary.coverage) == (6, 4 / 6)
         assert summary.items_per_annotator.to_dict() == {"Ann": 2, "Bo": 2}
 
-    def test_a_matrix_has_no_room_for_two(self, repeats):
+    def test_a_matrix_cannot_contain_two_labels(self, repeats):
         message = (
             r"'Ann' gives the item 'ant' several labels \('large', 'small'\), but a cell of a matrix can hold only"
         )
@@ -232,7 +232,7 @@ class TestRepeats:
         assert frame.query("grouping == 'Ann'")["item"].tolist() == ["ant", "cow"]
         assert frame.query("grouping == 'Ann (2)'")["item"].tolist() == ["ant", "cow"]
 
-    def test_which_label_is_the_first_is_as_if_drawn_by_lot(self):
+    def test_the_order_of_labels_is_pseudo_random(self):
         """All items have both labels of Ann and all three of Bo: a label is the first of a fair share of them."""
         item = np.repeat(np.arange(1000), 5)
         frame = pd.DataFrame({"item": item, "annotator": [*"AABBB"] * 1000, "label": [*"pqpqr"] * 1000})
@@ -245,7 +245,7 @@ class TestRepeats:
         first, second = (groupings.incidence[:, [g]].toarray().ravel() for g in (0, 4))
         assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(1000)  # another lot for each annotator
 
-    def test_which_label_is_the_first_depends_on_names_alone(self):
+    def test_the_order_of_labels_depends_on_names_alone(self):
         rng = np.random.default_rng(0)
         frame = pd.DataFrame(rng.integers(4, size=(200, 3)), columns=["item", "annotator", "label"]).drop_duplicates()
         labels = Labels.from_frame(frame.sort_values(["item", "annotator"]), items=range(4))

@@ -40,14 +40,14 @@ def test_one_name_is_a_list_of_one(annotations):
     ids=["dict", "set", "table", "mask"],
 )
 @pytest.mark.parametrize("annotations", ALL, ids=KINDS)
-def test_what_is_no_list_of_names(annotations, names, sentence):
+def test_things_that_are_not_lists_of_names(annotations, names, sentence):
     for method in (lambda: annotations.restrict(items=names), lambda: annotations.reindex(names)):
         with pytest.raises(AnnotationError, match=sentence):
             method()
 
 
 @pytest.mark.parametrize("what", ["items", "annotators"])
-def test_a_text_is_no_list_of_its_letters(what):
+def test_a_text_is_not_a_list_of_its_letters(what):
     with pytest.raises(AnnotationError, match=f"^'{what}' must be a list of names. Got the text 'pq' instead"):
         Groupings.from_matrix([["a", "b"], ["c", "d"]], **{what: "pq"})
     with pytest.raises(AnnotationError, match=r"^'classes' must be a list of names. Got the text 'ab'"):
@@ -56,7 +56,7 @@ def test_a_text_is_no_list_of_its_letters(what):
 
 @pytest.mark.parametrize("key", ["card 3", ["card 3", "card 4"], np.array(["card 3"]), 1.5, None])
 @pytest.mark.parametrize("annotations", ALL, ids=KINDS)
-def test_names_are_no_index(annotations, key):
+def test_names_are_not_an_index(annotations, key):
     with pytest.raises(AnnotationError, match=r"^Annotations are indexed by the positions of items.*use restrict"):
         annotations[key]
 
@@ -76,7 +76,7 @@ def test_masks(annotations):
 
 
 @pytest.mark.parametrize("annotations", ALL, ids=KINDS)
-def test_items_are_what_annotations_contain(annotations):
+def test_annotations_contain_items(annotations):
     assert "card 3" in annotations
     assert "ann0" not in annotations
     assert len(list(annotations)) == 6  # iteration ends, as scikit-learn's y does
@@ -99,7 +99,7 @@ def test_features_come_first_in_a_pipeline(first):
         make_pipeline(first, PartitionLabelModel()).fit(GROUPINGS, X)
 
 
-def test_features_that_are_not_given():
+def test_features_that_are_none():
     with pytest.raises(InputError, match=r"^MPCKMeans needs features, and X is None"):
         MPCKMeans(2).fit(None, GROUPINGS)
 

@@ -142,7 +142,7 @@ def refusal_of_text(said):
 
 @settings(deadline=None, max_examples=300)
 @given(annotations(), st.sampled_from([*TEXT_FILES, "json", "parquet"]))
-def test_files_give_back_what_was_written(said, extension):
+def test_files_return_what_was_written(said, extension):
     said = build(*said)
     texts = [name for column in said.to_frame().to_numpy().T for name in column if isinstance(name, str)]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as raised:
@@ -167,7 +167,7 @@ def test_files_give_back_what_was_written(said, extension):
 
 @settings(deadline=None, max_examples=40)
 @given(annotations(kinds=("groupings", "labels"), repeats=False))
-def test_wide_files_give_back_what_was_written(said):
+def test_wide_files_return_what_was_written(said):
     said = build(*said)
     wide = said.to_matrix()
     # what a text file keeps: every cell is text, and a header has no white space around it
@@ -185,7 +185,7 @@ def test_wide_files_give_back_what_was_written(said):
 
 @settings(deadline=None, max_examples=40)
 @given(annotations(), st.randoms(use_true_random=False))
-def test_order_of_rows_and_of_items_says_nothing(said, random):
+def test_order_of_rows_and_of_items_makes_no_difference(said, random):
     said = build(*said)
     frame = said.to_frame()
     rows = random.sample(range(len(frame)), len(frame))

@@ -36,16 +36,16 @@ def test_the_nearest_name(name, expected):
     assert nearest(name, pd.Index(KNOWN)) == expected
 
 
-def test_another_number_is_another_name():
+def test_a_different_number_is_a_different_name():
     assert near_spelling("item 1", [f"item {i}" for i in range(2, 200)]) == ""
 
 
-def test_nothing_is_near_where_nothing_is_known():
+def test_nothing_is_near_if_nothing_is_known():
     assert near_spelling("ant", []) == ""
 
 
 @given(st.text(), st.lists(st.text()))
-def test_what_is_near_is_known(name, known):
+def test_near_names_are_known_names(name, known):
     found = nearest(name, known)
     assert found is None or found in known
 

@@ -49,7 +49,7 @@ def test_shows_the_table_of_python(study, run):
     assert further(result.stderr) == []  # progress is for terminals
 
 
-def test_json_and_out_hold_the_numbers(study, run):
+def test_json_and_out_contain_the_numbers(study, run):
     result = run("compare", "sorts.csv", *ONE, "--json", "--out", "table.csv")
     found = json.loads(result.stdout)
     table = pd.read_csv(study / "table.csv")
@@ -79,7 +79,7 @@ def test_features_are_standardised_or_not(study, run, features):
     assert found["models"][-1]["model"] == "chance"
 
 
-def test_a_model_that_cannot_read_the_file_has_its_reason(votes, run):
+def test_a_model_that_cannot_read_the_file_gives_the_reason(votes, run):
     arguments = ("--models", "MajorityVote,SubsetFusion", *QUICK, "--json")
     found = json.loads(run("compare", "votes.csv", *arguments).stdout)
     assert {row["model"] for row in found["models"]} == {"MajorityVote", "SubsetFusion", "chance"}
@@ -90,7 +90,7 @@ def test_a_model_that_cannot_read_the_file_has_its_reason(votes, run):
     assert found["models"][-1]["log_loss"] is None
 
 
-def test_by_clusters_gives_other_losses(votes, run):
+def test_by_clusters_gives_different_losses(votes, run):
     arguments = ("compare", "votes.csv", "--models", "MajorityVote", "--folds", "2", "--json")
     own, clusters = (json.loads(run(*arguments, "--by", by).stdout)["models"] for by in ("model", "clusters"))
     assert {row["model"] for row in own} == {row["model"] for row in clusters} == {"MajorityVote", "chance"}
@@ -134,7 +134,7 @@ def test_settings_and_numbers():
     assert prepared(models, None, FeatureOptions(), standardize=True) == models
 
 
-def test_fit_auto_fits_the_first_and_says_whether_it_is_clear(votes, run, quick_report, monkeypatch):
+def test_fit_auto_fits_the_best_and_reports_whether_it_is_clear(votes, run, quick_report, monkeypatch):
     kept = {name: registry.ESTIMATORS[name] for name in ("MajorityVote", "ProductMixture")}
     monkeypatch.setattr(registry, "ESTIMATORS", kept)
     result = run("fit", "votes.csv", "--model", "auto", "--out", "out")
@@ -150,7 +150,7 @@ def test_fit_auto_fits_the_first_and_says_whether_it_is_clear(votes, run, quick_
     assert type(model).__name__ == found.chosen
 
 
-def test_auto_takes_no_settings_of_one_model(study, fails):
+def test_auto_refuses_settings_of_one_model(study, fails):
     assert fails("fit", "sorts.csv", "--model", "auto", "--set", "max_clusters=3").startswith(
         "--set max_clusters belongs to one model, but 'auto' compares many; name one by --model."
     )

@@ -33,7 +33,7 @@ def test_models():
     ]
 
 
-def test_parameters_of_the_model_that_is_named():
+def test_parameters_of_the_named_model():
     assert offered("fit", "x.csv", "--model", "CSPA", "--set", "") == ["n_clusters=", "max_clusters=", "random_state="]
     assert offered("fit", "x.csv", "--model", "Crowdclustering", "--set", "two") == ["two_stage="]
     found = offered("fit", "x.csv", "--set", "")
@@ -52,7 +52,7 @@ def test_data_sets():
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_program_answers_a_shell_without_importing_anything_heavy(shell):
+def test_completion_imports_nothing_heavy(shell):
     words = {"COMP_WORDS": "consilience fit x.csv --model Part", "COMP_CWORD": "4" if shell != "fish" else "Part"}
     result = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", "from consilience.cli import main; main(prog_name='consilience')"],

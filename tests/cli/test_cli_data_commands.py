@@ -17,7 +17,7 @@ def no_data_folder(monkeypatch):
     monkeypatch.delenv("CONSILIENCE_DATA", raising=False)
 
 
-def test_experts_are_those_of_the_library(run, tmp_path):
+def test_experts_match_the_library(run, tmp_path):
     result = run(
         *("simulate", "experts", "wine", "--annotators", "4", "--observed", "0.5", "--flip", "0.2", "--seed", "3"),
         *("--out", "experts.csv", "--features-out", "wine.csv"),
@@ -32,7 +32,7 @@ def test_experts_are_those_of_the_library(run, tmp_path):
 
 
 @pytest.mark.parametrize(("option", "accuracy"), [("0.7", 0.7), ("0.9,0.5,1", [0.9, 0.5, 1.0])])
-def test_a_crowd_is_that_of_the_library(option, accuracy, run, tmp_path):
+def test_a_crowd_matches_the_library(option, accuracy, run, tmp_path):
     arguments = ("--annotators", "3", "--items-each", "40", "--merge", "0.5", "--seed", "1", "--accuracy", option)
     run("simulate", "crowd", "iris", *arguments, "-o", "crowd.json")
     expected = simulate_crowd(
@@ -56,7 +56,7 @@ def test_a_file_of_classes_is_a_source(run, tmp_path):
     assert features.to_dict("list") == {"item": list("abcdef"), "size": table["size"].tolist()}
 
 
-def test_what_is_simulated_can_be_fitted(run, quick, quick_report):
+def test_simulated_annotations_can_be_fitted(run, quick, quick_report):
     run("simulate", "experts", "iris", "-o", "experts.csv", "--observed", "0.3", "--features-out", "iris.csv")
     result = run("fit", "experts.csv", "--features", "iris.csv", *quick)
     assert " clusters of 150 items by 10 annotators\n" in result.stdout
@@ -112,7 +112,7 @@ def test_convert(said, to, expected, suffix, run, tmp_path):
     assert result.stdout == f"out.{suffix}: {expected!r}\n"
 
 
-def test_convert_reads_a_wide_table_as_it_is_told(run, tmp_path):
+def test_convert_uses_the_reading_options(run, tmp_path):
     (tmp_path / "wide.csv").write_text("who,beer,Ann,Bo\nx,ale,1,2\ny,stout,1,\n")
     run("convert", "wide.csv", "out.csv", "--kind", "labels", "--item", "beer")
     found = read_annotations(tmp_path / "out.csv")

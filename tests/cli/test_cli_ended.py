@@ -134,7 +134,7 @@ def finished(study):
 @pytest.mark.parametrize(
     "how", ["killed", "interrupted", "terminated", pytest.param("hung up", marks=pytest.mark.slow)]
 )
-def test_ended_while_it_writes(how, study):
+def test_fit_that_is_ended_while_it_writes(how, study):
     assert ended(study, how, while_writing(study)) == "old"
     if how == "killed":
         assert leftovers(study.folder) != []
@@ -143,7 +143,7 @@ def test_ended_while_it_writes(how, study):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["killed", "interrupted", "terminated"])
-def test_ended_at_random_moments(how, study):
+def test_fit_that_is_ended_at_random_moments(how, study):
     rng = np.random.default_rng(SIGNALS[how])
     whole = rng.uniform(0, 1.05 * study.seconds, N_MOMENTS)
     for seconds in whole:

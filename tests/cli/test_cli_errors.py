@@ -42,7 +42,7 @@ def test_annotations_that_cannot_be_used(name, content, message, fails, tmp_path
     assert fails("fit", name, *PARTITION).startswith(message)
 
 
-def test_annotations_that_are_no_file(fails, tmp_path):
+def test_annotations_that_are_not_a_file(fails, tmp_path):
     (tmp_path / "folder.csv").mkdir()
     assert fails("fit", "absent.csv") == "There is no file absent.csv."
     assert fails("fit", "folder.csv") == "folder.csv: This is a folder; give one of its files."
@@ -84,7 +84,7 @@ def test_annotations_that_are_no_file(fails, tmp_path):
             "for the names of the items.",
         ),
         ("noname.csv", "item,size\na,1\n,2\n", "noname.csv: One of the items, in line 3, has no name."),
-        ("ragged.csv", "item,size\na,1,2\nb,1\n", "ragged.csv: Line 2 has 3 cells where the first line names 2"),
+        ("ragged.csv", "item,size\na,1,2\nb,1\n", "ragged.csv: Line 2 has 3 cells, but the first line names 2"),
         (
             "others.csv",
             "item,size\nx,1\ny,2\n",
@@ -102,7 +102,7 @@ def test_features_that_cannot_be_used(name, content, message, fails, study):
     assert fails("fit", "sorts.csv", "--features", name).startswith(message)
 
 
-def test_features_of_parquet_that_are_no_numbers(fails, study, features):
+def test_features_of_parquet_that_are_not_numbers(fails, study, features):
     features.assign(length=np.where(features["width"] > 1, np.nan, 1.0)).to_parquet(study / "nan.parquet")
     message = fails("fit", "sorts.csv", "--features", "nan.parquet")
     first = features.index[features["width"] > 1][0]
@@ -114,7 +114,7 @@ def test_features_of_parquet_that_are_no_numbers(fails, study, features):
     assert "'colour' of the item 'item 0' in row 0 is 'red'" in fails("fit", "sorts.csv", "--features", "text.parquet")
 
 
-def test_features_that_are_no_file(fails, study):
+def test_features_that_are_not_a_file(fails, study):
     assert fails("fit", "sorts.csv", "--features", "absent.csv") == "There is no file absent.csv."
     assert fails("fit", "sorts.csv", "--features", ".") == ".: This is a folder; give one of its files."
 
@@ -234,7 +234,7 @@ def test_the_nearest_parameter_is_proposed(fails, study):
     assert "Did you mean" not in fails("fit", "sorts.csv", *PARTITION, "--set", "zzz=3")
 
 
-def test_fit_of_a_folder_of_no_file_and_of_empty_standard_input(tmp_path, fails):
+def test_fit_of_a_folder_a_missing_file_and_empty_standard_input(tmp_path, fails):
     (tmp_path / "folder").mkdir()
     assert fails("fit", "folder") == "folder: This is a folder; give one of its files."
     assert fails("fit", "nothing.csv") == "There is no file nothing.csv."

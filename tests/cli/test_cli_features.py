@@ -44,7 +44,7 @@ def table(tmp_path, features):
 @pytest.mark.parametrize(
     "name", ["item", "Card", "patient_id", "sampleID", "Id", "ID", "Unnamed: 0", "index", "whatever", "species"]
 )
-def test_the_column_of_the_annotated_items_is_found_wherever_it_stands(name, table, features):
+def test_the_column_of_the_annotated_items_is_found_anywhere(name, table, features):
     path = table({"length": features["length"], name: features.index, "width": features["width"]})
     found = read(path)
     assert found.table.index.tolist() == ITEMS.tolist()
@@ -68,7 +68,7 @@ def test_contents_come_before_a_name(table, features):
     assert found.notes == [f"The column 'card' of {path} is an id of the rows and was left out."]
 
 
-def test_a_name_tells_two_columns_apart_that_both_hold_the_items(table):
+def test_a_usual_name_decides_between_two_columns_of_items(table):
     items = pd.Index(range(12))
     path = table({"rank": range(11, -1, -1), "item": range(12), "size": np.arange(12) ** 2})
     found = read(path, items)
@@ -76,7 +76,7 @@ def test_a_name_tells_two_columns_apart_that_both_hold_the_items(table):
     assert found.table.index.tolist() == list(range(12))
 
 
-def test_two_columns_that_could_both_be_it_are_refused_and_the_option_tells(table):
+def test_two_possible_columns_are_refused_and_the_option_decides(table):
     items = pd.Index(range(1, 12))
     path = table({"Unnamed: 0": range(12), "patient_id": range(1, 13), "size": np.arange(12) ** 2})
     with pytest.raises(
@@ -89,14 +89,14 @@ def test_two_columns_that_could_both_be_it_are_refused_and_the_option_tells(tabl
         read(path, items, item="patient")
 
 
-def test_two_columns_that_say_the_same_are_one(table, features):
+def test_two_equal_columns_count_as_one(table, features):
     path = table({"patient_id": features.index, "item": features.index, "width": features["width"]})
     found = read(path)
     assert found.table.columns.tolist() == ["width"]
     assert found.notes == [f"The column 'patient_id' of {path} is an id of the rows and was left out."]
 
 
-def test_measurements_are_never_taken_for_names(table, study, fails, features):
+def test_measurements_are_never_read_as_names(table, study, fails, features):
     path = table(features)
     with pytest.raises(
         InputError, match=r"No column has a usual name for items, and the first, 'length', holds numbers"
@@ -105,7 +105,7 @@ def test_measurements_are_never_taken_for_names(table, study, fails, features):
     assert "--feature-item COL names it." in fails("fit", "sorts.csv", "--features", path)
 
 
-def test_an_item_that_is_there_twice_is_not_hidden_by_another_column(table):
+def test_a_repeated_item_is_not_hidden_by_another_column(table):
     path = table({"item": [*range(11), 10], "rank": range(12)})
     with pytest.raises(
         InputError, match=r"must differ\. Got 10 in line 12 and in line 13\. The column 'item' was taken"
@@ -113,7 +113,7 @@ def test_an_item_that_is_there_twice_is_not_hidden_by_another_column(table):
         read(path, pd.Index(range(11)))
 
 
-def test_ids_beside_the_items_are_no_features_and_measurements_are(table, features):
+def test_further_ids_are_not_features_but_measurements_are(table, features):
     path = table(
         {
             "Unnamed: 0": range(12),
@@ -163,7 +163,7 @@ def test_the_option_names_the_items_on_every_command(study, run, quick, quick_re
     )
 
 
-def test_predict_finds_the_items_among_columns_that_are_no_features(fitted, run, fails, features):
+def test_predict_finds_the_items_among_columns_that_are_not_features(fitted, run, fails, features):
     features[["width", "length"]].assign(Patient_ID=features.index).to_csv(fitted / "last.csv", index=False)
     told = pd.read_csv(io.StringIO(run("predict", MODEL, "last.csv").stdout))
     assert told["item"].tolist() == ITEMS.tolist()
@@ -212,7 +212,7 @@ def test_gaps_are_refused_with_the_remedy(patients, fails):
 
 @pytest.mark.parametrize("impute", ["median", "mean", "most_frequent"])
 @pytest.mark.parametrize("categorical", ["all", "colour"])
-def test_what_fit_learns_is_what_predict_applies(impute, categorical, patients, study, run, quick, quick_report):
+def test_predict_applies_the_preprocessing_of_fit(impute, categorical, patients, study, run, quick, quick_report):
     options = ("--categorical", categorical, "--impute", impute)
     result = run("fit", "sorts.csv", "--features", "mixed.csv", *options, *quick, "--out", "out")
     assert "Note: The column 'smoker' of true and false was read as 1 and 0." in result.stderr
@@ -271,7 +271,7 @@ def test_a_model_fitted_without_imputing_refuses_gaps(fitted, fails, features):
     )
 
 
-def test_the_report_of_a_saved_pipeline_is_the_page_that_fit_writes(patients, study, run, fails, quick):
+def test_the_report_of_a_saved_pipeline_equals_that_of_fit(patients, study, run, fails, quick):
     options = ("--features", "mixed.csv", "--categorical", "all", "--impute", "median")
     run("fit", "sorts.csv", *options, *quick, "-o", "out")
     run("report", MODEL, "sorts.csv", "--features", "mixed.csv")
@@ -327,14 +327,14 @@ def test_indicators_are_not_scaled_and_numbers_once(patients, study, run, quick,
     assert json.loads((study / "out" / "summary.json").read_text())["standardized"] is False
 
 
-def test_features_of_one_name_are_refused(study, features, fails):
+def test_features_with_the_same_name_are_refused(study, features, fails):
     features.assign(colour=COLOURS, colour_red=1.5).to_csv(study / "twice.csv")
     assert fails("fit", "sorts.csv", "--features", "twice.csv", "--categorical", "colour") == (
         "Two features would be called 'colour_red', one of them for a category; rename a column."
     )
 
 
-def test_words_for_missing_numbers_are_gaps_and_in_text_categories(table, features):
+def test_words_for_missing_are_gaps_in_numbers_and_categories_in_text(table, features):
     words = ["NA", "n/a", "NaN", "null", "?", "-", ".", "#N/A", " "]
     path = table({"item": ITEMS, "size": [1, 2, 4, *words], "kind": ["none", "a", "b", "none"] * 3})
     found = read(path, impute="median", categorical=("kind",))
@@ -374,7 +374,7 @@ def test_words_for_missing_numbers_are_gaps_and_in_text_categories(table, featur
     ],
 )
 @pytest.mark.parametrize("everywhere", [False, True], ids=["one cell", "the column"])
-def test_cells_that_are_no_numbers(cell, message, everywhere, study, features, fails):
+def test_cells_that_are_not_numbers(cell, message, everywhere, study, features, fails):
     cells = [cell] * 12 if everywhere else ["1", "2", "3", cell, *"45678912"]
     if everywhere and cell in {"true", "NA"}:
         cells[0] = "x"  # else it is a column of truth values, or empty
@@ -430,7 +430,7 @@ def test_truth_values_of_parquet_are_1_and_0(study, features, run, quick, quick_
     assert quick_report[-1][2]["smoker"].tolist() == [1.0, 0.0] * 6
 
 
-def test_items_with_features_alone_are_kept(study, features, run, quick, quick_report):
+def test_items_with_only_features_are_kept(study, features, run, quick, quick_report):
     more = pd.concat([features, features.set_axis([f"new {i}" for i in range(12)])]).rename_axis("item")
     more.to_csv(study / "more.csv")
     result = run("fit", "sorts.csv", "--features", "more.csv", *quick, "--out", "out")

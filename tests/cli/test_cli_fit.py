@@ -24,7 +24,7 @@ def partition(labels):
     return pd.factorize(np.asarray(labels))[0].tolist()
 
 
-def test_writes_what_the_model_of_python_finds(study, run, features, quick_report):
+def test_writes_the_results_of_the_python_model(study, run, features, quick_report):
     result = run(
         *("fit", "sorts.csv", "--features", "features.csv", "--scores", "scores.csv", "--out", "new/out"),
         *("--model", "PartitionLabelModel", "--set", "n_init=2", "--set", "prior_variance=1.0", "--seed", "3"),
@@ -104,7 +104,7 @@ def test_without_features(study, run, quick, quick_report):
     assert partition(clusters[:11]) == HEAPS[:11]
 
 
-def test_no_standardize_takes_features_as_they_are(study, run, features, quick, quick_report):
+def test_no_standardize_uses_unscaled_features(study, run, features, quick, quick_report):
     run("fit", "sorts.csv", "--features", "features.csv", "--no-standardize", *quick)
     model = load(study / "consilience-report" / "model.zip")
     assert type(model) is PartitionLabelModel
@@ -131,7 +131,7 @@ def test_features_in_other_formats_and_another_order_make_no_difference(
     assert two.index.tolist() == features.index[::-1].tolist()
 
 
-def test_items_with_numbers_for_names_meet_across_files(study, run, quick, quick_report):
+def test_items_named_by_numbers_are_matched_across_files(study, run, quick, quick_report):
     """7 is an integer in a file where all names are, and text where one is not."""
     (study / "numbers.csv").write_text(
         "item,annotator,group\n" + "\n".join(f"{i},{who},{i // 2}" for who in "ab" for i in range(6))
@@ -146,7 +146,7 @@ def test_items_with_numbers_for_names_meet_across_files(study, run, quick, quick
     assert "The item 'extra' has annotations in text.csv but no row in all.csv." in result.stderr
 
 
-def test_labels_are_turned_into_groupings_and_that_is_said(study, run, quick, quick_report):
+def test_labels_become_groupings_with_a_note(study, run, quick, quick_report):
     with pytest.warns(AnnotationWarning, match="hardly a label is shared"):
         sorts = read_annotations(study / "sorts.csv", kind="labels").to_frame()
     sorts.rename(columns={"item": "task", "annotator": "worker"}).to_csv(study / "crowd.csv", index=False)
@@ -170,7 +170,7 @@ def test_item_column_names_the_items_of_a_wide_table(study, run, features, quick
     assert pd.read_csv(study / "consilience-report" / "clusters.csv")["item"].tolist() == features.index.tolist()
 
 
-def test_annotators_of_one_label_are_named(study, run, quick, quick_report):
+def test_annotators_with_only_one_label_are_named(study, run, quick, quick_report):
     table = pd.read_csv(study / "sorts.csv")
     table["Di"] = "same"
     table.to_csv(study / "one.csv", index=False)
@@ -217,7 +217,7 @@ def test_warnings_of_the_library_are_notes(study, run, quick_report):
     assert "partition_label_model.py" not in result.stderr
 
 
-def test_settings_are_read_as_what_they_stand_for(study, run, quick_report):
+def test_settings_are_parsed(study, run, quick_report):
     settings = ("max_clusters=none", "prior_variance=1.5", "tol=1e-3", "verbose=False", "n_init=1", "random_state=7")
     run("fit", "sorts.csv", *PARTITION, *(part for text in settings for part in ("--set", text)), "-o", "out")
     model = load(study / "out" / "model.zip")

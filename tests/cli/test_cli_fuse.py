@@ -34,7 +34,7 @@ def kinds(clusters):
     return pd.crosstab(kind, table["cluster"]).gt(0).to_numpy().sum() == 3 == table["cluster"].nunique()
 
 
-def test_fuse_writes_what_the_model_of_python_finds(sheets, run, quick_report):
+def test_fuse_writes_the_results_of_the_python_model(sheets, run, quick_report):
     run("fuse", "sheets.csv", "--seed", "3", "--out", "out")
     said = read_annotations(sheets / "sheets.csv")
     model = SubsetFusion(random_state=3).fit(said)
@@ -56,7 +56,7 @@ def test_fuse_writes_what_the_model_of_python_finds(sheets, run, quick_report):
     assert loaded.get_params() == model.get_params() | {"verbose": True}  # the command shows its progress
 
 
-def test_summary_for_people(sheets, run, quick_report):
+def test_summary_in_text(sheets, run, quick_report):
     lines = run("fuse", "sheets.csv", "-o", "out").stdout.splitlines()
     model = load(sheets / "out" / "model.zip")
     typical = model.responsibilities_.max(1).round(4)
@@ -113,7 +113,7 @@ def test_fit_with_the_model_is_the_same(sheets, run):
     assert (sheets / "report.html").read_bytes() == (sheets / "one" / "report.html").read_bytes()
 
 
-def test_labels_become_groupings_with_a_reason_that_is_true(sheets, run, quick_report):
+def test_labels_become_groupings_with_the_right_reason(sheets, run, quick_report):
     result = run("fuse", "sheets.csv", "--kind", "groupings")
     assert "turned" not in result.stderr
     table = pd.read_csv(sheets / "sheets.csv").dropna().rename(columns={"group": "label"})
@@ -125,7 +125,7 @@ def test_labels_become_groupings_with_a_reason_that_is_true(sheets, run, quick_r
     ]
 
 
-def test_predict_says_why_not(sheets, run, fails, quick_report):
+def test_predict_explains_why_it_is_impossible(sheets, run, fails, quick_report):
     run("fuse", "sheets.csv", "-o", "out")
     assert fails("predict", "out/model.zip", "sheets.csv") == (
         "out/model.zip: SubsetFusion tells the clusters of the items that it was fitted to, which clusters.csv of the "

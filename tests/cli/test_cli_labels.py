@@ -55,7 +55,7 @@ def table(path, **options):
     return pd.read_csv(path, **options)
 
 
-def test_writes_what_the_model_of_python_finds(crowd, run, quick_report):
+def test_writes_the_results_of_the_python_model(crowd, run, quick_report):
     result = run(*FIT)
     labels = read_annotations(crowd / "labels.csv")
     model, out = DawidSkene().fit(labels), crowd / "out"
@@ -138,7 +138,7 @@ def test_a_model_without_counts_writes_none(crowd, run, quick_report):
     assert found["n_ties"] == MajorityVote().fit(read_annotations(crowd / "labels.csv")).n_ties_
 
 
-def test_components_without_names(crowd, run, quick_report):
+def test_components_have_no_names(crowd, run, quick_report):
     result = run("fit", "labels.csv", "--model", "ProductMixture", "--set", "n_clusters=3", "--set", "n_init=2")
     assert "\n  class 0 " in result.stdout
     assert "accuracy" not in result.stdout
@@ -159,7 +159,7 @@ def test_gold_fixes_classes(crowd, run, quick_report):
     assert found.loc[["item 0", "item 11", "item 6"], "probability"].tolist() == [1, 1, 1]
 
 
-def test_gold_of_numbers_meets_labels_of_text(crowd, run, quick_report):
+def test_gold_of_numbers_is_matched_with_labels_of_text(crowd, run, quick_report):
     """0 is an integer in a file where all labels are, and text where one is not."""
     (crowd / "mixed.csv").write_text("item,annotator,label\n1,a,0\n2,a,1\n3,a,x\n1,b,0\n2,b,1\nz,b,x\n")
     (crowd / "gold.csv").write_text("item,label\n1,1\n2,1\n")
@@ -168,7 +168,7 @@ def test_gold_of_numbers_meets_labels_of_text(crowd, run, quick_report):
     assert found.loc[["1", "2"], "label"].tolist() == ["1", "1"]
 
 
-def test_history_is_what_python_makes_of_the_counts(judged, run, quick_report):
+def test_history_matches_the_python_model(judged, run, quick_report):
     run(*FIT[:-1], "again", "--history", "out/counts.csv")
     labels = read_annotations(judged / "labels.csv")
     model = DawidSkene().fit(labels, history=DawidSkene().fit(labels).confusion_counts_)
@@ -177,7 +177,7 @@ def test_history_is_what_python_makes_of_the_counts(judged, run, quick_report):
     assert counts.to_numpy().sum() == pytest.approx(88)  # both times 44
 
 
-def test_history_of_annotators_who_say_nothing_now(judged, run, quick_report):
+def test_history_of_annotators_without_new_labels(judged, run, quick_report):
     frame = table(judged / "labels.csv").query("annotator != 'Di'")
     frame.to_csv(judged / "fewer.csv", index=False)
     run("fit", "fewer.csv", "--model", "DawidSkene", "--history", "out/counts.csv", "-o", "again")
@@ -196,7 +196,7 @@ def test_labels_with_the_names_of_columns(crowd, run, quick_report):
     assert table(crowd / "again" / "counts.csv").iloc[:, 2:].to_numpy().sum() == pytest.approx(88)
 
 
-def test_features_serve_the_report_alone(judged, run, cells, quick_report):
+def test_features_are_only_shown_in_the_report(judged, run, cells, quick_report):
     quick_report.clear()
     features = pd.DataFrame({"size": np.arange(13.0)}, index=pd.Index([*cells.index, "more"], name="item"))
     features[::-1].to_csv(judged / "features.csv")
@@ -227,7 +227,7 @@ def test_predict_reads_labels_of_new_items(judged, run):
     assert run("predict", MODEL, "new-wide.csv", "--kind", "labels", "--proba").stdout == result.stdout
 
 
-def test_predict_meets_annotators_named_by_numbers(crowd, run, quick_report):
+def test_predict_matches_annotators_named_by_numbers(crowd, run, quick_report):
     (crowd / "mixed.csv").write_text("item,annotator,label\np,7,x\nq,7,y\np,b,x\nq,b,y\n")
     run("fit", "mixed.csv", "--model", "DawidSkene", "-o", "out")
     (crowd / "new.csv").write_text("item,annotator,label\nr,7,y\n")
@@ -259,7 +259,7 @@ def test_predict_needs_a_fitted_model(crowd, fails):
     )
 
 
-def test_kinds_are_of_no_use_with_features(fitted, fails):
+def test_kind_is_refused_with_features(fitted, fails):
     assert fails("predict", MODEL, "features.csv", "--kind", "labels").startswith(
         "PartitionLabelModel predicts clusters from features; leave out --kind."
     )
@@ -291,7 +291,7 @@ def test_report_of_other_labels(judged, fails):
         (("empty.csv", "--model", "DawidSkene"), "DawidSkene needs labels, and none of the 1 items has any."),
     ],
 )
-def test_what_a_model_of_labels_cannot_use(arguments, message, fails, crowd):
+def test_options_that_a_model_of_labels_cannot_use(arguments, message, fails, crowd):
     (crowd / "pairs.csv").write_text("item_a,item_b,annotator,same\na,b,x,1\n")
     (crowd / "gold.csv").write_text("item,label\nitem 0,cat\n")
     (crowd / "empty.csv").write_text("item,annotator,label\na,,\n")

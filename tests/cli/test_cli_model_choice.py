@@ -51,7 +51,7 @@ def random_files(tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "with_features"), CHOICES)
-def test_the_file_chooses_the_model_and_the_reason_is_said(kind, with_features, files, run, quick_report):
+def test_the_kind_of_file_chooses_the_model_with_a_reason(kind, with_features, files, run, quick_report):
     features = ("--features", "features.csv") if with_features else ()
     result = run("fit", f"{kind}.csv", *features, "-o", "out")
     found = json.loads((files / "out" / "summary.json").read_text())
@@ -90,12 +90,12 @@ def test_each_file_is_read_once(files, run, quick_report, monkeypatch):
     assert read == ["groupings.csv", "features.csv", "labels.csv", "features.csv"]
 
 
-def test_a_named_model_is_taken_without_a_reason(files, run, quick_report):
+def test_a_named_model_is_used_without_a_reason(files, run, quick_report):
     result = run("fit", "groupings.csv", "--model", "CSPA")
     assert "Chose" not in result.stderr
 
 
-def test_how_to_choose_and_readme_and_help_name_the_models_that_the_command_takes():
+def test_docs_and_help_name_the_default_models():
     text = (ROOT / "docs" / "how-to-choose.rst").read_text(encoding="utf-8")
     table = text[text.index(".. _choose-default:") :].split(".. _", 2)[1]
     rows = re.findall(r"\* - (\w+)\n +- (yes|no)\n +- :class:`~consilience\.\w+\.(\w+)`", table)
@@ -116,7 +116,7 @@ def test_how_to_choose_and_readme_and_help_name_the_models_that_the_command_take
 
 
 @pytest.mark.parametrize("known", registry.ESTIMATORS.values(), ids=lambda known: known.name)
-def test_the_registry_knows_how_a_model_is_told_a_number(known):
+def test_the_registry_names_the_parameter_of_the_number_of_clusters(known):
     parameters = signature(known.load()).parameters
     assert {known.clusters, known.max_clusters} - {None} <= set(parameters)
     assert (known.clusters == "n_clusters") == ("n_clusters" in parameters)
@@ -137,7 +137,7 @@ def test_the_registry_knows_how_a_model_is_told_a_number(known):
             with_clusters(known.name, {}, "auto")
 
 
-def test_clusters_are_told(files, run, fails, quick_report):
+def test_clusters_set_the_parameter(files, run, fails, quick_report):
     for arguments in (
         ("groupings.csv",),
         ("pairs.csv",),
@@ -160,7 +160,7 @@ def test_clusters_are_told(files, run, fails, quick_report):
     assert fails("fuse", "groupings.csv", "--clusters", "0").startswith("Invalid value for '--clusters'")
 
 
-def test_seed_and_jobs_are_left_out_where_the_chosen_model_has_no_use_for_them(files, run, fails, quick_report):
+def test_seed_and_jobs_are_ignored_if_the_chosen_model_has_no_such_parameter(files, run, fails, quick_report):
     result = run("fit", "groupings.csv", "--jobs", "2", "--seed", "3", "-o", "out")
     assert "Note: SubsetFusion has no parameter 'n_jobs', which is left out.\n" in result.stderr
     assert load(files / "out" / "model.zip").random_state == 3
@@ -169,7 +169,7 @@ def test_seed_and_jobs_are_left_out_where_the_chosen_model_has_no_use_for_them(f
     )
 
 
-def test_an_error_of_a_chosen_model_says_that_it_was_chosen(files, fails):
+def test_an_error_of_a_default_model_says_that_it_was_chosen(files, fails):
     message = fails("fit", "groupings.csv", "--set", "prior_variance=1")
     assert message.startswith("SubsetFusion has no parameter 'prior_variance'")
     assert message.endswith("SubsetFusion was chosen since the file holds groupings; --model names another.")
@@ -178,7 +178,7 @@ def test_an_error_of_a_chosen_model_says_that_it_was_chosen(files, fails):
 
 
 @pytest.mark.parametrize("kind", ["groupings", "labels", "pairs"])
-def test_answers_at_random_are_said_first(kind, random_files, run):
+def test_random_annotations_are_reported_first(kind, random_files, run):
     code = 1 if kind == "pairs" else 0
     result = run("fit", f"{kind}.csv", "-o", "out", code=code)
     assert result.stdout.startswith("At chance: the annotators do not clearly agree with each other more than ")
@@ -206,7 +206,7 @@ def test_one_cluster_of_pairs_alone_is_undecided_and_exit_1(tmp_path, run, quick
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {"clusters.csv", "summary.json", "report.html"}
 
 
-def test_one_cluster_that_was_asked_for_is_an_answer(files, run, quick_report):
+def test_one_cluster_that_was_requested_is_a_result(files, run, quick_report):
     result = run("fit", "pairs.csv", "--clusters", "1")
     assert "Undecided" not in result.stdout + result.stderr
 
@@ -215,7 +215,7 @@ def of(model, said, features=None):
     return verdict(model, Evidence(said, features, []))
 
 
-def test_as_many_clusters_as_items_and_empty_classes_are_said():
+def test_as_many_clusters_as_items_and_empty_classes_are_reported():
     whole = Groupings.from_matrix(np.stack([KINDS] * 4, axis=1))
     fusion = SubsetFusion(random_state=0).fit(whole)
     fusion._cluster_codes, fusion._cluster_names = lambda: np.arange(24), lambda: pd.RangeIndex(24)
@@ -234,7 +234,7 @@ def test_as_many_clusters_as_items_and_empty_classes_are_said():
     assert warning.startswith("Undecided: all 20 items are in one class, a, so no items were separated.")
 
 
-def test_the_next_thing_to_try_is_noted():
+def test_suggestions_are_noted():
     whole = Groupings.from_matrix(np.stack([KINDS] * 4, axis=1))
     fusion = SubsetFusion(random_state=0).fit(whole)
     fine = of(fusion, whole)

@@ -53,7 +53,7 @@ def test_fuse_does_not_overwrite_its_groupings(study, run, quick_report):
 
 
 @pytest.mark.parametrize("link", [os.symlink, os.link])
-def test_fit_does_not_overwrite_what_it_reads_by_another_name(link, labels, run, quick_report):
+def test_fit_does_not_overwrite_an_input_with_another_name(link, labels, run, quick_report):
     (labels.parent / "out").mkdir()
     link(labels, labels.parent / "out" / "annotators.csv")
     result = run("fit", "labels.csv", "--kind", "labels", "--out", "out", code=2)
@@ -89,7 +89,7 @@ def test_fit_does_not_overwrite_the_counts_it_starts_from(labels, run, quick_rep
     assert fit_of(labels.parent / "second")
 
 
-def test_fit_beside_its_input(labels, run, quick_report):
+def test_fit_in_the_folder_of_its_input(labels, run, quick_report):
     named = labels.rename(labels.parent / "said.csv")
     run("fit", "said.csv", "--kind", "labels", "--out", ".")
     assert fit_of(labels.parent)["n_items"] == 6
@@ -110,7 +110,7 @@ def test_two_fits_do_not_mix(study, labels, run, quick, quick_report):
     assert leftovers(study) == []
 
 
-def test_a_table_of_another_is_not_replaced(study, run, quick_report):
+def test_a_foreign_table_is_not_replaced(study, run, quick_report):
     (study / "out").mkdir()
     (study / "out" / "clusters.csv").write_text("mine")
     result = run(*FUSED, "--out", "out", code=2)
@@ -140,7 +140,7 @@ def test_an_empty_name_is_refused(arguments, study, fails):
     assert sorted(os.listdir(study)) == before
 
 
-def test_a_fit_that_fails_makes_no_folder(study, run, monkeypatch):
+def test_a_failed_fit_makes_no_folder(study, run, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
@@ -174,7 +174,7 @@ def test_a_fit_that_fails_makes_no_folder(study, run, monkeypatch):
         ),
     ],
 )
-def test_no_command_overwrites_what_it_reads(arguments, output, read, fitted, fails):
+def test_no_command_overwrites_its_inputs(arguments, output, read, fitted, fails):
     os.symlink(fitted / "sorts.csv", fitted / "link.csv")
     os.link(fitted / "sorts.csv", fitted / "hard.csv")
     before = {path: path.read_bytes() for path in fitted.rglob("*") if path.is_file()}
@@ -208,7 +208,7 @@ def test_one_name_for_two_files_is_refused(run, tmp_path, fails):
     assert os.listdir(tmp_path) == []
 
 
-def test_of_several_files_none_is_written_unless_all_are(run, tmp_path):
+def test_several_files_are_written_together_or_not_at_all(run, tmp_path):
     (tmp_path / "a.csv").write_text("old")
     arguments = ("simulate", "experts", "iris", "--out", "a.csv", "--features-out", "b.txt.xlsx")
     assert "The file name must end in .csv" in run(*arguments, code=2).stderr
@@ -249,7 +249,7 @@ def test_tables_of_every_format_are_read_back(name, fitted, run):
     assert read["item"].tolist() == [f"item {number}" for number in range(12)]
 
 
-def test_names_of_tables_to_be_read_back_stay_as_they_are(run, tmp_path, quick_report):
+def test_names_are_unchanged_in_tables_that_are_read_back(run, tmp_path, quick_report):
     names = ["=1+1", "+a", "-b", "@c", "'d", "-1.5"]
     groupings = Groupings.from_lists([[names[:3], names[3:]]] * 3, annotators=["=x", "@y", "z"])
     write_annotations(groupings, tmp_path / "said.csv")

@@ -80,7 +80,7 @@ def test_help_imports_nothing_heavy(arguments):
     assert not imported & {"numpy", "pandas", "scipy", "sklearn", "matplotlib", "narwhals"}
 
 
-def test_defects_are_called_so_and_exit_1(study, fails, monkeypatch):
+def test_bugs_are_reported_as_such_with_exit_code_1(study, fails, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("one\n two")
 
@@ -143,7 +143,7 @@ def test_errors_are_sentences_with_the_documented_code(error, said, code):
         ("two\n\tlines", "two\n\tlines"),
     ],
 )
-def test_nothing_that_is_printed_steers_a_terminal(text, shown):
+def test_output_contains_no_terminal_control_characters(text, shown):
     assert printable(text) == shown
 
 

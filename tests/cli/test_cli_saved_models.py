@@ -14,7 +14,7 @@ from consilience.semisupervised import PartitionLabelModel
 MODEL = "out/model.zip"
 
 
-def test_predict_tells_cluster_and_probability(fitted, run, features):
+def test_predict_writes_cluster_and_probability(fitted, run, features):
     features[:5].to_csv(fitted / "new.csv")
     result = run("predict", MODEL, "new.csv")
     table = pd.read_csv(io.StringIO(result.stdout), index_col="item")
@@ -37,7 +37,7 @@ def test_predict_writes_the_probability_of_every_cluster(suffix, fitted, run, fe
     np.testing.assert_allclose(table.iloc[:, 2:], probability, rtol=1e-12)
 
 
-def test_predict_takes_columns_by_name(fitted, run, features):
+def test_predict_matches_columns_by_name(fitted, run, features):
     expected = run("predict", MODEL, "features.csv").stdout
     features[["width", "length"]].assign(more="text").drop(columns="more").assign(extra=1).to_csv(fitted / "odd.csv")
     result = run("predict", MODEL, "odd.csv")
@@ -45,7 +45,7 @@ def test_predict_takes_columns_by_name(fitted, run, features):
     assert result.stderr == "Note: Columns of odd.csv that are not features of the model, left out: 1.\n"
 
 
-def test_predict_takes_columns_by_place_if_the_model_knows_no_names(study, run, features, quick):
+def test_predict_matches_columns_by_position_if_the_model_has_no_names(study, run, features, quick):
     model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0)
     model = make_pipeline(StandardScaler(), model).fit(features.to_numpy(), read_annotations("sorts.csv").by_position())
     save(model, study / "plain.zip")
@@ -80,7 +80,7 @@ def test_predict_needs_a_fitted_model_with_features(study, run, fails, quick, qu
     )
 
 
-def test_report_brings_files_into_the_order_of_the_model(fitted, run, features, quick_report):
+def test_report_reorders_files_to_match_the_model(fitted, run, features, quick_report):
     quick_report.clear()
     features[::-1].to_csv(fitted / "features.csv")
     scores = pd.read_csv(fitted / "scores.csv", index_col="item")
@@ -96,7 +96,7 @@ def test_report_brings_files_into_the_order_of_the_model(fitted, run, features, 
     pd.testing.assert_frame_equal(rated, scores)
 
 
-def test_report_is_the_page_that_fit_writes(study, run, quick):
+def test_report_equals_that_of_fit(study, run, quick):
     run("fit", "sorts.csv", "--features", "features.csv", *quick, "-o", "out")
     run("report", MODEL, "sorts.csv", "--features", "features.csv")
     assert (study / "report.html").read_bytes() == (study / "out" / "report.html").read_bytes()

@@ -30,7 +30,7 @@ def test_items_are_drawn(run, tmp_path):
     )
 
 
-def test_the_seed_decides(run, tmp_path):
+def test_the_seed_determines_the_result(run, tmp_path):
     for name, seed in (("one", 1), ("two", 1), ("other", 2)):
         run(
             "simulate",

@@ -60,7 +60,7 @@ def test_most_probable_items_come_first():
 
 
 @pytest.mark.parametrize("model", [*MODELS, "MCVC", "PartitionLabelModel", "DawidSkene"])
-def test_those_who_said_nothing_are_named_and_not_ranked(sorts, run, quick_report, model):
+def test_annotators_without_annotations_are_named_and_not_ranked(sorts, run, quick_report, model):
     kind = ["--kind", "labels"] if model == "DawidSkene" else []
     path = sorts(FRUIT, ROOTS)
     result = run("fit", path, "--model", model, *kind, "--json", code=0)
@@ -73,6 +73,6 @@ def test_those_who_said_nothing_are_named_and_not_ranked(sorts, run, quick_repor
     assert not {"x", "y"} & {*ranked, *held}
 
 
-def test_no_note_where_everybody_spoke(tmp_path, run, quick_report):
+def test_no_note_if_everybody_gave_annotations(tmp_path, run, quick_report):
     (tmp_path / "in.csv").write_text("item,annotator,label\na,Ann,x\nb,Ann,y\na,Bo,x\nb,Bo,y\n")
     assert "said nothing" not in run("fit", "in.csv", "-o", "out").stderr

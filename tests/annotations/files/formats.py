@@ -251,7 +251,7 @@ FREE_SORTING = [
         "distatisr.csv",
         "HerveAbdi/DistatisR: R/DistanceFromSort.R; jameswoodcock/main-sort-analysis: data/dataRD.csv",
         cells("distatisr.csv"),
-        left_out=("2 cells with 'NA' taken for missing",),
+        left_out=("2 cells with 'NA' read as missing",),
     ),
     Format(
         "DistatisR, a small table",
@@ -298,7 +298,7 @@ FREE_SORTING = [
             }.items()
             for who, group in zip(("Ann", "Bo", "Cy"), groups)
         ],
-        left_out=("columns not taken for annotators left out: 'description' (rename one to read it)",),
+        left_out=("columns not read as annotators left out: 'description' (rename one to read it)",),
     ),
     Format(
         "words × products, counted",
@@ -387,7 +387,7 @@ PILES = [
             ("Fees", "bo@example.com", "Plan"),
             ("Toys", "bo@example.com", "Children"),
         ],
-        left_out=("1 column beside the question 'Where would you look for it?' left out",),
+        left_out=("1 column other than the question 'Where would you look for it?' left out",),
     ),
     Format(
         "Qualtrics",
@@ -523,7 +523,7 @@ LABELS = [
         "Mechanical Turk, boxes",
         "mturk-boxes.csv",
         "Amazon's documentation: crowd-bounding-box",
-        refused="'Answer.taskAnswers' in line 2 holds no single answer",
+        refused="'Answer.taskAnswers' in line 2 does not contain a single answer",
     ),
     Format(
         "Mechanical Turk, several answers",
@@ -663,7 +663,7 @@ LABELS = [
         "Prodigy, spans",
         "prodigy-spans.jsonl",
         "prodi.gy: docs/api-interfaces",
-        refused="holds neither a choice nor a label (text classification); spans and comparisons cannot be clustered",
+        refused="contains neither a choice nor a label (text classification); spans and comparisons cannot be clustered",
     ),
     Format(
         "doccano, a file per person",

@@ -41,7 +41,7 @@ def test_a_file_is_made_or_replaced(tmp_path):
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
-def test_a_failure_leaves_the_file_before(tmp_path):
+def test_a_failure_keeps_the_old_file(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
 
@@ -96,12 +96,12 @@ def test_a_name_as_long_as_can_be(tmp_path):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("", "The output file name is empty."),
+        ("", "The name of the output file is empty."),
         (".", r"\. is a folder; give the name of a file\."),
         ("nowhere/a.txt", "The folder nowhere does not exist."),
     ],
 )
-def test_paths_that_name_no_file(path, message, tmp_path, monkeypatch):
+def test_paths_that_do_not_name_a_file(path, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=f"^{message}$"):
         write(path)
@@ -130,7 +130,7 @@ def test_equal_content_makes_equal_compressed_files(tmp_path):
 # ---- what killed programs left behind
 
 
-def test_the_next_write_removes_what_was_left_behind(tmp_path):
+def test_the_next_write_removes_leftovers(tmp_path):
     (tmp_path / LEFT).write_text("half")
     mine = tmp_path / ".consilience-notes.part"
     mine.write_text("a user's")
@@ -138,7 +138,7 @@ def test_the_next_write_removes_what_was_left_behind(tmp_path):
     assert sorted(os.listdir(tmp_path)) == [mine.name, "a.txt"]
 
 
-def test_what_is_in_use_is_not_left_behind(tmp_path):
+def test_files_in_use_are_not_leftovers(tmp_path):
     with replacing(tmp_path / "a.txt") as file, temporary_folder(tmp_path) as folder:
         assert len(os.listdir(tmp_path)) == 2
         remove_leftovers(tmp_path)
@@ -149,7 +149,7 @@ def test_what_is_in_use_is_not_left_behind(tmp_path):
     assert (tmp_path / "a.txt").read_bytes() == b"new"
 
 
-def test_another_program_finds_what_a_killed_one_left(tmp_path):
+def test_another_program_finds_leftovers_of_a_killed_one(tmp_path):
     script = "import os, sys; from consilience.annotations.files.atomic import replacing\n"
     script += "with replacing(sys.argv[1]) as file: file.write(b'half'); file.flush(); os.kill(os.getpid(), 9)"
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.txt")])
@@ -160,7 +160,7 @@ def test_another_program_finds_what_a_killed_one_left(tmp_path):
     assert os.listdir(tmp_path) == ["b.txt"]
 
 
-def test_a_pipe_or_a_link_of_such_a_name_is_left_alone(tmp_path):
+def test_a_pipe_or_a_link_with_such_a_name_is_kept(tmp_path):
     os.mkfifo(tmp_path / LEFT)
     (tmp_path / "kept.txt").write_text("kept")
     link = tmp_path / LEFT.replace("0", "1")

@@ -32,7 +32,7 @@ def ids(found):
 
 
 @pytest.mark.parametrize("found", [found for found in ALL if found.rows], ids=ids)
-def test_a_file_gives_exactly_what_it_says(found, tmp_path):
+def test_a_file_gives_exactly_its_annotations(found, tmp_path):
     path = found.write(tmp_path)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -60,11 +60,11 @@ def test_every_file_is_read_or_refused_and_every_sample_is_used():
     assert len({found.file for found in ALL}) == len(ALL)
 
 
-def test_only_what_reads_two_ways_needs_options():
+def test_only_ambiguous_files_need_options():
     """And labels in a wide table of numbers, which look like groups."""
     for found in ALL:
         if found.options:
-            assert found.options == {"kind": "labels"} or re.search("reads two ways|several", found.refused)
+            assert found.options == {"kind": "labels"} or re.search("can be read in two ways|several", found.refused)
 
 
 def test_the_table_in_the_docs_is_up_to_date():
@@ -112,7 +112,7 @@ def test_card_sorts_by_the_names_of_their_columns(content, tmp_path):
         ("tulip,1\nrose,1\noak,2\n", "'1' is a number"),
     ],
 )
-def test_what_holds_nobodys_groups_is_refused(content, message, tmp_path):
+def test_tables_without_groups_are_refused(content, message, tmp_path):
     (tmp_path / "export.csv").write_text(content)
     with pytest.raises(AnnotationError, match=message):
         read_annotations(tmp_path / "export.csv")
@@ -136,7 +136,7 @@ def split(groups):
     return re.findall(r"\d|NA", groups)
 
 
-def test_missing_cells_do_not_hide_on_which_side_the_people_are(tmp_path):
+def test_missing_cells_do_not_hide_the_orientation(tmp_path):
     groups = {"x": "1122112211", "y": "12345678NA8", "z": "1123344556"}
     rows = [f"{item},{a},{b},{c}" for item, a, b, c in zip("ABCDEFGHIJ", *map(split, groups.values()))]
     for missing in ("NA", "nan", "-1", ""):
@@ -171,17 +171,17 @@ def test_damaged_archive(content, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.json", '[{"id": 1, "annotations": [{"result": [{"type": []}]}]}]', "not as Label Studio writes them"),
+        ("x.json", '[{"id": 1, "annotations": [{"result": [{"type": []}]}]}]', "not in the format of Label Studio"),
         (
             "x.jsonl",
             '{"text": "a", "_input_hash": 1, "_annotator_id": "b", "answer": "accept", "accept": ["c"], '
             '"options": [{}]}',
-            "not as Prodigy writes them",
+            "not in the format of Prodigy",
         ),
         (
             "x.jsonl",
             '{"text": "a", "_input_hash": 1, "_annotator_id": "b", "answer": "accept", "accept": [["c"]]}',
-            "not as Prodigy writes them|hashable",
+            "not in the format of Prodigy|hashable",
         ),
         (
             "x.json",
@@ -191,7 +191,7 @@ def test_damaged_archive(content, tmp_path):
         (
             "x.csv",
             'annotation_id,annotator,id,animal\n1,1,1,"{""choices"": [""cat"""\n2,2,1,dog\n',
-            "choices is cut short",
+            "choices is truncated",
         ),
     ],
 )
@@ -201,7 +201,7 @@ def test_records_that_no_tool_writes(name, content, message, tmp_path):
         read_annotations(tmp_path / name)
 
 
-def test_a_blank_answer_of_json_min_is_none(tmp_path):
+def test_a_blank_answer_of_json_min_is_missing(tmp_path):
     rows = [
         {"annotation_id": 1, "annotator": 1, "id": 1, "animal": "cat"},
         {"annotation_id": 2, "annotator": 2, "id": 1, "animal": None},

@@ -30,7 +30,7 @@ def test_participants_by_cards_with_an_id_column(read):
 
 
 @pytest.mark.parametrize("make", [Groupings.from_matrix, Labels.from_matrix])
-def test_iris_with_minus_one_where_nothing_was_said(make, read):
+def test_iris_with_minus_one_for_missing(make, read):
     rng = np.random.default_rng(0)
     target = load_iris().target
     said = np.where(rng.random((150, 5)) < 0.3, -1, target[:, None])
@@ -84,7 +84,7 @@ def test_group_frame_with_one_extra_column(labels, model):
     np.testing.assert_array_equal(model.fit(frame.assign(seconds=np.arange(len(frame)))).labels_, plain)
 
 
-def test_a_long_frame_is_no_matrix_for_a_model_of_groupings_without_features(labels):
+def test_a_long_frame_is_not_a_matrix_for_a_model_of_groupings(labels):
     frame = labels.rename(columns={"label": "group"}).assign(seconds=1.5)
     model = PartitionLabelModel(random_state=0)
     assert len(model.fit(None, frame).labels_) == 150
@@ -92,7 +92,7 @@ def test_a_long_frame_is_no_matrix_for_a_model_of_groupings_without_features(lab
 
 def test_rows_longer_than_the_header_over_consecutive_numbers(read):
     content = lines("item,annotator,label", "1,p,x,2024-01-01", "2,q,y,2024-01-02")
-    with pytest.raises(AnnotationError, match=r"Line 2 has 4 cells where the first line names 3 columns"):
+    with pytest.raises(AnnotationError, match=r"Line 2 has 4 cells, but the first line names 3 columns"):
         read(content)
     assert read(content.replace("label\n", "label,date\n", 1)).items.tolist() == [1, 2]
 

@@ -38,7 +38,7 @@ def test_blank_label_is_left_out_and_blank_group_is_not_sorted():
     assert statement.columns["annotator"].names.tolist() == ["Ann", "Bo"]
 
 
-def test_row_with_nothing_but_an_item_is_no_row_without_a_label():
+def test_row_with_only_an_item_is_not_a_row_without_a_label():
     found, statement = said([("z", None, None), ("a", "Ann", "x")], LABELS)
     assert found == [("a", "Ann", "x")]
     assert statement.columns["item"].names.tolist() == ["z", "a"]
@@ -76,7 +76,7 @@ def test_minus_one_is_missing_in_long_and_wide_tables():
     assert said(two_ways, LABELS, missing=(-1,))[0] == two_ways[:1]
 
 
-def test_pile_of_what_was_not_sorted():
+def test_pile_of_unsorted_items():
     rows = [("a", "Ann", "g"), ("b", "Ann", "Unsorted"), ("c", "Ann", "g")]
     found, statement = said(rows, GROUPS)
     assert found == [rows[0], rows[2]]
@@ -113,7 +113,7 @@ def test_lists_in_columns_are_one_persons_piles_unless_the_first_column_names_th
     assert said([("ant", None), ("bee", None)], ["card", "Ann"])[0] == []
 
 
-def test_names_with_texts_are_called_by_their_texts():
+def test_things_with_texts_are_named_by_their_texts():
     columns = ["card_id", "card_label", "category_id", "category_label", "user_id"]
     rows = [
         (1, "Ant", 1, "Small", "u"),
@@ -139,7 +139,7 @@ def test_copies_of_pair_judgements_count_unless_the_time_is_the_same_too():
     assert statement.reading.warnings == ("1 row that repeats another, including time or session, left out",)
 
 
-def test_preferences_are_no_judgements_of_sameness():
+def test_preferences_are_not_judgements():
     for same in (
         [("a", "b", "Ann", "left"), ("a", "c", "Ann", "right")],
         [("a", "b", "Ann", "a"), ("c", "d", "Ann", "d"), ("a", "d", "Bo", "c")],
@@ -194,14 +194,14 @@ def test_wide_groupings_note_that_they_may_be_labels():
     assert said(rows, ["wine", "x", "y"], kind="labels")[1].reading.notes == ()
 
 
-def test_condition_on_what_is_no_pair():
+def test_condition_without_pairs():
     for rows, columns in (([("a", "Ann", 1)], LABELS), ([("a", 1, 1), ("b", 1, 2)], ["wine", "x", "y"])):
         with pytest.raises(AnnotationError, match="is for judgements of pairs"):
             said(rows, columns, same_if=">1")
 
 
 @pytest.mark.parametrize("make", [Groupings, Labels, Pairs])
-def test_what_is_no_table(make):
+def test_things_that_are_not_tables(make):
     for bad in ({"item": [1]}, [[1, 2]], "x", 7, None, pd.Series([1])):
         with pytest.raises(AnnotationError, match=rf"{make.__name__}.from_frame takes a table"):
             make.from_frame(bad)

@@ -73,7 +73,7 @@ def test_numbers_without_gaps_decide():
     assert found("ab", "xy", [[1, 1], [2, 2]]) is None
 
 
-def test_few_numbers_in_long_rows_say_nothing():
+def test_few_numbers_in_long_rows_are_not_evidence():
     rng = np.random.default_rng(0)
     closed = rng.integers(1, 6, size=(10, 60))  # everybody uses some of the same five numbers
     assert any(len(set(column)) < column.max() for column in closed.T)  # gaps in columns
@@ -81,7 +81,7 @@ def test_few_numbers_in_long_rows_say_nothing():
     assert found("abcdefghij", [f"{a}{b}" for a in "abcdef" for b in "qrstuvwxyz"], closed) is None
 
 
-def test_labels_are_told_by_names_alone():
+def test_orientation_of_labels_is_decided_by_names_alone():
     rng = np.random.default_rng(0)
     numbers = np.transpose([1 + pd.factorize(rng.integers(k, size=12))[0] for k in (2, 3, 9, 4, 6, 2, 8, 5)])
     assert orientation("id", list("abcdefghijkl"), list("ABCDEFGH"), None) is None
@@ -104,7 +104,7 @@ def outcome(read, wide, *, is_transposed, key):
             warnings.simplefilter("ignore", AnnotationWarning)  # of columns that hold fractions
             said = read(table.to_csv(index_label=key), missing=[])
     except AnnotationError as error:
-        assert re.search("reads two ways|transpose", str(error)), error  # noqa: PT017
+        assert re.search("can be read in two ways|transpose", str(error)), error  # noqa: PT017
         return "refused"
     return "right" if [str(name) for name in said.items] == [str(name) for name in wide.index] else "wrong"
 
@@ -177,10 +177,12 @@ def simulated(rng, labelling):
     return pd.DataFrame(np.transpose(names), index=rows, columns=columns)
 
 
-def test_what_is_asked_for_comes_first(read):
+def test_explicit_options_come_first(read):
     wide = pd.DataFrame([["1", "1"], ["2", "2"]], index=["a", "b"], columns=["x", "y"])
     content = wide.to_csv(index_label="id")
-    with pytest.raises(AnnotationError, match=r"reads two ways: 2 items in the rows.* or 2 annotators in the rows"):
+    with pytest.raises(
+        AnnotationError, match=r"can be read in two ways: 2 items in the rows.* or 2 annotators in the rows"
+    ):
         read(content)
     straight, turned = read(content, transpose=False), read(content, transpose=True)
     assert straight.items.tolist() == turned.annotators.tolist() == ["a", "b"]

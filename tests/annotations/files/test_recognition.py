@@ -69,7 +69,7 @@ def test_identifiers_and_texts_of_one_noun_belong_together():
     assert found.left_out == []
 
 
-def test_columns_that_are_named_come_before_all_guesses():
+def test_named_columns_come_before_all_guesses():
     columns = ["a", "b", "c", "item"]
     found = layout(columns, columns={"item": "a", "annotator": "b", "group": "c"})
     assert found.columns == {"item": "a", "annotator": "b", "group": "c"}
@@ -80,8 +80,12 @@ def test_columns_that_are_named_come_before_all_guesses():
 @pytest.mark.parametrize(
     ("columns", "asked", "message"),
     [
-        (["task", "card", "worker", "label"], {}, "items may be in 'task' or 'card'. Say which: item='task'"),
-        (["item", "worker", "rater", "label"], {}, "annotators may be in 'worker' or 'rater'. Say which: annotator="),
+        (["task", "card", "worker", "label"], {}, "items may be in 'task' or 'card'. Name the column: item='task'"),
+        (
+            ["item", "worker", "rater", "label"],
+            {},
+            "annotators may be in 'worker' or 'rater'. Name the column: annotator=",
+        ),
         (
             ["item", "worker", "group", "label"],
             {},
@@ -90,13 +94,13 @@ def test_columns_that_are_named_come_before_all_guesses():
         (["item", "annotator"], {"kind": "pairs"}, "pairs needs the columns item_a, item_b, annotator, same"),
         (["item_a", "item_b", "same"], {}, "no column has a usual name for annotators"),
         (["item_a", "item_b", "annotator"], {}, "no column has a usual name for judgements"),
-        (["item", "annotator", "grop"], {}, "no column that is usual name for groups or labels.*Did you mean 'grop'"),
-        (["item", "anotator", "group"], {}, "hold the annotators.*Did you mean 'anotator'"),
-        (["itm", "annotator", "group"], {}, "hold the items.*Did you mean 'itm'"),
-        (["item", "annotator", "label"], {"kind": "pairs"}, "holds labels, not pairs"),
+        (["item", "annotator", "grop"], {}, "no column has a usual name for groups or labels.*Did you mean 'grop'"),
+        (["item", "anotator", "group"], {}, "usual name for annotators.*Did you mean 'anotator'"),
+        (["itm", "annotator", "group"], {}, "usual name for items.*Did you mean 'itm'"),
+        (["item", "annotator", "label"], {"kind": "pairs"}, "contains labels, not pairs"),
         (["a", "b"], {"columns": {"item": "c"}}, "There is no column 'c'. Found 'a', 'b'"),
         (["a", "b"], {"ignore": ("wine",)}, "There is no column 'wine'"),
-        (["a", "b"], {"columns": {"item": "a", "group": "a"}}, "'a' was given for two things"),
+        (["a", "b"], {"columns": {"item": "a", "group": "a"}}, "'a' was given for two roles"),
         (
             ["text_a", "text_b", "image_a", "image_b", "worker", "same"],
             {},
@@ -104,7 +108,7 @@ def test_columns_that_are_named_come_before_all_guesses():
         ),
     ],
 )
-def test_what_reads_two_ways_or_lacks_a_part_is_refused(columns, asked, message):
+def test_ambiguous_or_incomplete_tables_are_refused(columns, asked, message):
     with pytest.raises(AnnotationError, match=message):
         layout(columns, **asked)
 
@@ -139,13 +143,13 @@ def test_wide_tables_by_their_names(columns, in_rows):
     assert (turned.annotators_in_rows, turned.kind) == (not in_rows, "labels")
 
 
-def test_columns_that_hold_no_groups_are_left_out():
+def test_columns_without_groups_are_left_out():
     rows = [[*row, "3.5", f"a very long sentence about {row[0]}", "m"] for row in ROWS]
     found = wide(rows, ["card", "x", "y", "score", "description", "Gender"])
     assert (found.others, found.left_out) == (["x", "y"], ["score", "description", "Gender"])
 
 
-def test_items_called_by_single_letters_are_no_counts():
+def test_items_named_by_single_letters_are_not_counts():
     letters = [chr(65 + k) for k in range(16)]  # among them N
     found = wide([["1", *"1122112211221122"], ["2", *"1212121212121212"]], ["participant", *letters])
     assert (found.others, found.left_out) == (letters, [])
@@ -175,12 +179,12 @@ def test_items_called_by_single_letters_are_no_counts():
         ([["1.5", "2.5"], ["1.5", "3.5"]], ["sepal", "petal"], "'sepal', 'petal' are not recognised"),
     ],
 )
-def test_tables_that_hold_no_annotations_are_refused(rows, columns, message):
+def test_tables_without_annotations_are_refused(rows, columns, message):
     with pytest.raises(AnnotationError, match=message):
         wide(rows, columns)
 
 
-def test_list_in_a_cell_of_no_long_table():
+def test_list_in_a_cell_of_an_unrecognised_table():
     frame = pd.DataFrame({"thing": ["a", "b"], "x": [[1], [2]]}, dtype=object)
     with pytest.raises(
         AnnotationError, match="'x' contains a list in row 0, but the table is not recognised as a long one"

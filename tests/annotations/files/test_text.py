@@ -113,7 +113,7 @@ def lines_of(text, delimiter):
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_rows_of_another_length_are_refused_with_their_line(seed):
+def test_rows_of_different_length_are_refused_with_their_line(seed):
     rng = random.Random(seed)
     rows = drawn(rng)
     at, delimiter, end = rng.randrange(1, len(rows)), rng.choice(",;|"), rng.choice(LINE_ENDS)
@@ -125,7 +125,7 @@ def test_rows_of_another_length_are_refused_with_their_line(seed):
     if len(odd) == 1:
         odd = ["a"]
     line = next(line for line, row in lines_of(good, delimiter) if row == rows[at])
-    with pytest.raises(AnnotationError, match=rf"^Line {line} has {len(odd)} cells where the first line names"):
+    with pytest.raises(AnnotationError, match=rf"^Line {line} has {len(odd)} cells, but the first line names"):
         table_of(written([*rows[:at], odd, *rows[at + 1 :]], delimiter, end))
 
 
@@ -134,7 +134,7 @@ def test_delimiter_at_the_end_of_every_line():
     assert rows_of(table_of("item;J1;J2;;\na;1;2;;\nb;1;1\n")) == [["a", "1", "2"], ["b", "1", "1"]]
 
 
-def test_longer_rows_over_consecutive_numbers_are_no_index():
+def test_longer_rows_below_consecutive_numbers_are_not_an_index():
     content = "item,annotator,label\n1,p,x,2024-01-01\n2,q,y,2024-01-02\n"
     with pytest.raises(AnnotationError, match=r"^Line 2 has 4 cells .* names 3 columns.*Every line is longer by one"):
         table_of(content)
@@ -142,7 +142,7 @@ def test_longer_rows_over_consecutive_numbers_are_no_index():
     assert rows_of(blank) == [["1", "p", "x"], ["2", "q", "y"]]
 
 
-def test_decimal_commas_beside_semicolons():
+def test_decimal_commas_with_semicolons():
     table = table_of("item;J1;J2\n1,5;2;3\n2,5;2;4\n")
     assert table.delimiter == ";"
     assert rows_of(table) == [["1,5", "2", "3"], ["2,5", "2", "4"]]
@@ -203,7 +203,7 @@ def test_quotation_marks_within_tabs_belong_to_the_text():
         ("cp1253", ["γάτα και σκύλος", "άλογο", "αγελάδα", "μικρά ζώα", "μεγάλα ζώα", "πουλιά και ψάρια"]),
     ],
 )
-def test_code_pages_are_detected_and_said(encoding, words):
+def test_code_pages_are_detected_and_noted(encoding, words):
     content = "item,annotator,label\n" + "".join(f"{word},Ann,{word}\n" for word in words * 4)
     table = table_of(content.encode(encoding))
     assert [row[0] for row in rows_of(table)] == words * 4
@@ -213,7 +213,7 @@ def test_code_pages_are_detected_and_said(encoding, words):
     assert rows_of(table_of(content.encode(encoding), encoding=encoding)) == rows_of(table)
 
 
-def test_encoding_that_is_given_is_the_one():
+def test_given_encoding_is_used():
     content = "item,label\ncafé,x\n"
     assert rows_of(table_of(content.encode("cp850"), encoding="cp850")) == [["café", "x"]]
     with pytest.raises(AnnotationError, match=r"not in utf-?8 \(byte 0xe9 cannot be\); give its encoding"):
@@ -241,7 +241,7 @@ def test_encoding_that_is_given_is_the_one():
         (b"\x00\x00\x01\x02" * 30, "not text"),
     ],
 )
-def test_what_is_no_table_is_refused(content, message):
+def test_files_that_are_not_tables_are_refused(content, message):
     with pytest.raises(AnnotationError, match=message):
         table_of(content)
 
@@ -289,6 +289,6 @@ def test_title_after_the_separator_line_and_note():
         "title\n" * 21 + "x,y,z\n1,2,3\n",
     ],
 )
-def test_what_is_no_table_below_a_title(text):
+def test_files_without_a_table_below_a_title(text):
     with pytest.raises(AnnotationError, match="The first line has only one column, 'title'"):
         table_of(text)

@@ -33,7 +33,7 @@ def labels_of(items=("a", "b"), labels=("x", "y"), annotator="Ann"):
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("annotations", [GROUPINGS, PAIRS, LABELS], ids=["groupings", "pairs", "labels"])
-def test_what_is_written_is_read(tmp_path, name, annotations):
+def test_written_annotations_are_read_back(tmp_path, name, annotations):
     write_annotations(annotations, str(tmp_path / name))
     again = read_annotations(str(tmp_path / name))
     assert again == annotations
@@ -94,7 +94,7 @@ def test_tab_and_line_break_in_one_name(tmp_path, end):
 
 
 @pytest.mark.parametrize("name", TEXT)
-def test_text_that_would_become_integers_is_announced(tmp_path, name):
+def test_text_that_would_become_integers_causes_a_warning(tmp_path, name):
     labels = labels_of(["1", "2"])
     with pytest.warns(AnnotationWarning, match="item names are text that will be read as integers"):
         write_annotations(labels, tmp_path / name)
@@ -133,12 +133,12 @@ MISSING_IN_TEXT = ["NA", "nan", "NaN", "null", "<NA>", "#N/A", "n/a"]
 
 
 @pytest.mark.parametrize(("label", "name"), list(itertools.product(MISSING_IN_TEXT, TEXT)))
-def test_labels_that_text_spells_missing_are_announced(tmp_path, label, name):
+def test_labels_that_mean_missing_in_text_cause_a_warning(tmp_path, label, name):
     labels = labels_of(labels=(label, "x"))
     with pytest.warns(AnnotationWarning, match=rf"The label '{label}' will be read as missing, or refused,"):
         write_annotations(labels, tmp_path / name)
     assert read_annotations(tmp_path / name, missing=[]) == labels
-    with pytest.raises((AnnotationError, AnnotationWarning), match=r"taken for missing|reads two ways"):
+    with pytest.raises((AnnotationError, AnnotationWarning), match=r"read as missing|can be read in two ways"):
         read_annotations(tmp_path / name)
 
 
@@ -152,7 +152,7 @@ def test_files_with_types_keep_them(tmp_path, label, name):
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", [Labels, Groupings])
 @pytest.mark.parametrize("others", [(1,), (0, 1), (2, 3), (0, 5)])
-def test_minus_one_is_announced(tmp_path, name, kind, others):
+def test_minus_one_causes_a_warning(tmp_path, name, kind, others):
     values = [-1, *others]
     said = kind.from_matrix([[v] for v in values], items=[f"i{v}" for v in values], annotators=["Ann"], missing=[])
     with pytest.warns(AnnotationWarning, match=r"The (group|label) -1 will be read as missing, or refused"):
@@ -161,14 +161,14 @@ def test_minus_one_is_announced(tmp_path, name, kind, others):
 
 
 @pytest.mark.parametrize("values", [(-2, -1, 1), (0, 1, 2), (-3, 4)])
-def test_integers_without_a_lone_minus_one_are_not(tmp_path, values):
+def test_integers_without_a_lone_minus_one_cause_no_warning(tmp_path, values):
     said = labels_of([f"i{v}" for v in values], values)
     write_annotations(said, tmp_path / "out.csv")
     assert read_annotations(tmp_path / "out.csv") == said
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_group_called_unsorted_is_announced(tmp_path, name):
+def test_group_named_unsorted_causes_a_warning(tmp_path, name):
     said = Groupings.from_matrix([["Unsorted"], ["x"]], items=["a", "b"], annotators=["Ann"])
     with pytest.warns(AnnotationWarning, match="The group 'Unsorted' will be read as missing"):
         write_annotations(said, tmp_path / name)
@@ -176,7 +176,7 @@ def test_group_called_unsorted_is_announced(tmp_path, name):
     write_annotations(labels_of(labels=("Unsorted", "x")), tmp_path / name)  # a label like any other
 
 
-def test_items_and_annotators_may_be_called_anything(tmp_path):
+def test_items_and_annotators_may_have_any_name(tmp_path):
     names = [*MISSING_IN_TEXT, "-1", "unsorted", "Total", "None"]
     for annotator in names:
         labels = labels_of(names, ["x"] * len(names), annotator)
