@@ -1,4 +1,4 @@
-"""The documentation keeps its word: it is complete, its code runs, its links lead somewhere."""
+"""The documentation is complete, its code runs, and its links are valid."""
 
 import ast
 import doctest
@@ -37,7 +37,7 @@ SOURCES = sorted(
 )
 WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8") and page.suffix == ".rst"]
 SLOW_PAGES = [page for page in WITH_EXAMPLES if "from consilience.deep import" in page.read_text(encoding="utf-8")]
-SLOW_PAGES += [DOCS / "models" / "active.rst", DOCS / "comparing.rst"]  # apart, so that several processes share them
+SLOW_PAGES += [DOCS / "models" / "active.rst", DOCS / "comparing.rst"]  # separate, so that processes share them
 QUICK_PAGES = [page for page in WITH_EXAMPLES if page not in SLOW_PAGES]
 
 
@@ -50,7 +50,7 @@ def text_of(path):
 
 
 def public_modules():
-    """Modules with an `__all__`, but the command line, which has a reference of its own."""
+    """Return modules with an `__all__`, except the command line, which has its own reference."""
     found = [consilience]
     for info in pkgutil.walk_packages(consilience.__path__, "consilience."):
         module = importlib.import_module(info.name)
@@ -60,7 +60,7 @@ def public_modules():
 
 
 def documented():
-    """(module, name) of every entry of the reference."""
+    """Return (module, name) of every entry of the reference."""
     entries, module, listing = [], None, False
     for line in text_of(DOCS / "api.rst").splitlines():
         if match := re.match(r"\.\. currentmodule:: (\S+)", line):
@@ -77,7 +77,7 @@ def documented():
 
 
 def commands(command=main, path=()):
-    """Every command of the program with its words, groups included."""
+    """Yield every command of the program with its words, including groups."""
     yield path, command
     for name, below in getattr(command, "commands", {}).items():
         yield from commands(below, (*path, name))
@@ -96,7 +96,7 @@ def test_every_public_name_is_in_the_reference():
 
 def test_the_reference_lists_each_name_once_in_its_public_module():
     entries = documented()
-    assert len(entries) == len(set(entries)) > 40  # else the parsing above has gone wrong
+    assert len(entries) == len(set(entries)) > 40  # else the parsing above is wrong
     for module, name in entries:
         assert name in importlib.import_module(module).__all__, f"{module}.{name}"
 
@@ -162,7 +162,7 @@ def test_versions_agree():
 
 
 def captioned(page):
-    """The files that a page shows: content by name."""
+    """Return the files shown on a page: content by name."""
     blocks = re.findall(
         r"^\.\. code-block:: \w+\n   :caption: (\S+)\n\n((?:   .*\n|\n)+)", text_of(page) + "\n", re.MULTILINE
     )
@@ -170,7 +170,7 @@ def captioned(page):
 
 
 def console(page):
-    """(command, expected output) of the console blocks of a page, those of our program."""
+    """Return (command, expected output) of the console blocks of a page, for our program."""
     blocks = re.findall(
         r"^(?:```console\n((?:.*\n)*?)```|\.\. code-block:: console\n\n((?:   .*\n|\n)+))", text_of(page), re.M
     )
@@ -183,7 +183,7 @@ def console(page):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with the tables that the pages speak of."""
+    """A folder with the tables mentioned on the pages."""
     for table in DOCS.glob("tutorial/*.csv"):
         shutil.copy(table, tmp_path)
     for page in WITH_EXAMPLES:
@@ -194,7 +194,7 @@ def folder(tmp_path):
 
 
 def python(*arguments, folder):
-    """Run Python in a folder, as a reader would: without the suite's checks of types, and with warnings as errors."""
+    """Run Python in a folder, as a reader would: without the suite's type checks, and with warnings as errors."""
     source = str(Path(consilience.__file__).parent.parent)
     environment = os.environ | {"PYTHONPATH": source, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "error", *arguments]

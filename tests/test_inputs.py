@@ -1,6 +1,6 @@
-"""What people pass to fit first: frames of any shape and library, arrays with -1, two arguments, items without labels.
+"""What people first pass to fit: frames of any shape and library, arrays with -1, two arguments, items without labels.
 
-Each is read as the same annotations are that were made beforehand, or refused in one sentence.
+Each is read like the corresponding annotations object, or refused in one sentence.
 """
 
 import warnings
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 
 def long_frame():
-    """What five annotators said of each item, right eight times in nine."""
+    """Labels by five annotators of each item, right in eight of nine cases."""
     rng = np.random.default_rng(0)
     rows = [(item, f"u{who}", "xy"[k ^ (rng.random() < 1 / 9)]) for item, k in zip(ITEMS, TRUTH) for who in range(5)]
     return pd.DataFrame(rows, columns=["item", "annotator", "label"])
@@ -42,7 +42,7 @@ WIDE = Labels.from_frame(LONG).to_matrix().rename_axis("item")
 NUMBERS = WIDE.replace({"x": 0, "y": 1}).astype(int)
 SECONDS = np.random.default_rng(1).integers(1, 500, size=len(LONG))
 GROUPED = LONG.rename(columns={"label": "group"})
-READ = {  # the value of a long table is called label for models of labels, group for models of groupings
+READ = {  # the value of a long table is called label for models of labels, and group for models of groupings
     "further column": lambda long: long.assign(seconds=SECONDS),
     "capitals": lambda long: long.rename(columns=str.upper),
     "other order": lambda long: long[long.columns[::-1]],
@@ -108,20 +108,20 @@ REFUSED = {
 
 
 def model_of(name):
-    """An estimator that stops early: what it reads is the question."""
+    """Return an estimator that stops early: only the reading is tested."""
     model = registry.estimator(name)(**QUICK.get(name, {}))
     return model.set_params(max_iter=5) if "max_iter" in model.get_params(deep=False) else model
 
 
 def annotations_for(name):
-    """The annotations that all frames hold, and their long table."""
+    """Return the annotations that all frames contain, and their long table."""
     if registry.ESTIMATORS[name].reads[0] == "labels":
         return Labels.from_frame(LONG), LONG
     return Groupings.from_frame(GROUPED), GROUPED
 
 
 def same_answer(model, expected, order):
-    """Whether each item has the responsibilities that it has in another fit."""
+    """Whether each item has the same responsibilities as in another fit."""
     place = model.items_.get_indexer(order)
     assert (place >= 0).all()
     assert len(place) == len(model.items_)
@@ -258,7 +258,7 @@ def fitted(name, y, **given):
 
 @pytest.mark.parametrize("name", ALL)
 class TestMissing:
-    """-1 follows the rule for files, and `missing` says what else is."""
+    """-1 follows the rule for files, and `missing` names other values."""
 
     numbers = np.where(np.random.default_rng(3).random(WIDE.shape) < 0.1, -1, NUMBERS.to_numpy())
 
@@ -437,7 +437,7 @@ class TestItemsThatNobodyLabelled:
         X = TestFramesBesideFeatures.X
         for model in (InductiveConsensus(MajorityVote()), MECC(2, random_state=0), CSPA(2, random_state=0)):
             args = (self.said().to_groupings(),) if isinstance(model, CSPA) else (X, self.said())
-            model.fit(*args)  # without a warning, which would be an error
+            model.fit(*args)  # a warning would be an error
 
 
 def test_code_without_a_module_is_also_warned():

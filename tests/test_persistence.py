@@ -1,4 +1,4 @@
-"""Saved models come back equal to the last bit, and a file that is not a saved model is refused in one sentence."""
+"""Saved models are restored exactly, and a file that is not a saved model is refused in one sentence."""
 
 import io
 import json
@@ -72,7 +72,7 @@ def saved(model, tmp_path):
 
 
 def same(one, other):
-    """Whether two values are of one type and equal to the last bit, all the way down."""
+    """Whether two values are of the same type and equal to the last bit, recursively."""
     if type(one) is not type(other):
         return False
     if hasattr(one, "get_params"):
@@ -104,7 +104,7 @@ def same(one, other):
         columns = [[x.iloc[:, place] for place in range(x.shape[1])] for x in (one, other)]
         return same([one.index, one.columns], [other.index, other.columns]) and same(*columns)
     if isinstance(one, str):
-        return str(one) == str(other)  # NumPy compares empty np.str_ by whatever stands in memory
+        return str(one) == str(other)  # NumPy compares empty np.str_ by uninitialised memory
     if isinstance(one, np.generic):
         return one.dtype == other.dtype and (one.tobytes() == other.tobytes())
     if isinstance(one, float) and not math.isnan(one):
@@ -155,7 +155,7 @@ def test_the_comparison_of_these_tests_can_fail():
 
 
 def through(value):
-    """A value as it comes back from JSON text and arrays."""
+    """Return a value after encoding it as JSON text and arrays, and decoding."""
     encoder = Encoder(KINDS)
     text = json.dumps(encoder(value), allow_nan=False)
     return Decoder(KINDS, encoder.arrays)(json.loads(text))
@@ -189,7 +189,7 @@ def objects(cells):
 
 
 def columns(size):
-    """Series of one dtype, without an index of their own."""
+    """Return series of one dtype, with default indexes."""
 
     def cells(strategy):
         return st.lists(strategy, min_size=size, max_size=size)
@@ -368,7 +368,7 @@ MIXED.iloc[2, 0] = np.nan
 
 
 def columns_by_kind(remainder, output, by_name):
-    """Columns chosen by name, or by place."""
+    """Return columns chosen by name, or by position."""
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     parts = [
         ("numbers", SimpleImputer(strategy="median"), ["length", "width"] if by_name else slice(0, 2)),
@@ -490,7 +490,7 @@ def document_of(path):
 
 
 def rewrite(path, document=None, *, without=(), extra=(), method=zipfile.ZIP_STORED):
-    """The same file with another document, fewer or more members."""
+    """Rewrite the file with another document, and with fewer or more members."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist() if name not in without}
     if document is not None:
@@ -700,7 +700,7 @@ def test_an_array_of_pickles_is_not_run(saved, tmp_path):
 
 
 def test_flipped_bits_and_cut_files_load_equal_or_are_refused(model, saved):
-    """Every seventh byte or so, all of them in the directory at the end; the checksums of the zip format find them."""
+    """About every seventh byte, and all bytes of the directory at the end; checksums of the zip format detect them."""
     content = saved.read_bytes()
     directory = content.index(b"PK\x01\x02")
     rng = np.random.default_rng(0)

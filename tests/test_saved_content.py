@@ -1,4 +1,4 @@
-"""What a file of a saved model may hold: nothing but what such a model learns, and no more than its own bytes."""
+"""The content of a file of a saved model: only what such a model learns, and no more memory than its own bytes."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ LONG = {"range": [0, 200_000_000, 1, None]}
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A saved model of every kind that compiles nothing, by name."""
+    """A saved model of every kind that does not need compilation, by name."""
     with pytest.MonkeyPatch.context() as context, warnings.catch_warnings():
         context.chdir(tmp_path_factory.mktemp("pool"))
         warnings.simplefilter("ignore")
@@ -58,14 +58,14 @@ def test_every_estimator_has_checks_of_its_attributes():
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_an_attribute_of_another_type_is_refused_by_name(name, files, tmp_path):
-    """The name of a colour where an array, a table or a number is due."""
+    """The name of a colour instead of an array, a table or a number."""
     attributes = document_of(files[name])["model"]["estimator"]["attributes"]
     for key in attributes:
         document = document_of(files[name])
         document["model"]["estimator"]["attributes"][key] = "red"
         members = read(with_document(files[name], document))
         if ATTRIBUTES[name][key].expected == ANYTHING.expected and key in ("n_features_in_", "feature_names_in_"):
-            continue  # columns of a matrix, which nothing uses
+            continue  # columns of a matrix, which are not used
         assert f"{key!r}" in refusal(written(members), tmp_path / "model.zip")
 
 
@@ -185,7 +185,7 @@ for path in sys.argv[1:]:
 
 
 def peaks(paths):
-    """Bytes that loading each file takes at most, in a process of its own, and what is said."""
+    """Return the peak memory of loading each file, in a separate process, and the messages."""
     done = subprocess.run([sys.executable, "-c", PEAK, *map(str, paths)], capture_output=True, text=True, check=True)
     found = [line.partition(" ") for line in done.stdout.splitlines()]
     assert len(found) == len(paths)
@@ -193,7 +193,7 @@ def peaks(paths):
 
 
 def bombs(content):
-    """The file with each of its indexes in turn as a range of 200 million names, and with other long ranges."""
+    """Return the file with each of its indexes in turn as a range of 200 million names, and with other long ranges."""
     document = document_of(content)
     for holder, key in list(indexes(document["model"])):
         kept = holder[key]
@@ -204,7 +204,7 @@ def bombs(content):
 
 
 def indexes(node):
-    """Every place of an index in a document: what holds it, and its key."""
+    """Yield the position of every index in a document: its container and key."""
     for key, part in list(
         node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else []
     ):
@@ -421,7 +421,7 @@ LONG_INDEX = pd.RangeIndex(200_000_000)
     ],
 )
 def test_impossible_attributes_are_neither_saved_nor_loaded(name, change, attribute, files, tmp_path):
-    """The same checks hold for both; forged files had these, which were used with wrong answers and errors."""
+    """Both apply the same checks; forged files with such attributes led to wrong results and errors."""
     path = tmp_path / "model.zip"
     path.write_bytes(files[name])
     model = load(path)

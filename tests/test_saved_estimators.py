@@ -1,6 +1,6 @@
-"""Every estimator comes back equal from its file, whatever it was fitted to and however it was configured.
+"""Every estimator is restored exactly from its file, whatever it was fitted to and however it was configured.
 
-The worst that the checks of `load` could do is to refuse a model that was saved in good faith.
+The worst error of the checks in `load` would be to refuse a valid model.
 """
 
 import warnings
@@ -37,7 +37,7 @@ def features():
 
 
 def groups(n_annotators=5, *, missing=0.2, seed=0):
-    """Names of groups by annotators who put one item in ten elsewhere and leave some out."""
+    """Return names of groups by annotators who misplace one item in ten and leave some out."""
     rng = np.random.default_rng(seed)
     heap = np.arange(N_ITEMS) % 3
     said = np.where(rng.random((N_ITEMS, n_annotators)) < 0.1, (heap[:, None] + 1) % 3, heap[:, None]).astype(object)
@@ -46,7 +46,7 @@ def groups(n_annotators=5, *, missing=0.2, seed=0):
 
 
 def renamed(items=None, annotators=None, table=None):
-    """A study whose items or annotators have other names."""
+    """Return a study whose items or annotators have other names."""
     table = groups() if table is None else table
     X = features() if items is None else features().set_axis(items)
     said = Groupings.from_matrix(
@@ -58,7 +58,7 @@ def renamed(items=None, annotators=None, table=None):
 
 
 def of_names(change):
-    """A study whose groups have other names."""
+    """Return a study whose groups have other names."""
     table = groups()
     return features(), Groupings.from_matrix(table.map(lambda name: None if name is None else change(name)))
 
@@ -136,7 +136,7 @@ def refuses(name, study):
 
 
 def given(name, X, annotations):
-    """What `fit` of an estimator takes of a study."""
+    """Return the arguments of `fit` of an estimator for a study."""
     entry = registry.ESTIMATORS[name]
     if entry.reads[0] == "labels" and isinstance(annotations, Groupings):
         frame = annotations.to_frame()[["item", "annotator", "group"]].rename(columns={"group": "label"})
@@ -145,7 +145,7 @@ def given(name, X, annotations):
 
 
 def quick(name, most):
-    """Parameters that make a fit take no time, with no more clusters than that."""
+    """Return parameters that make a fit fast, with at most `most` clusters."""
     parameters = dict(QUICK[name])
     for key in {"n_clusters", "max_clusters"} & set(parameters):
         parameters[key] = min(parameters[key], most) if key == "n_clusters" else max(min(parameters[key], most), 2)
@@ -159,7 +159,7 @@ def fitted(name, study, **parameters):
 
 
 def comes_back(model, path, X=None):
-    """Save and load a model, which must be equal, answer alike, and make the same file again."""
+    """Save and load a model, which must be equal, give equal predictions, and make the same file again."""
     save(model, path)
     loaded = load(path)
     assert same(loaded, model)
@@ -175,7 +175,7 @@ def comes_back(model, path, X=None):
 
 @pytest.fixture(autouse=True)
 def quiet():
-    """Models of a few items warn of all that is odd about them."""
+    """Ignore the warnings of models of a few items."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield

@@ -1,4 +1,4 @@
-"""What type checkers and editors are told of the package, and what tab completion offers."""
+"""Types of the package for type checkers and editors, and the names that tab completion offers."""
 
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""Values of items beside a fitted model, or beside each other: matched by name, or refused."""
+"""Values of items with a fitted model, or with each other: matched by name, or refused."""
 
 import numpy as np
 import pandas as pd

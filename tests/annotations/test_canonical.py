@@ -31,7 +31,7 @@ def some_groupings(draw):
 
 @st.composite
 def some_occasions(draw):
-    """Groupings of which annotators give several."""
+    """Groupings of which annotators may give several."""
     keys = draw(st.lists(st.tuples(NAMES, WHO, st.integers(0, 2)), min_size=1, max_size=14, unique=True))
     frame = pd.DataFrame(keys, columns=["item", "annotator", "grouping"])
     frame["group"] = draw(st.lists(LABEL, min_size=len(keys), max_size=len(keys)))
@@ -54,7 +54,7 @@ def some_pairs(draw):
 
 
 def content(said):
-    """All that is said, as numbers, without names."""
+    """Return the content of annotations as numbers, without names."""
     if isinstance(said, Groupings):
         return said.incidence.toarray(), said.grouping_of_group, said.annotator_of_grouping
     if isinstance(said, Labels):
@@ -128,7 +128,7 @@ def _without_groupings(pairs):
 
 @pytest.mark.parametrize("n_groups", [2, 5])
 def test_symmetric_groupings(n_groups):
-    """Everybody makes the same groups of the same size: items, groups and annotators may all change places."""
+    """All annotators make the same groups of the same size: items, groups and annotators are interchangeable."""
     said = Groupings.from_matrix(np.repeat(np.arange(n_groups), 4)[:, None].repeat(6, axis=1))
     one = arrange(said).said
     for seed in range(5):
@@ -136,14 +136,14 @@ def test_symmetric_groupings(n_groups):
 
 
 def test_symmetric_groupings_of_many_items():
-    """More than can be taken out one by one."""
+    """More items than can be put first one by one."""
     said = Groupings.from_matrix(np.repeat(np.arange(20), 50)[:, None].repeat(60, axis=1))
     other = scramble(said, np.random.default_rng(0)).said
     assert_same_content(arrange(said).said, arrange(other).said)
 
 
 def test_a_ring_of_pairs():
-    """All pairs look alike; which are neighbours must not depend on names."""
+    """All pairs look alike; which ones are neighbours must not depend on names."""
     n = 9
     frame = pd.DataFrame({"item_a": np.arange(n), "item_b": (np.arange(n) + 1) % n, "annotator": "Ann", "same": True})
     said = Pairs.from_frame(frame)
@@ -153,7 +153,7 @@ def test_a_ring_of_pairs():
 
 
 def test_classes_distinguish_symmetric_annotators():
-    """Two annotators label one item each, one of each class: only the names of the classes tell them apart."""
+    """Two annotators label one item each, one with each class: only the names of the classes distinguish them."""
     one = Labels.from_matrix([["cat", None], [None, "dog"]])
     two = Labels.from_matrix([[None, "dog"], ["cat", None]])
     assert_same_content(arrange(one).said, arrange(two).said)
@@ -207,7 +207,7 @@ def test_the_unit_of_a_feature_makes_no_difference():
 
 
 def test_refinement_distinguishes_what_walks_distinguish():
-    """The nodes of a path: alike from both ends, until one end is taken out."""
+    """The nodes of a path: alike from both ends, until one end is put first."""
     path = Links.of(np.arange(4), np.arange(1, 5), roles=(0, 0))
     structure = Structure(np.zeros(5, dtype=int), np.zeros(5, dtype=np.uint64), (path,))
     places = canonical_places(structure, lambda nodes: nodes)
@@ -229,7 +229,7 @@ def test_without_links():
 
 
 def test_few_rounds_still_order_by_names(monkeypatch):
-    """Where rounds do not do, the order of the rows makes no difference all the same."""
+    """If rounds do not suffice, the order of the rows still makes no difference."""
     monkeypatch.setattr(refinement, "WORK", 0)
     monkeypatch.setattr(refinement, "LEAST_ROUNDS", 1)
     said = Groupings.from_matrix(np.repeat(np.arange(3), 4)[:, None].repeat(3, axis=1))
@@ -240,7 +240,7 @@ def test_few_rounds_still_order_by_names(monkeypatch):
 
 
 def test_names_of_items_decide_last():
-    """The order of symmetric items is that in which a reader meets them."""
+    """Symmetric items are ordered by name."""
     alone = Groupings.from_matrix([["p"], ["q"], ["r"], ["s"]], items=["dog", "ant", "cow", "bee"])
     assert list(arrange(alone).said.items) == ["ant", "bee", "cow", "dog"]
     halves = Groupings.from_matrix([["p"], ["q"], ["p"], ["q"]], items=["dog", "ant", "cow", "bee"])

@@ -1,4 +1,4 @@
-"""What a result shows at the end of a cell: a short table, in which no markup of a user's runs."""
+"""How results are displayed at the end of a notebook cell: a short table, in which users' markup is escaped."""
 
 from html.parser import HTMLParser
 
@@ -87,7 +87,7 @@ def test_results_are_short_tables_in_a_notebook(crowd, session):
         assert 1 <= len(shown.rows) < 50, name
         assert len(result._repr_html_()) < 6000, name
         assert set(shown.tags) <= {"div", "p", "table", "thead", "tbody", "tr", "th", "td"}, name  # EVIL is text
-        assert "color" not in result._repr_html_(), name  # the page's own, be it dark or light
+        assert "color" not in result._repr_html_(), name  # colours are those of the page, dark or light
 
 
 def test_the_first_rows_are_those_of_the_long_table(crowd):
@@ -126,7 +126,7 @@ def test_a_comparison_shows_what_it_prints(crowd):
 
 
 def shown_above_the_diagram(model):
-    """The rows above scikit-learn's own HTML, which is there as it always was."""
+    """Return the rows above scikit-learn's own HTML, which must still be there."""
     parameters_alone = clone(model)._repr_html_()
     bundle = model._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}

@@ -1,4 +1,4 @@
-"""What a newcomer gives in a notebook: 60 paintings that 9 visitors sorted, as a wide or a long frame."""
+"""What newcomers pass to fit in a notebook: 60 paintings sorted by 9 visitors, as a wide or a long frame."""
 
 import pickle
 import warnings
@@ -35,7 +35,7 @@ def numbered() -> pd.DataFrame:
 
 @pytest.fixture
 def private() -> pd.DataFrame:
-    """Piles under names that each visitor uses alone."""
+    """Piles with names that each visitor uses alone."""
     words = {name: np.char.add(f"{name.lower()} ", THINGS)[piles(i)] for i, name in enumerate(VISITORS)}
     return pd.DataFrame(words, index=PAINTINGS, dtype=object)
 
@@ -44,7 +44,7 @@ def long_of(wide: pd.DataFrame, value: str = "pile") -> pd.DataFrame:
     return wide.rename_axis("painting").reset_index().melt("painting", var_name="visitor", value_name=value)
 
 
-# A long frame under names of its own
+# A long frame with unusual column names
 
 
 @pytest.mark.parametrize(("kind", "value"), [(Groupings, "group"), (Labels, "label")])
@@ -114,7 +114,7 @@ def test_long_frames_of_polars_are_not_matrices_either(numbered):
         Groupings.from_matrix(polars.DataFrame(long_of(numbered).to_dict("list")))
 
 
-# A column beside the annotators
+# A column next to the annotators
 
 
 @pytest.mark.parametrize("names", [VISITORS, [f"visitor {i}" for i in range(9)], range(9)], ids=["names", "P", "range"])
@@ -150,12 +150,12 @@ def test_names_without_a_common_form_are_not_evidence(names):
     assert unlike_names(list(names)) == []
 
 
-# Values that look as if they were missing
+# Values that look like missing ones
 
 
 @pytest.fixture(params=["frame", "matrix", "file"])
 def read(request, tmp_path):
-    """Read a wide table in three ways, with a warning or an error for each."""
+    """Read a wide table in three ways, each with a warning or an error."""
 
     def from_file(wide, kind, **options):
         wide.rename_axis("item").to_csv(tmp_path / "wide.csv")
@@ -253,7 +253,7 @@ def test_a_transposed_frame_is_detected(private):
             SubsetFusion(random_state=0).fit(frame.T)
 
 
-# What a frame is given to
+# Functions that take frames
 
 
 def test_read_annotations_reads_frames(numbered):
@@ -275,7 +275,7 @@ def test_frames_have_no_encoding(numbered):
         read_annotations(numbered.rename_axis("item"), encoding="utf-8")
 
 
-# Items of which nothing was said
+# Items without annotations
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_a_report_reads_an_array_as_the_fit_did(numbered, model, kind, missing, 
 
 
 def test_python_messages_contain_no_command_line_options(numbered, private):
-    """What is refused or noted above never speaks of the command line."""
+    """What is refused or noted above never mentions the command line."""
     wide = numbered.astype(object)
     wide.iloc[::7, 1] = "?"
     tried = [
@@ -358,7 +358,7 @@ def test_a_transposed_frame_causes_a_warning(read):
     with warnings.catch_warnings():
         warnings.simplefilter("error", AnnotationWarning)
         read(transposed().T)
-        read(transposed().T.rename_axis(columns="taster"))  # as pivot gives it
+        read(transposed().T.rename_axis(columns="taster"))  # as returned by pivot
 
 
 def test_a_column_of_fractions_is_not_read_as_labels():

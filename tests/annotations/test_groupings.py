@@ -1,4 +1,4 @@
-"""Groupings: what goes in, what comes out, and what is refused, with the row at fault."""
+"""Groupings: construction, conversion, and errors with the row at fault."""
 
 import copy
 import pickle

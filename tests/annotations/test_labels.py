@@ -1,4 +1,4 @@
-"""Labels: classes, order, and labels that an annotator gives again."""
+"""Labels: classes, order, and repeated labels by one annotator."""
 
 import copy
 import pickle
@@ -187,7 +187,7 @@ class TestRepeats:
             "import pandas as pd\nfrom consilience.consensus import MajorityVote\n"
             f"from consilience import Labels\nLabels.from_frame({table})\nMajorityVote().fit({table})\n"
         )
-        # in a process of its own: in this one the checker of types stands between the test and the package
+        # in a separate process: here the type checker's frames are between the test and the package
         done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
         assert re.findall(r"script\.py:(\d+): AnnotationWarning: 1 exact duplicate", done.stderr) == ["4", "5"]
 
@@ -233,7 +233,7 @@ class TestRepeats:
         assert frame.query("grouping == 'Ann (2)'")["item"].tolist() == ["ant", "cow"]
 
     def test_the_order_of_labels_is_pseudo_random(self):
-        """All items have both labels of Ann and all three of Bo: a label is the first of a fair share of them."""
+        """All items have both labels of Ann and all three of Bo: each label is first in a fair share of the items."""
         item = np.repeat(np.arange(1000), 5)
         frame = pd.DataFrame({"item": item, "annotator": [*"AABBB"] * 1000, "label": [*"pqpqr"] * 1000})
         groupings = Labels.from_frame(frame).to_groupings()
@@ -243,7 +243,7 @@ class TestRepeats:
         assert of_ann.between(500 - 63, 500 + 63).all()  # four standard deviations of a binomial share of a half ...
         assert of_bo.between(333 - 60, 333 + 60).all()  # ... and of a third
         first, second = (groupings.incidence[:, [g]].toarray().ravel() for g in (0, 4))
-        assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(1000)  # another lot for each annotator
+        assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(1000)  # independent for each annotator
 
     def test_the_order_of_labels_depends_on_names_alone(self):
         rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Items of features and annotations brought together."""
+"""Matching of the items of features and annotations."""
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,7 @@ def wine():
     return bunch.data.set_axis(names), crowd, pd.Series(bunch.target, index=names)
 
 
-# ---- whose items have names
+# ---- whether items have names
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_names_and_numbered_rows_are_not_joined():
         concat([NAMED, NUMBERED])
 
 
-# ---- brought together
+# ---- matched
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_pipeline_that_keeps_names_gives_the_same_result_in_any_order(wine):
 
 
 class Halved(TransformerMixin, BaseEstimator):
-    """A step of somebody's own that returns arrays whatever it is told."""
+    """A user's step that returns arrays whatever set_output asks for."""
 
     def fit(self, X, y=None):
         return self

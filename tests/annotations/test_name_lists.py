@@ -1,4 +1,4 @@
-"""Lists of names: one name, a dict, a set, a table or a mask in the place of one; and items as an index."""
+"""Lists of names: one name, a dict, a set, a table or a mask instead of one; and items as an index."""
 
 import numpy as np
 import pandas as pd

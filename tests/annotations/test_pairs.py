@@ -1,4 +1,4 @@
-"""Pairs: orientation, order, judgements, and those that are given again."""
+"""Pairs: orientation, order, judgements, and repeated judgements."""
 
 import copy
 import pickle
@@ -203,7 +203,7 @@ def test_large_ranks_are_exact():
 
 def test_many_items_and_annotators_are_ordered_without_overflow():
     n, items = 3000, np.arange(2**21)
-    last = items[-2 * n :]  # large codes: packed into one number, a row of them would pass 2 ** 63
+    last = items[-2 * n :]  # large codes: packed into one number, a row of them would exceed 2 ** 63
     frame = pd.DataFrame(
         {
             "item_a": last[:n],

@@ -1,4 +1,4 @@
-"""What holds for all annotations: round trips, permutations, folds, and scikit-learn that passes them on unchanged."""
+"""Properties of all annotations: round trips, permutations, folds, and passing through scikit-learn unchanged."""
 
 import copy
 import csv
@@ -84,9 +84,9 @@ def unique(names, minimum, maximum):
 
 
 def build(kind, matrix, items, people, again=None):
-    """Make the annotations that `annotations` draws the parts of: the type checks in them are themselves random.
+    """Make annotations from the parts drawn by `annotations`, since the type checks in them are themselves random.
 
-    `again` is a second matrix: labels that were given again, or groupings whose pairs were judged again.
+    `again` is a second matrix: repeated labels, or groupings whose pairs were judged again.
     """
     if again is not None and kind == "labels":
         again = np.where(again == matrix, None, again)  # the same label again would be left out, with a warning
@@ -111,7 +111,7 @@ def annotations(draw, kinds=KINDS, names=tuple(NAMES), *, repeats=True):
 
 
 def says_nothing(said, extension):
-    """Whether a group or label is one that reading takes for missing, or refuses, by default."""
+    """Whether a group or label is one that reading treats as missing, or refuses, by default."""
     role = {Groupings: "group", Labels: "label"}.get(type(said))
     names = set() if role is None else {*said.to_frame()[role]}
     is_text = extension in TEXT_FILES
@@ -128,7 +128,7 @@ WHOLE = r"(0|-?[1-9][0-9]{0,17})(\.0)?"
 
 
 def refusal_of_text(said):
-    """Say how a text file must refuse these names, if it must."""
+    """Return the error with which a text file must refuse these names, if any."""
     frame = said.to_frame().drop(columns=["same", "item", "item_a", "item_b"], errors="ignore")
     columns = [[*said.items], *(frame[name].tolist() for name in frame.columns)]
     texts = [name for column in columns for name in column if isinstance(name, str)]
@@ -170,7 +170,7 @@ def test_files_return_what_was_written(said, extension):
 def test_wide_files_return_what_was_written(said):
     said = build(*said)
     wide = said.to_matrix()
-    # what a text file keeps: every cell is text, and a header has no white space around it
+    # what a text file keeps: every cell is text, and a header has no surrounding white space
     wide.index, wide.columns = [f"i{name}" for name in wide.index], [f"a{name}x" for name in wide.columns]
     wide = wide.map(lambda name: None if name is None else f"g{name}")
     if "\0" in "".join([*wide.index, *wide.columns, *wide.to_numpy().ravel().astype(str)]):
@@ -261,7 +261,7 @@ def test_equality_is_that_of_the_rows(one, other):
 
 
 class Recorder(ClusterMixin, BaseEstimator):
-    """Keep what fit and score are given."""
+    """Keep what fit and score are passed."""
 
     def __init__(self, prior=None, shift=0):
         self.prior = prior

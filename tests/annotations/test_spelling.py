@@ -1,4 +1,4 @@
-"""Names that differ in their spelling alone."""
+"""Names that differ only in spelling."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Columns of a file as numbers, against what Python reads."""
+"""Columns of a file as numbers, compared with what Python reads."""
 
 import math
 
@@ -105,11 +105,11 @@ def test_decimal_commas_with_semicolons_become_decimal_points(values):
 @pytest.mark.parametrize(
     ("delimiter", "columns"),
     [
-        (",", {"x": ["0,5", "1,5"]}),  # commas part the cells of this file
+        (",", {"x": ["0,5", "1,5"]}),  # commas are the delimiter of this file
         (";", {"x": ["0,5", "1,5"], "y": ["0.5", "1"]}),  # a number has a point
-        (";", {"x": ["1,234", "2,345"]}),  # may be thousands
+        (";", {"x": ["1,234", "2,345"]}),  # may be thousands separators
         (";", {"x": ["0,5", "a,b"]}),  # text
-        (None, {"x": ["0,5", "1,5"]}),  # no file of text
+        (None, {"x": ["0,5", "1,5"]}),  # not a text file
     ],
 )
 def test_other_commas_are_kept_and_refused_later(delimiter, columns):

@@ -1,4 +1,4 @@
-"""``consilience compare`` and ``fit --model auto``: what they read, show, write and say."""
+"""``consilience compare`` and ``fit --model auto``: inputs, output and messages."""
 
 import json
 
@@ -22,7 +22,7 @@ ONE = ("--models", "SubsetFusion", "--clusters", "2:3", *QUICK)
 
 @pytest.fixture
 def votes(tmp_path):
-    """Labels of 12 items by 5 people, each of whom errs once or not at all."""
+    """Labels of 12 items by 5 people, each with at most one error."""
     classes = np.repeat(["cat", "dog", "owl"], 4)
     table = pd.DataFrame({f"p{i}": classes for i in range(5)}, index=pd.Index(range(12), name="item"))
     table.iloc[0, 0], table.iloc[5, 1], table.iloc[9, 2] = "dog", "owl", "cat"
@@ -75,7 +75,7 @@ def test_features_are_standardised_or_not(study, run, features):
         found = json.loads(run("compare", "sorts.csv", "--features", "features.csv", *arguments, *more).stdout)
         losses.append({row["model"]: row["log_loss"] for row in found["models"]}["PartitionLabelModel"])
     assert losses[0] != losses[1]
-    assert max(losses) < found["models"][-1]["log_loss"]  # three heaps: better than chance
+    assert max(losses) < found["models"][-1]["log_loss"]  # three well-separated clusters: better than chance
     assert found["models"][-1]["model"] == "chance"
 
 
@@ -128,7 +128,7 @@ def test_settings_and_numbers():
     models = {"SubsetFusion": SubsetFusion(), "PartitionLabelModel": PartitionLabelModel()}
     table = pd.DataFrame({"size": [1.0, 2.0, 4.0]})
     found = prepared(models, table, FeatureOptions(), standardize=True)
-    assert found["SubsetFusion"] is models["SubsetFusion"]  # takes no features
+    assert found["SubsetFusion"] is models["SubsetFusion"]  # it takes no features
     assert found["PartitionLabelModel"][-1] is models["PartitionLabelModel"]
     assert prepared(models, table, FeatureOptions(), standardize=False) == models
     assert prepared(models, None, FeatureOptions(), standardize=True) == models
@@ -172,7 +172,7 @@ def test_choose_gives_the_number_of_clusters_that_won(study, monkeypatch):
     )
     assert name == "SubsetFusion"
     assert why.startswith("Compared 2 models on ")
-    assert settings in [{"n_clusters": k, "refine": False, "random_state": 4} for k in (2, 3)]  # it takes no n_jobs
+    assert settings in [{"n_clusters": k, "refine": False, "random_state": 4} for k in (2, 3)]  # it has no n_jobs
     monkeypatch.setattr("consilience.cli.comparing.candidates", lambda said, X: {})
     with pytest.raises(InputError, match="No model reads groupings"):
         choose_by_comparing(material, settings={}, standardize=True, feature_options=FeatureOptions())

@@ -1,4 +1,4 @@
-"""``consilience simulate``, ``convert`` and ``datasets``: where annotations come from."""
+"""``consilience simulate``, ``convert`` and ``datasets``."""
 
 import json
 
@@ -51,7 +51,7 @@ def test_a_file_of_classes_is_a_source(run, tmp_path):
     said = read_annotations(tmp_path / "crowd.csv")
     assert said.items.tolist() == list("abcdef")
     groups = said.to_matrix().apply(lambda column: pd.factorize(column)[0])
-    assert groups.to_numpy().T.tolist() == [[0, 0, 1, 1, 2, 2]] * 2  # at accuracy 1 everybody sorts by kind
+    assert groups.to_numpy().T.tolist() == [[0, 0, 1, 1, 2, 2]] * 2  # at accuracy 1 everybody sorts by class
     features = pd.read_csv(tmp_path / "features.csv")
     assert features.to_dict("list") == {"item": list("abcdef"), "size": table["size"].tolist()}
 

@@ -221,7 +221,7 @@ def test_numbers_that_are_too_large_or_too_small(arguments, message, fails, stud
     ],
 )
 def test_paths_that_are_too_long(arguments, fails, study, features, tmp_path):
-    """Longer than a file system allows, which says so by an error of the operating system."""
+    """Longer than a file system allows, which is an error of the operating system."""
     before = sorted(tmp_path.iterdir())
     said = fails(*(word.replace("LONG", "x" * 300) for word in arguments))
     assert "longer than the file system allows." in said or said.endswith("cannot be read: File name too long.")

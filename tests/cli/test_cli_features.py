@@ -1,4 +1,4 @@
-"""Features from files: which column names the items, text and missing values, cells that are refused."""
+"""Features from files: the column that names the items, text and missing values, and cells that are refused."""
 
 import io
 import json
@@ -29,7 +29,7 @@ def read(path, items=ITEMS, **options):
 
 @pytest.fixture
 def table(tmp_path, features):
-    """Write a table of features, its columns given in order, and return its path."""
+    """Write a table of features with columns in the given order, and return its path."""
 
     def write(columns, name="table.csv"):
         pd.DataFrame(columns).to_csv(tmp_path / name, index=False)
@@ -120,7 +120,7 @@ def test_further_ids_are_not_features_but_measurements_are(table, features):
             "item": features.index,
             "barcode_id": [f"b{i}" for i in range(12)],
             "scan_id": np.arange(12) * 7 + 3,
-            "index": features["width"] + 1.5,  # of refraction
+            "index": features["width"] + 1.5,  # a refractive index
             "site_id": [1, 2] * 6,
             "length": features["length"],
         }
@@ -178,7 +178,7 @@ def test_predict_finds_the_items_among_columns_that_are_not_features(fitted, run
 
 @pytest.fixture
 def patients(study, features):
-    """Features with text and gaps, in the file mixed.csv, and with neither gap in whole.csv."""
+    """Features with text and gaps in the file mixed.csv, and without gaps in whole.csv."""
     whole = features.assign(colour=COLOURS, smoker=["true", "FALSE"] * 6)
     whole.to_csv(study / "whole.csv")
     mixed = whole.copy()
@@ -450,7 +450,7 @@ def test_scales_far_apart_are_noted_without_standardising(study, features, run, 
 
 
 def test_predict_and_report_apply_a_pipeline_made_in_python(patients, study, run, fails, quick_report):
-    """Columns by place, codes that are numbers, and no imputer for the text."""
+    """Columns by position, codes that are numbers, and no imputer for the text."""
     whole = pd.read_csv(study / "whole.csv", index_col="item").drop(columns="smoker").assign(site=[1, 2, 3] * 4)
     whole.loc["item 2", "width"] = np.nan
     columns = ColumnTransformer(

@@ -1,4 +1,4 @@
-"""``consilience fit``: what it reads, writes, shows and says."""
+"""``consilience fit``: inputs, output and messages."""
 
 import json
 
@@ -20,7 +20,7 @@ HEAPS = [0] * 4 + [1] * 4 + [2] * 4
 
 
 def partition(labels):
-    """The same for the same partition, whatever the clusters are called."""
+    """Return the same for equal partitions, whatever the clusters are called."""
     return pd.factorize(np.asarray(labels))[0].tolist()
 
 
@@ -80,7 +80,7 @@ def test_json_is_the_summary(study, run, quick, quick_report):
     assert (found["n_clusters"], found["cluster_sizes"]) == (3, [4, 4, 4])
     examples = [sorted(int(name.split()[1]) for name in names) for names in found["cluster_examples"]]
     assert sorted(examples) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
-    assert found["accuracy"] == 1.0  # three heaps, of which everybody's groups are unions
+    assert found["accuracy"] == 1.0  # three clusters, of which everybody's groups are unions
     assert found["weakest_annotators"][0]["n_labels"] == 11
     assert found["standardized"] is True
     assert found["read_as"].startswith("12 items × 3 annotators, wide table of groupings")
@@ -132,7 +132,7 @@ def test_features_in_other_formats_and_another_order_make_no_difference(
 
 
 def test_items_named_by_numbers_are_matched_across_files(study, run, quick, quick_report):
-    """7 is an integer in a file where all names are, and text where one is not."""
+    """7 is an integer in a file in which all names are integers, and text otherwise."""
     (study / "numbers.csv").write_text(
         "item,annotator,group\n" + "\n".join(f"{i},{who},{i // 2}" for who in "ab" for i in range(6))
     )
@@ -195,7 +195,7 @@ def test_constant_features_are_named(study, run, features, quick, quick_report):
 def test_items_with_neither_annotations_nor_features_are_left_out_and_counted(
     study, run, features, quick, quick_report
 ):
-    features[:11].to_csv(study / "fewer.csv")  # nobody sorted item 11
+    features[:11].to_csv(study / "fewer.csv")  # without item 11, which is in no group
     result = run("fit", "sorts.csv", "--features", "fewer.csv", *quick)
     assert further(result.stderr) == ["Note: Items with neither annotations nor features, left out: 1."]
     assert len(pd.read_csv(study / "consilience-report" / "clusters.csv")) == 11

@@ -1,4 +1,4 @@
-"""``consilience fuse``, and the other commands with a model that fuses groupings."""
+"""``consilience fuse``, and other commands with a model that fuses groupings."""
 
 import json
 
@@ -15,7 +15,7 @@ FILES = {"report.html", "clusters.csv", "annotators.csv", "model.zip", "summary.
 
 @pytest.fixture
 def sheets(tmp_path):
-    """File sheets.csv: 20 annotators sort 8 of 18 items of three kinds each, the last at random; nobody saw x."""
+    """File sheets.csv: 20 annotators sort 8 of 18 items of three kinds each, the last at random; nobody sorted x."""
     rng = np.random.default_rng(0)
     rows = []
     for k in range(20):
@@ -28,7 +28,7 @@ def sheets(tmp_path):
 
 
 def kinds(clusters):
-    """Whether items of a kind, and no others, are together."""
+    """Whether items of one kind, and no others, are together."""
     table = clusters[clusters["cluster"] >= 0]
     kind = table["item"].str[1:].astype(int) % 3
     return pd.crosstab(kind, table["cluster"]).gt(0).to_numpy().sum() == 3 == table["cluster"].nunique()

@@ -1,4 +1,4 @@
-"""The program with models of labels alone: fit, known classes, earlier counts, new items, the report."""
+"""The program with models of labels: fit, known classes, earlier counts, new items, the report."""
 
 import io
 import json
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedW
 
 @pytest.fixture
 def cells():
-    """What four annotators said of 12 items, of the last one nothing; Di errs often."""
+    """Labels by four annotators of 12 items, the last without labels; Di errs often."""
     matrix = pd.DataFrame(
         {
             "Ann": [*["cat"] * 5, *["dog"] * 6, None],
@@ -46,7 +46,7 @@ def crowd(tmp_path, cells):
 
 @pytest.fixture
 def judged(crowd, run, quick_report):
-    """The crowd after ``consilience fit`` in the folder out."""
+    """The labels after ``consilience fit`` in the folder out."""
     run(*FIT)
     return crowd
 
@@ -160,7 +160,7 @@ def test_gold_fixes_classes(crowd, run, quick_report):
 
 
 def test_gold_of_numbers_is_matched_with_labels_of_text(crowd, run, quick_report):
-    """0 is an integer in a file where all labels are, and text where one is not."""
+    """0 is an integer in a file in which all labels are integers, and text otherwise."""
     (crowd / "mixed.csv").write_text("item,annotator,label\n1,a,0\n2,a,1\n3,a,x\n1,b,0\n2,b,1\nz,b,x\n")
     (crowd / "gold.csv").write_text("item,label\n1,1\n2,1\n")
     run("fit", "mixed.csv", "--model", "DawidSkene", "--gold", "gold.csv")

@@ -1,4 +1,4 @@
-"""The model that ``consilience fit`` takes where none is named, ``--clusters``, and what is said before a result."""
+"""The default model of ``consilience fit``, ``--clusters``, and the warnings before a result."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def files(tmp_path):
 
 @pytest.fixture
 def random_files(tmp_path):
-    """The same of answers at random."""
+    """The same with random annotations."""
     rng = np.random.default_rng(8)
     answers = rng.integers(3, size=(24, 6))
     write_annotations(Groupings.from_matrix(answers, items=NAMES), tmp_path / "groupings.csv")
@@ -122,7 +122,7 @@ def test_the_registry_names_the_parameter_of_the_number_of_clusters(known):
     assert (known.clusters == "n_clusters") == ("n_clusters" in parameters)
     assert (known.max_clusters == "max_clusters") == ("max_clusters" in parameters)
     if "n_clusters" in parameters and parameters["n_clusters"].default == "auto":
-        assert known.finds_clusters or known.reads == ("labels",)  # these then have as many as there are classes
+        assert known.finds_clusters or known.reads == ("labels",)  # which have as many as there are classes
     if known.clusters is None:
         with pytest.raises(InputError, match=f"^{known.name} does not take a number of clusters"):
             with_clusters(known.name, {}, 3)
@@ -221,7 +221,7 @@ def test_as_many_clusters_as_items_and_empty_classes_are_reported():
     fusion._cluster_codes, fusion._cluster_names = lambda: np.arange(24), lambda: pd.RangeIndex(24)
     (warning,) = of(fusion, whole).warnings
     assert warning.startswith("Undecided: each of the 24 items is a cluster of its own, so no items were joined.")
-    fusion.n_clusters = 24  # as if asked for
+    fusion.n_clusters = 24  # as if requested
     assert of(fusion, whole).warnings == []
     labels = Labels.from_matrix([["a", "a"], ["b", "b"], ["c", "c"], ["a", "a"], ["b", "b"]] * 4)
     model = MajorityVote().fit(labels)

@@ -1,4 +1,4 @@
-"""What commands write: never over what they read, nor into the files of another fit."""
+"""Output of commands never overwrites their inputs, nor the files of another fit."""
 
 import json
 import os
@@ -20,7 +20,7 @@ FUSED = ("fit", "sorts.csv", "--model", "SubsetFusion")
 
 @pytest.fixture
 def labels(tmp_path):
-    """A file with the name of one that a fit to labels writes."""
+    """A file with the name of one that a fit of labels writes."""
     path = tmp_path / "labels.csv"
     path.write_text(LABELS)
     return path
@@ -235,7 +235,9 @@ def test_the_report_of_a_fit_can_be_written_again(fitted, run, fails, quick, qui
     assert fails("report", "other/model.zip", *again) == (
         "out/report.html belongs to the fit in out; choose another file to write."
     )
-    run("fit", "sorts.csv", "--features", "features.csv", *quick, "--out", "out")  # nothing has changed but by us
+    run(
+        "fit", "sorts.csv", "--features", "features.csv", *quick, "--out", "out"
+    )  # only our commands changed the folder
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.tsv", "a.parquet"])

@@ -1,4 +1,4 @@
-"""The program as such: help, version, exit codes, speed, interruptions and closed pipes."""
+"""The program as a whole: help, version, exit codes, speed, interruptions and closed pipes."""
 
 import re
 import signal

@@ -1,4 +1,4 @@
-"""How a file of annotations is read on the command line: every option, standard input, and what is told of it."""
+"""Reading annotations on the command line: every option, standard input, and the notes."""
 
 import ast
 import gzip
@@ -105,7 +105,7 @@ def test_an_option_decides_how_a_file_is_read(content, options, expected, run, t
     assert type(again) is type(expected)
     assert set(again.items) == set(expected.items)
     assert again.reindex(expected.items) == expected
-    plain = CliRunner().invoke(main, ["convert", "in.csv", "plain.csv"])  # without the options it is another thing
+    plain = CliRunner().invoke(main, ["convert", "in.csv", "plain.csv"])  # without the options the result differs
     assert plain.exit_code == 2 or read_annotations(tmp_path / "plain.csv", missing=[]) != again
 
 
@@ -258,7 +258,7 @@ def test_standard_input_cannot_be_two_tables(piped):
     assert result.stderr.startswith("Error: Standard input is one table; give the file of")
 
 
-# ---- what is told
+# ---- notes
 
 CROWD = "task,worker,label,seconds\n" + "".join(f"t{i},w{j},{i % 2},{i}\n" for i in range(6) for j in range(3))
 READ_AS = "6 tasks × 3 workers, 2 classes, long table of labels (task, worker, label)"

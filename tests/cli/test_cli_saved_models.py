@@ -1,4 +1,4 @@
-"""``consilience predict`` and ``consilience report``: saved models at work."""
+"""``consilience predict`` and ``consilience report``: use of saved models."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""``consilience simulate agents``: groupings of subsets, and what is true of the items."""
+"""``consilience simulate agents``: groupings of subsets, and the true clusters of the items."""
 
 import numpy as np
 import pandas as pd

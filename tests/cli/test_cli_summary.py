@@ -1,4 +1,4 @@
-"""What is printed of a result: items of each cluster, and who said nothing."""
+"""The printed summary: items of each cluster, and annotators without annotations."""
 
 import json
 
@@ -16,7 +16,7 @@ ROOTS = ["carrot", "leek", "onion", "radish", "yam"]
 
 @pytest.fixture
 def sorts(tmp_path):
-    """Write and name a file: names of two kinds of items → a table of 12 who sort alike, and 2 who are silent."""
+    """Write and name a file: names of two kinds of items → a table of 12 annotators who agree, and 2 who are silent."""
 
     def write(fruit, roots):
         rows = [f"{item},{','.join(str(kind) * 12)},,\n" for kind, items in ((1, fruit), (2, roots)) for item in items]

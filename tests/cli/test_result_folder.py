@@ -1,4 +1,4 @@
-"""The folder of a fit is exchanged as a whole, and nothing in it that no fit wrote is ever lost."""
+"""The folder of a fit is exchanged as a whole, and files in it that no fit wrote are never lost."""
 
 import errno
 import json
@@ -94,7 +94,7 @@ def test_files_that_no_fit_wrote_are_not_replaced(out):
     (out / "views.csv").write_text("mine")
     said = "out/views.csv exists but does not belong to a fit in out; move it, or name another folder with --out."
     assert refused(out) == said
-    put(out, "old", OLD)  # which writes no views
+    put(out, "old", OLD)  # without views
     assert refused(out) == said
 
 
@@ -120,7 +120,7 @@ def test_changed_files_are_not_replaced(out):
     (out / "mapping.csv").write_text("what I found out since")
     message = "out/mapping.csv was changed since the fit that wrote it; move it, or name another folder with --out."
     assert refused(out) == message
-    (out / "mapping.csv").unlink()  # and none is missed
+    (out / "mapping.csv").unlink()  # a removed file is no obstacle
     put(out, "new", NEW)
     assert fit_of(out)["fit"] == "new"
 
@@ -252,7 +252,7 @@ KILLED = textwrap.dedent("""
 
 
 def killed_at_every_step(tmp_path, *, old=(), user=""):
-    """Folders in each of which a fit was killed one step later than in the one before; the last one ended."""
+    """Return folders in each of which a fit was killed one step later than in the last; the final one finished."""
     arguments = [str(tmp_path / "out"), " ".join(old), " ".join(NEW), user]
     done = subprocess.run([sys.executable, "-c", KILLED, *arguments], cwd=ROOT, capture_output=True, check=True)
     n_steps = int(done.stdout)
@@ -261,7 +261,7 @@ def killed_at_every_step(tmp_path, *, old=(), user=""):
 
 
 def settled(out, user=""):
-    """Let another fit come, after which nothing is left of the one that was killed."""
+    """Run another fit, after which nothing is left of the killed one."""
     put(out, "third", OLD)
     assert fit_of(out)["fit"] == "third"
     assert leftovers(out.parent) == []
@@ -293,7 +293,7 @@ def test_a_killed_fit_in_a_mixed_folder_is_recognised_by_its_missing_summary(old
     for out in killed_at_every_step(tmp_path, old=old, user="notes.txt"):
         assert (out / "notes.txt").read_text() == "mine"
         is_whole = (out / "summary.json").exists() or (not old and fit_or_none(out) is None)
-        require_free(out, [*NEW, "summary.json"])  # what the next fit does before all else
+        require_free(out, [*NEW, "summary.json"])  # the first thing that the next fit does
         mended = fit_of(out)
         found.append((is_whole, mended and mended["fit"]))
         settled(out, "notes.txt")
@@ -306,7 +306,7 @@ def test_a_killed_fit_in_a_mixed_folder_is_recognised_by_its_missing_summary(old
 
 
 def fit_or_none(out):
-    """The fit in a folder, or True if there is half of one."""
+    """Return the fit in a folder, or True if it is incomplete."""
     try:
         return fit_of(out)
     except AssertionError:

@@ -1,7 +1,7 @@
-"""Files of other tools: a small one of each, what it must be read as, and where its layout is documented.
+"""Files of other tools: a small one of each, the expected annotations, and where its layout is documented.
 
-The contents are invented; headers, quotation marks, separators and the form of cells are those of the tools. Texts are
-in `samples`, other files are made here.
+The contents are invented; headers, quotation marks, separators and the form of cells are those of the tools. Text files
+are in `samples`, other files are made here.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ class Format:
     ----------
     tool : str
     file : str
-        Name in `samples`, or the name that the made file has.
+        Name in `samples`, or name of the file that is made.
     source : str
         Where the layout is documented.
     rows : list of tuples
-        What must be read: (item, annotator, group) or (item, annotator, grouping, group) of groupings, (item,
+        The expected rows: (item, annotator, group) or (item, annotator, grouping, group) of groupings, (item,
         annotator, label) of labels, (item_a, item_b, annotator, same) of pairs.
     kind : str
         Of `rows`: groupings, labels, pairs.
     items : tuple
-        Items beside those of the rows, of which nobody said anything.
+        Items other than those of the rows, without annotations.
     options : dict
         Keywords of `read_annotations` that are needed.
     refused : str
-        What the message says to the file without options.
+        The error message without options.
     left_out : tuple of str
-        What is warned of.
+        The warnings.
     make : callable, optional
         Makes the file's bytes.
     """
@@ -67,14 +67,14 @@ class Format:
 
 
 def of(person: Any, **groups: str) -> list[tuple[Any, ...]]:
-    """One person's groups of items whose names have no spaces."""
+    """Return one person's groups of items whose names contain no spaces."""
     return [(item, person, name.replace("_", " ")) for name, items in groups.items() for item in items.split()]
 
 
 def cells(
     file: str, delimiter: str = ",", blank: tuple[str, ...] = ("", "NA"), typed: Callable[[str], Any] = int
 ) -> Any:
-    """Rows of a table of items × annotators, read by the csv module."""
+    """Return the rows of a table of items × annotators, read by the csv module."""
     with (SAMPLES / file).open(encoding="utf-8", newline="") as text:
         header, *lines = csv.reader(text, delimiter=delimiter)
     people = [typed(name) if name.isdecimal() else name for name in header[1:]]
@@ -84,7 +84,7 @@ def cells(
 
 
 def numbers(file: str, delimiter: str, blank: int | None = None, transpose: bool = False) -> list[tuple[int, int, int]]:
-    """Rows of a table of integers without names: rows are items, or annotators."""
+    """Return the rows of a table of integers without names: rows are items, or annotators."""
     lines = [[int(cell) for cell in line.split(delimiter)] for line in (SAMPLES / file).read_text().splitlines()]
     held = [(row, column, cell) for row, line in enumerate(lines) for column, cell in enumerate(line) if cell != blank]
     return [(column, row, cell) for row, column, cell in held] if transpose else held
@@ -96,7 +96,7 @@ VOTES = np.array([[0, -1, 1], [1, 1, -1], [-1, 0, 0], [0, 0, -1], [2, -1, 2], [2
 
 
 def array(values: np.ndarray) -> Callable[[], bytes]:
-    """An array as NumPy saves it."""
+    """Return the bytes of an array as NumPy saves it."""
 
     def make() -> bytes:
         file = io.BytesIO()
@@ -107,7 +107,7 @@ def array(values: np.ndarray) -> Callable[[], bytes]:
 
 
 def archive() -> bytes:
-    """What doccano's export of a project of two people holds: a file for each."""
+    """Return doccano's export of a project of two people: one file for each."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as zipped:
         zipped.writestr("ana.jsonl", (SAMPLES / "doccano-ana.jsonl").read_text(encoding="utf-8"))
@@ -125,7 +125,7 @@ VOCABULARY = [("", "sweet", "bitter"), *((row[0], n % 3, n % 2) for n, row in en
 
 
 def workbook() -> bytes:
-    """A sorting and, in a second sheet, how often each word was said."""
+    """Return a sorting and, in a second sheet, the frequency of each word."""
     from openpyxl import Workbook
 
     book = Workbook()
@@ -149,7 +149,7 @@ PICTURES = "https://ex.org/{}.jpg"
 
 
 def pictures(worker: str, sheet: str, *groups: tuple[int, int]) -> list[tuple[Any, ...]]:
-    """Groups of the pictures on one sheet."""
+    """Return the groups of the pictures on one sheet."""
     return [(PICTURES.format(number), worker, sheet, group) for number, group in groups]
 
 
@@ -663,7 +663,7 @@ LABELS = [
         "Prodigy, spans",
         "prodigy-spans.jsonl",
         "prodi.gy: docs/api-interfaces",
-        refused="contains neither a choice nor a label (text classification); spans and comparisons cannot be clustered",
+        refused="contains neither a choice nor a label (text classification); spans and comparisons cannot be",
     ),
     Format(
         "doccano, a file per person",
@@ -849,6 +849,6 @@ SECTIONS = {
 
 
 def formats() -> Iterator[Format]:
-    """All of them."""
+    """Yield all formats."""
     for found in SECTIONS.values():
         yield from found

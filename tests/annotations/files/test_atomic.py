@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, under temporary names that the next program knows."""
+"""Files are written whole or not at all, under temporary names that later programs recognise."""
 
 import errno
 import gzip
@@ -69,7 +69,7 @@ def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "folder").mkdir()
     target, link = tmp_path / "folder" / "a.txt", tmp_path / "link.txt"
     link.symlink_to(target)
-    for _ in range(2):  # the file that it leads to is made, then replaced
+    for _ in range(2):  # the file that it points to is made, then replaced
         write(link)
         assert link.is_symlink()
         assert target.read_bytes() == b"new"
@@ -127,7 +127,7 @@ def test_equal_content_makes_equal_compressed_files(tmp_path):
     assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()
 
 
-# ---- what killed programs left behind
+# ---- leftovers of killed programs
 
 
 def test_the_next_write_removes_leftovers(tmp_path):
@@ -171,12 +171,12 @@ def test_a_pipe_or_a_link_with_such_a_name_is_kept(tmp_path):
     assert (tmp_path / "kept.txt").read_text() == "kept"
 
 
-# ---- all that write go this way
+# ---- all writers use this
 
 
 @pytest.fixture
 def full(monkeypatch):
-    """A disk that is full when files are put on it."""
+    """Simulate a disk that is full when files are written to it."""
 
     def fail(*_):
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -1,4 +1,4 @@
-"""Files of other tools open without options, and give exactly what they say, or are refused with one sentence."""
+"""Files of other tools are read without options and exactly, or refused with one sentence."""
 
 import json
 import re
@@ -16,7 +16,7 @@ ALL = list(formats())
 
 
 def rows_of(annotations):
-    """Rows of the long table; the grouping is left out where it is called like its annotator."""
+    """Return the rows of the long table, without the grouping if it has the name of its annotator."""
     frame = annotations.to_frame()
     if "grouping" in frame and (frame["grouping"] == frame["annotator"]).all():
         frame = frame.drop(columns="grouping")
@@ -61,7 +61,7 @@ def test_every_file_is_read_or_refused_and_every_sample_is_used():
 
 
 def test_only_ambiguous_files_need_options():
-    """And labels in a wide table of numbers, which look like groups."""
+    """Labels in a wide table of numbers need one too, since they look like groups."""
     for found in ALL:
         if found.options:
             assert found.options == {"kind": "labels"} or re.search("can be read in two ways|several", found.refused)
@@ -71,7 +71,7 @@ def test_the_table_in_the_docs_is_up_to_date():
     assert PAGE.read_text(encoding="utf-8") == table(), f"docs/{PAGE.name} is out of date; run: {COMMAND}"
 
 
-# What is not confirmed by a public sample: names of columns and shapes that such files would have
+# Not confirmed by a public sample: names of columns and shapes that such files would have
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_one_person_who_labelled_items(tmp_path):
 
 
 def split(groups):
-    """Single digits, and NA."""
+    """Split text into single digits and NA."""
     return re.findall(r"\d|NA", groups)
 
 

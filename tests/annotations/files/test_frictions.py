@@ -1,4 +1,4 @@
-"""What new users' tables met: each was clustered wrongly without a word, refused without a reason, or slow."""
+"""Tables of new users that were once clustered wrongly without a warning, refused without a reason, or read slowly."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What a table says: rows that say nothing, lists in cells, names with texts, and how it was read in one line."""
+"""The importer: rows without values, lists in cells, names with texts, and the line on how a table was read."""
 
 import itertools
 
@@ -12,7 +12,7 @@ from consilience.errors import AnnotationError
 
 
 def said(rows, columns, **asked):
-    """Rows as what they say, and how they were read."""
+    """Return the annotations in rows, and how they were read."""
     found = statements(table_of_frame(pd.DataFrame(rows, columns=columns, dtype=object), "test"), Asked(**asked))
     names = [
         [None if place < 0 else column.names[place] for place in column.codes] for column in found.columns.values()

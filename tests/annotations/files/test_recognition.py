@@ -1,4 +1,4 @@
-"""What a table holds: long or wide, of what kind, and which column plays which part."""
+"""Recognition of tables: long or wide, of which kind, and the role of each column."""
 
 import itertools
 
@@ -20,7 +20,7 @@ LABELS, SAMES = ("label", "answer", "Rating"), ("same", "Match", "is_duplicate")
 
 
 def table(columns, n=3):
-    """A table whose cells say nothing: each column holds names of its own, the same in some rows."""
+    """Return a table with uninformative cells: each column has its own names, repeated in some rows."""
     frame = pd.DataFrame({name: [f"{name} {row % 2}" for row in range(n)] for name in columns}, dtype=str)
     return Table(frame, frame_row, is_text=True)
 
@@ -129,7 +129,7 @@ ROWS = [["a", "1", "1"], ["b", "1", "2"], ["c", "2", "2"]]
     [
         (["card", "x", "y"], False),
         (["participant", "x", "y"], True),
-        (["thing", "x", "y"], False),  # a word that means nothing to us names items
+        (["thing", "x", "y"], False),  # an unknown word for items
         (["id", "J1", "J2"], False),
         (["id", "card 1", "card 2"], True),
     ],

@@ -1,4 +1,4 @@
-"""Files of every kind: told from their first bytes, and refused in a sentence if they are no tables."""
+"""Files of every kind: detected from their first bytes, and refused in one sentence if they are not tables."""
 
 import gzip
 import io
@@ -225,9 +225,13 @@ def test_titles_of_several_cells_above_a_fuller_table(read):
 @pytest.mark.parametrize(
     "rows",
     [
-        [["card", "Ann"], ["ant", "x", "y", "z", "w"], ["bee", "y", "z", "w", "u"]],  # names a column of annotations
-        [["a", "b"], [1, 2, 3, 4], [1, 2, 2, 3]],  # below are no names
-        [["a", "b", "c"], ["x", "y", "z"], ["x", "y", "u"], ["p", "q", "r", "s", "t", "u"]],  # no fuller than these
+        [
+            ["card", "Ann"],
+            ["ant", "x", "y", "z", "w"],
+            ["bee", "y", "z", "w", "u"],
+        ],  # the first row has a usual column name
+        [["a", "b"], [1, 2, 3, 4], [1, 2, 2, 3]],  # no names below
+        [["a", "b", "c"], ["x", "y", "z"], ["x", "y", "u"], ["p", "q", "r", "s", "t", "u"]],  # not fuller than this row
     ],
 )
 def test_unnamed_columns_below_a_title_are_refused(read, rows):

@@ -1,4 +1,4 @@
-"""Tables as people's own tools and habits make them, and what new users of this package stumbled on."""
+"""Tables as people's tools and habits produce them, and which were difficult for new users."""
 
 import pandas as pd
 import pytest
@@ -87,7 +87,7 @@ def test_a_row_for_each_pile_with_its_cards_in_a_list(separator, heading, read):
     said = read(pd.DataFrame(rows, columns=["Participant", "Pile name", heading]).to_csv(index=False))
     expected = {(card, who, pile) for who, pile, cards in PILES for card in cards.split("; ")}
     expected -= {("Receipts", "P3", "Rest"), ("Songs", "P3", "Rest"), ("Taxes", "P3", "Rest")}
-    # two piles of one person under one name are two piles
+    # two piles of one person with the same name stay two piles
     assert memberships(said) == expected | {(card, "P3", "Rest (2)") for card in ("Receipts", "Songs", "Taxes")}
 
 

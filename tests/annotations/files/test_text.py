@@ -1,4 +1,4 @@
-"""Delimited text: what the reader finds is what the standard library's csv finds, or a refusal that names the line."""
+"""Delimited text: the reader finds the same cells as the standard library's csv, or refuses with the line."""
 
 import csv
 import gzip
@@ -71,7 +71,7 @@ def written(rows, delimiter, end, quoting=csv.QUOTE_MINIMAL):
 
 
 def drawn(rng):
-    """Rows of any cells under a header, without columns whose last cell is blank throughout."""
+    """Draw rows of any cells below a header, without columns whose last cell is always blank."""
     n_columns = rng.randint(2, 5)
     header = [f"column {i}" for i in range(n_columns)]
     rows = [[rng.choice(CELLS) for _ in header] for _ in range(rng.randint(1, 9))]
@@ -103,7 +103,7 @@ def test_cells_are_those_of_csv(seed):
 
 
 def lines_of(text, delimiter):
-    """Return the 1-based line where each row of cells begins, and the row, as csv counts them."""
+    """Return the 1-based line where each row of cells begins, and the row, as counted by csv."""
     reader, start, found = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 1, []
     for row in reader:
         if row and not row[0].startswith("sep=") and any(row[1:]) | (len(row) > 1):
@@ -119,7 +119,7 @@ def test_rows_of_different_length_are_refused_with_their_line(seed):
     at, delimiter, end = rng.randrange(1, len(rows)), rng.choice(",;|"), rng.choice(LINE_ENDS)
     good = written(rows, delimiter, end)
     blank = rng.choice(["", " "])
-    wide = [*rows[:at], [*rows[at], blank], *rows[at + 1 :]]  # delimiters at the end of a line alone
+    wide = [*rows[:at], [*rows[at], blank], *rows[at + 1 :]]  # delimiters at the end of one line only
     odd = rng.choice([[*rows[at], "z"], rows[at][:-1] or ["a"], [*rows[at], "", "z"]])
     assert rows_of(table_of(written(wide, delimiter, end))) == rows_of(table_of(good)) == rows[1:]
     if len(odd) == 1:
@@ -179,7 +179,9 @@ def test_twelve_thousand_columns_take_seconds():
 
 
 def test_long_files_are_exact_text_to_the_last_row():
-    rows = [f"{i:07d},Ann,{i % 7}" for i in range(300_000)]  # pandas reads a long file in pieces, and types each
+    rows = [
+        f"{i:07d},Ann,{i % 7}" for i in range(300_000)
+    ]  # pandas reads a long file in chunks, and infers types in each
     table = table_of("item,annotator,label\n" + "\n".join([*rows, "last,True,x"]))
     assert rows_of(table)[::100_000] == [[f"{i:07d}", "Ann", str(i % 7)] for i in range(0, 300_000, 100_000)] + [
         ["last", "True", "x"]
@@ -281,8 +283,8 @@ def test_title_after_the_separator_line_and_note():
 @pytest.mark.parametrize(
     "text",
     [
-        "title\nx,y\n1,2\n",  # two columns may be anything
-        "title\n,y,z\n1,2,3\n",  # a column without a name
+        "title\nx,y\n1,2\n",  # two columns are not enough
+        "title\n,y,z\n1,2,3\n",  # an unnamed column
         "title\nx,y,z\n1,2,3\n4\n",  # a short line
         "title\nx,y,z\n",  # no rows
         "title\n1,2,3\n4,5,6\n",  # no names

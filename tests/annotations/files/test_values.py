@@ -1,4 +1,4 @@
-"""Cells: which mean that nothing was said, which judgements mean the same, and what can be read in two ways."""
+"""Cells: which mean missing, which judgements mean "same", and which are ambiguous."""
 
 import itertools
 

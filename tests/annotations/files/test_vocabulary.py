@@ -1,4 +1,4 @@
-"""Names of columns: what they say, in any case, number and spelling, and what they do not say."""
+"""Names of columns: which are recognised, in any case, number and spelling, and which are not."""
 
 import pytest
 

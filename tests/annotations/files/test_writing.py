@@ -1,4 +1,4 @@
-"""Writing: what is written is read, or the writer says beforehand what a file would not give back."""
+"""Writing: what is written is read back, or the writer warns beforehand."""
 
 import itertools
 
@@ -127,7 +127,7 @@ def test_names_that_a_format_cannot_keep(tmp_path, names, name, message):
     assert not (tmp_path / name).exists()
 
 
-# what reading takes for missing
+# what reading treats as missing
 
 MISSING_IN_TEXT = ["NA", "nan", "NaN", "null", "<NA>", "#N/A", "n/a"]
 
@@ -173,7 +173,7 @@ def test_group_named_unsorted_causes_a_warning(tmp_path, name):
     with pytest.warns(AnnotationWarning, match="The group 'Unsorted' will be read as missing"):
         write_annotations(said, tmp_path / name)
     assert read_annotations(tmp_path / name, missing=[]) == said
-    write_annotations(labels_of(labels=("Unsorted", "x")), tmp_path / name)  # a label like any other
+    write_annotations(labels_of(labels=("Unsorted", "x")), tmp_path / name)  # an ordinary label
 
 
 def test_items_and_annotators_may_have_any_name(tmp_path):
@@ -181,6 +181,6 @@ def test_items_and_annotators_may_have_any_name(tmp_path):
     for annotator in names:
         labels = labels_of(names, ["x"] * len(names), annotator)
         if annotator == "-1":
-            continue  # as text it becomes an integer, which the test above holds
+            continue  # as text it becomes an integer, which is tested above
         write_annotations(labels, tmp_path / "out.csv")
         assert read_annotations(tmp_path / "out.csv") == labels
