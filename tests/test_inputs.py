@@ -90,7 +90,10 @@ REFUSED = {
         "seems to be a long table.*item='f', annotator='g'",
     ),
     "milliseconds": (NUMBERS.assign(ms=SECONDS[:N_ITEMS]), "'ms' contains words, or numbers of another size"),
-    "milliseconds of two": (NUMBERS[["u0", "u1"]].assign(ms=SECONDS[:N_ITEMS]), "'ms' (holds|differs|shares no label)"),
+    "milliseconds of two": (
+        NUMBERS[["u0", "u1"]].assign(ms=SECONDS[:N_ITEMS]),
+        "'ms' (has|contains|differs|shares no label)",
+    ),
     "numbers of rows": (NUMBERS.assign(z=range(N_ITEMS)), "'z' differs in every row"),
     "features": (
         pd.DataFrame(np.random.default_rng(0).normal(size=(9, 3))),
@@ -99,7 +102,7 @@ REFUSED = {
     "lazy": (pl.from_pandas(LONG).lazy(), "a LazyFrame does not; give frame.collect"),
     "columns of two levels": (pd.concat({"a": WIDE}, axis=1), "columns have one level of names. Got 2 levels"),
     "rows of two levels": (pd.concat({"a": WIDE}, names=["study", "item"]), "index of 2 levels, .* join the levels"),
-    "rows of two levels without names": (pd.concat({"a": WIDE.rename_axis(None)}), "index of 2 levels without names"),
+    "rows of two levels without names": (pd.concat({"a": WIDE.rename_axis(None)}), "index of 2 unnamed levels"),
     "index and column of one name": (WIDE.assign(item=1), "index and a column are both called 'item'"),
     "Series": (WIDE["u0"], "a Series holds what one did. Give a DataFrame with a column for each annotator"),
     "dict": ({"u0": [1, 2]}, r"Got a dict; give pd.DataFrame"),

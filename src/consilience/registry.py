@@ -41,9 +41,9 @@ class Entry:
     clusters : str or None
         Parameter that sets the number of clusters (of each view, or of components), or the largest number if clusters
         without items are dropped; None if there is no such parameter.
-        max_clusters : str or None
+    max_clusters : str or None
         Parameter that bounds the number of clusters to be found.
-        finds_clusters : bool
+    finds_clusters : bool
         Whether the number of clusters is found, up to a bound, unless it is set.
     """
 

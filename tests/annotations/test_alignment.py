@@ -60,8 +60,8 @@ def test_scores_without_names_are_matched_by_position(named, numbered):
             pl.DataFrame({"score": SCORE.to_numpy()}).lazy(),
             "^The table is a lazy query. Call collect first",
         ),
-        (SCORE.reset_index(drop=True), "no row for item 'item 0', one of 30 that it lacks. The rows .* are numbered"),
-        (SCORE.iloc[1:], "^The table has no row for item 'item 0', one of 1 that it lacks.$"),
+        (SCORE.reset_index(drop=True), "no row for item 'item 0', one of 30 missing. The rows .* are numbered"),
+        (SCORE.iloc[1:], "^The table has no row for item 'item 0', one of 1 missing.$"),
         (SCORE.iloc[[0, *range(30)]], "^The table has more than one row for item 'item 0'"),
         (SCORE.to_numpy()[1:], "^The table has 29 rows. Expected one for each of 30 items"),
         (dict(SCORE), "^The table must be a DataFrame, a Series or an array with one row per item. Got dict instead"),
@@ -107,7 +107,7 @@ def test_measures_of_agreement_match_two_indexes(measure):
     with pytest.raises(InputError, match=r"is not in the index of 'labels_pred'.*to_numpy"):
         measure(true, pd.Series(BLOB))
     again = pd.Series(BLOB, index=["item 0", *NAMES[:-1]])
-    with pytest.raises(InputError, match="the index of 'labels_pred' holds 'item 0' twice"):
+    with pytest.raises(InputError, match="the index of 'labels_pred' contains 'item 0' twice"):
         measure(true, again)
 
 
@@ -127,7 +127,7 @@ def test_measures_of_agreement_refuse_names_with_an_array(measure, index):
     true = pd.Series(BLOB, index=index)
     for bare in (BLOB, BLOB.tolist(), pl.Series(BLOB)):
         with pytest.raises(
-            InputError, match=r"^'labels_true' is indexed by item .* give model\.labels_series_ in place"
+            InputError, match=r"^'labels_true' is indexed by item .* give model\.labels_series_ instead"
         ):
             measure(true, bare)
         with pytest.raises(InputError, match=r"^'labels_pred' is indexed by item .* give labels_pred\.to_numpy\(\)"):

@@ -66,7 +66,7 @@ def test_fit_shows_the_call_that_reads_a_long_frame(numbered, model, line, colum
 def test_the_suggested_call_reads_the_frame(numbered):
     with pytest.raises(AnnotationError) as refusal:
         SubsetFusion().fit(long_of(numbered))
-    line = str(refusal.value).partition("which: ")[2].partition(". If")[0]
+    line = str(refusal.value).partition("columns: ")[2].partition(". If")[0]
     said = eval(line, {"Groupings": Groupings, "frame": long_of(numbered)})
     assert said == Groupings.from_matrix(numbered)
 
@@ -121,19 +121,19 @@ def test_long_frames_of_polars_are_not_matrices_either(numbered):
 def test_a_column_unlike_the_annotators_is_noted(numbered, names):
     rooms = np.where(np.arange(60) % 3, "A", "B")
     wide = numbered.set_axis(list(names), axis=1).assign(room=rooms)
-    with pytest.warns(AnnotationWarning, match=r"'room' holds words.*read as an annotator.*ignore='room'"):
+    with pytest.warns(AnnotationWarning, match=r"'room' contains words.*read as an annotator.*ignore='room'"):
         said = Groupings.from_frame(wide.rename_axis("item"))
-    with pytest.warns(AnnotationWarning, match=r"'room' holds words.*frame\.drop\(columns='room'\)"):
+    with pytest.warns(AnnotationWarning, match=r"'room' contains words.*frame\.drop\(columns='room'\)"):
         assert Groupings.from_matrix(wide) == said
-    with pytest.raises(AnnotationError, match=r"'room' holds words.*frame\.drop\(columns='room'\)"):
+    with pytest.raises(AnnotationError, match=r"'room' contains words.*frame\.drop\(columns='room'\)"):
         CSPA(4).fit(wide)
 
 
 def test_an_odd_column_of_text_is_noted_by_its_name(private):
     wide = private.assign(room=np.where(np.arange(60) % 3, "A", "B"))
-    with pytest.warns(AnnotationWarning, match=r"'room' is called otherwise.*ignore='room'"):
+    with pytest.warns(AnnotationWarning, match=r"'room' has a name unlike.*ignore='room'"):
         Groupings.from_frame(wide.rename_axis("item"))
-    with pytest.warns(AnnotationWarning, match=r"'room' is called otherwise.*frame\.drop\(columns='room'\)"):
+    with pytest.warns(AnnotationWarning, match=r"'room' has a name unlike.*frame\.drop\(columns='room'\)"):
         CSPA(4).fit(wide)
 
 
@@ -240,7 +240,7 @@ def test_labels_of_two_annotators_who_never_agree_count_as_shared():
 
 
 def test_models_of_labels_name_those_of_groupings(private):
-    with pytest.raises(AnnotationError, match=r"seems to hold groups.*are for SubsetFusion, .*Labels\.from_matrix"):
+    with pytest.raises(AnnotationError, match=r"seems to contain groups.*are for SubsetFusion, .*Labels\.from_matrix"):
         DawidSkene().fit(private)
     with pytest.raises(InputError, match=r"Got Groupings.*are for SubsetFusion, "):
         DawidSkene().fit(Groupings.from_matrix(private))

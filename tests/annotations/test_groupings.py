@@ -286,7 +286,7 @@ def test_pairs_of_several_groupings_of_one_annotator_are_distinguished():
 
 def test_pairs_are_counted_before_they_are_made():
     groupings = Groupings.from_matrix(np.zeros((2000, 5)))
-    with pytest.raises(AnnotationError, match=r"hold 9995000 pairs, more than max_pairs=1000000"):
+    with pytest.raises(AnnotationError, match=r"imply 9995000 pairs, more than max_pairs=1000000"):
         groupings.to_pairs(max_pairs=1_000_000)  # 5 * 2000 * 1999 / 2
 
 
@@ -307,7 +307,7 @@ def test_concat_joins_different_items_and_annotators():
 
 
 def test_concat_refuses_parts_that_do_not_match(groupings):
-    with pytest.raises(AnnotationError, match="'Ann' of the annotator 'Ann' has other groups"):
+    with pytest.raises(AnnotationError, match="'Ann' of the annotator 'Ann' has different groups"):
         concat([groupings, Groupings.from_frame(pd.DataFrame({"item": ["dog"], "annotator": "Ann", "group": "pet"}))])
     moved = Groupings.from_frame(FRAME.iloc[:3].assign(group=["large", "small", "small"]))
     with pytest.raises(AnnotationError, match=r"'ant' is twice .* row 0 of part 0 \(.*\) and row 0 of part 1 \("):
@@ -327,7 +327,7 @@ def test_concat_refuses_parts_that_do_not_match(groupings):
             FRAME.rename(columns={"annotator": "anotator"}),
             "usual name for annotators.*Did you mean 'anotator'.* annotator='anotator'",
         ),
-        (FRAME[["item", "group"]], "annotator or grouping, and no column has a usual name for annotators"),
+        (FRAME[["item", "group"]], "annotator or grouping, but no column has a usual name for annotators"),
         (FRAME.assign(item=["ant", "bee", None, "ant", "bee"]), "item in row 2 is missing"),
         (FRAME.assign(item=["ant", "bee", np.nan, "ant", "bee"]), "item in row 2 is missing"),
         (
@@ -340,8 +340,8 @@ def test_concat_refuses_parts_that_do_not_match(groupings):
             r"'bee' occurs twice in .*'Ann'.*'Ann'.*row 1 \(group 'small'\) and row 6 \(group 'large'\); keep one, or "
             r"distinguish the groupings in a column, grouping=…\.$",
         ),
-        (FRAME.assign(annotator="Ann"), r"'bee' is twice .*row 1 .* and row 4"),  # the ant is twice in one group
-        (pd.DataFrame([[1, 2]], columns=["item", "item"]), "table with differing columns"),
+        (FRAME.assign(annotator="Ann"), r"'bee' occurs twice .*row 1 .* and row 4"),  # the ant is twice in one group
+        (pd.DataFrame([[1, 2]], columns=["item", "item"]), "with distinct columns"),
         ({"item": [1]}, "Got dict instead"),
         (FRAME.assign(group=[{"a": 1}, [1], [2], [1], [2]]), "hashable"),
     ],
@@ -360,7 +360,7 @@ def test_duplicate_is_named_by_its_first_repetition_among_many_rows():
     item = np.arange(5000) % 2500
     frame = pd.DataFrame({"item": item, "annotator": np.arange(5000) // 2500, "group": item % 3})
     frame.loc[4321, "item"] = 17
-    with pytest.raises(AnnotationError, match=r"item 17 is twice .* annotator 1: row 2517 .* and row 4321"):
+    with pytest.raises(AnnotationError, match=r"item 17 occurs twice .* annotator 1: row 2517 .* and row 4321"):
         Groupings.from_frame(frame)
 
 
@@ -395,7 +395,7 @@ def test_bad_matrices_are_refused(matrix, options, message):
         ),
         ([[["a", None]]], {}, "item in group 0 of grouping 0 is missing"),
         ([[["a"]]], {"annotators": ["x", "y"]}, "one annotator name for each of 1 groupings. Got 2"),
-        ([[["a"]]], {"annotators": [None]}, "annotator in place 0 is missing"),
+        ([[["a"]]], {"annotators": [None]}, "annotator in position 0 is missing"),
         ([[["a"]]], {"items": ["b"]}, "item 'a' in group 0 of grouping 0 is not among the 1 items"),
         ([], {}, "has no rows"),
     ],
@@ -429,7 +429,7 @@ def test_integers_with_nulls_keep_all_digits():
 
 
 def test_text_that_utf8_cannot_encode_is_refused():
-    with pytest.raises(AnnotationError, match="UTF-8 cannot hold"):
+    with pytest.raises(AnnotationError, match="UTF-8 cannot encode"):
         Groupings.from_lists([[["\ud800"]]])
 
 

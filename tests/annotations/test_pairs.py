@@ -77,7 +77,7 @@ def test_words_that_mean_neither_same_nor_different(value, message):
 
 def test_undecided_judgement_is_counted_and_left_out():
     frame = pd.DataFrame({"item_a": 1, "item_b": [2, 3, 4], "annotator": "Ann", "same": ["yes", "maybe", "no"]})
-    with pytest.warns(AnnotationWarning, match=r"^1 judgement left out: nothing was decided\.$"):
+    with pytest.warns(AnnotationWarning, match=r"^1 judgement left out: undecided\.$"):
         said = Pairs.from_frame(frame)
     assert said.same.tolist() == [True, False]
     assert said.items.tolist() == [1, 2, 3, 4]

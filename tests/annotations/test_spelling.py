@@ -55,5 +55,5 @@ def test_questions_about_fitted_items_and_annotators_give_the_nearest_name():
     model = CSPA(2, random_state=0).fit(groupings)
     with pytest.raises(InputError, match=r"^Item 'P-1' was not fitted. The nearest name is 'P-01'.$"):
         model.predict_same("P-1", "P-02")
-    with pytest.raises(InputError, match=r"one of 1 that it lacks. The nearest name is 'P-2'.$"):
+    with pytest.raises(InputError, match=r"one of 1 missing. The nearest name is 'P-2'.$"):
         model.association(pd.Series([1.0, 2.0], index=["P-01", "P-2"]))

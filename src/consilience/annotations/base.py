@@ -132,7 +132,7 @@ class Annotations(ABC):
         Whether the items have names, by which they are matched with features. False if they are the numbered rows of
         an array or of a frame with the default index, or if ``range(n)`` was given as items: these are matched by
         position.
-        reading : Reading, or None
+    reading : Reading, or None
         How a table or file was read by `from_frame` or `consilience.read_annotations`; None for annotations made in
         other ways or derived from these.
     """

@@ -41,9 +41,9 @@ class Writer:
     ----------
     write : callable
         Returns the text of keywords and their values, as `in_python` does; "" if there is no such keyword.
-        kind : {"groupings", "labels"}, optional
+    kind : {"groupings", "labels"}, optional
         The kind that the table must contain, so that messages do not mention the other.
-        every_column : str
+    every_column : str
         The remedy if every column is an annotator, whatever its content; "" if there is none.
     """
 

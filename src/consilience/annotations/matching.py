@@ -144,7 +144,7 @@ def _as_rows(annotations: Annotations) -> str:
     """Say how to match by position if that is intended."""
     if pd.api.types.is_integer_dtype(annotations.items.dtype):
         return "If the names are row numbers of X, call annotations.reindex(range(len(X)))."
-        return "If the order of the rows is known, call annotations.reindex(names_in_that_order).by_position()."
+    return "If the order of the rows is known, call annotations.reindex(names_in_that_order).by_position()."
 
 
 def _first(names: pd.Index) -> Any:

@@ -151,7 +151,7 @@ def test_dates_and_addresses_are_not_annotators(read):
 
 
 def test_misspelled_groups_are_noted(read):
-    with pytest.warns(AnnotationWarning, match=r"1 cell with '\?' read as a group.*missing='\?' if nothing was said"):
+    with pytest.warns(AnnotationWarning, match=r"1 cell with '\?' read as a group.*missing='\?' if missing"):
         said = read(lines("card,Ann,Bo", "a,Hot,x", "b,hot ,x", "c,Cold,?", "d,Cold,y"))
     notes = " ".join(said.reading.notes)
     assert "1 group of one annotator with names that differ only in case or spaces, such as 'Hot' and 'hot '" in notes

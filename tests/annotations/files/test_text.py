@@ -136,7 +136,7 @@ def test_delimiter_at_the_end_of_every_line():
 
 def test_longer_rows_below_consecutive_numbers_are_not_an_index():
     content = "item,annotator,label\n1,p,x,2024-01-01\n2,q,y,2024-01-02\n"
-    with pytest.raises(AnnotationError, match=r"^Line 2 has 4 cells .* names 3 columns.*Every line is longer by one"):
+    with pytest.raises(AnnotationError, match=r"^Line 2 has 4 cells.* names 3 columns.*Every line is longer by one"):
         table_of(content)
     blank = table_of(content.replace("2024-01-01", "").replace("2024-01-02", ""))
     assert rows_of(blank) == [["1", "p", "x"], ["2", "q", "y"]]
@@ -173,7 +173,7 @@ def test_twelve_thousand_columns_take_seconds():
     start = time.process_time()
     table = table_of(content)
     assert table.frame.shape == (3, 12_001)
-    with pytest.raises(AnnotationError, match="The column 'rater 7' is there twice"):
+    with pytest.raises(AnnotationError, match="The column 'rater 7' occurs twice"):
         table_of(content.replace("rater 11999", "rater 7"))
     assert time.process_time() - start < 20
 
@@ -218,7 +218,7 @@ def test_code_pages_are_detected_and_noted(encoding, words):
 def test_given_encoding_is_used():
     content = "item,label\ncafé,x\n"
     assert rows_of(table_of(content.encode("cp850"), encoding="cp850")) == [["café", "x"]]
-    with pytest.raises(AnnotationError, match=r"not in utf-?8 \(byte 0xe9 cannot be\); give its encoding"):
+    with pytest.raises(AnnotationError, match=r"not in utf-?8 \(byte 0xe9 is invalid\); give its encoding"):
         table_of(content.encode("latin-1"), encoding="utf-8")
     with pytest.raises(AnnotationError, match=r"^The text is not in utf-16; give its encoding, "):
         table_of(content.encode(), encoding="utf-16")
@@ -234,11 +234,11 @@ def test_given_encoding_is_used():
     [
         ("\n \n", "is empty"),
         ("item\na\n", "only one column, 'item'"),
-        ("item,a,a\n1,2,3\n", "The column 'a' is there twice"),
+        ("item,a,a\n1,2,3\n", "The column 'a' occurs twice"),
         ("item,,b\n1,2,3\n", "Column 2 has no name"),
         ('item,label\na,"x\nb,y\n', "Line 2 has|quotation mark"),
         ('item,label\na,x\nc,"x\nb,y\nb,y,z\n', "opens in line 3 is never closed"),
-        ("1,2,0\n2,1,1\n", "first line holds numbers, 1, 2, 0"),
+        ("1,2,0\n2,1,1\n", "first line contains numbers, 1, 2, 0"),
         (b"item,label\na\0b,x\n", "not text"),
         (b"\x00\x00\x01\x02" * 30, "not text"),
     ],
@@ -270,7 +270,7 @@ def test_title_lines_are_left_out(delimiter, titles, padding, end):
     assert "above the names of the columns left out, which" in table.notes[0]
     n_lines = above.count(end)
     assert [table.where(row) for row in (0, 1)] == [f"line {n_lines + 2}", f"line {n_lines + 3}"]
-    with pytest.raises(AnnotationError, match=rf"^Line {n_lines + 4} has 4 cells where line {n_lines + 1} names 3 col"):
+    with pytest.raises(AnnotationError, match=rf"^Line {n_lines + 4} has 4 cells, but line {n_lines + 1} names 3 col"):
         table_of(text + delimiter.join("7890") + end)
 
 

@@ -128,7 +128,7 @@ def test_every_word_for_same_with_every_word_for_different(one, other):
 def test_undecided_judgements_are_counted(word):
     found = judged(column("yes", word, "no", word), frame_row, None)
     assert values_of(found.column) == [True, None, False, None]
-    assert found.notes == ("2 judgements left out: nothing was decided",)
+    assert found.notes == ("2 judgements left out: undecided",)
 
 
 @pytest.mark.parametrize("scale", [(1, 5), (0, 10), (1, 4), (-2, 2), (0, 3)])
@@ -175,7 +175,7 @@ def test_condition_on_words():
         ((1, 2), "3", "must be a comparison such as '>=3'"),
         ((1, 2), "", "must be a comparison"),
         ((1, 2), ">=x", "compares with a number"),
-        (("high", 2), ">=1", "judgement 'high' in row 0 is no number"),
+        (("high", 2), ">=1", "judgement 'high' in row 0 is not a number"),
     ],
 )
 def test_judgements_that_cannot_be_read(values, condition, message):
