@@ -364,11 +364,11 @@ class Annotations(ABC):
     def _from_statements(cls: type[Kind], found: Statements, items: Iterable[Any] | None, **more: Any) -> Kind:
         """Make annotations from a table that was read, over `items` if given."""
         if items is not None and found.wide:
-            said = cls._from_columns(found.columns, None, found.where, named=found.named, **more).reindex(items)
+            annotations = cls._from_columns(found.columns, None, found.where, named=found.named, **more).reindex(items)
         else:
             named = found.named and not are_row_numbers(items)
-            said = cls._from_columns(found.columns, items, found.where, named=named, **more)
-        return replace(said, reading=found.reading)
+            annotations = cls._from_columns(found.columns, items, found.where, named=named, **more)
+        return replace(annotations, reading=found.reading)
 
     @classmethod
     @abstractmethod

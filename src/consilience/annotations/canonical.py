@@ -28,13 +28,13 @@ from consilience.annotations.names import inverse, name_index, order_of_names
 from consilience.annotations.pairs import Pairs
 from consilience.annotations.refinement import Links, Structure, canonical_places, mix, places_of_rows
 
-Said = TypeVar("Said", bound=Annotations | None)
+Content = TypeVar("Content", bound=Annotations | None)
 Ranks = Callable[[np.ndarray], np.ndarray]
 NOTHING = np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True)
-class Arrangement(Generic[Said]):
+class Arrangement(Generic[Content]):
     """Annotations in canonical order.
 
     Attributes
@@ -53,8 +53,8 @@ class Arrangement(Generic[Said]):
         The same for `Groupings`; else empty.
     """
 
-    given: Said
-    said: Said
+    given: Content
+    said: Content
     names: pd.Index
     items: Int[np.ndarray, " items"]
     annotators: Int[np.ndarray, " annotators"]
@@ -62,7 +62,7 @@ class Arrangement(Generic[Said]):
     groups: Int[np.ndarray, " groups"]
 
 
-def arrange(annotations: Said, of_items: np.ndarray | None = None) -> Arrangement[Said]:
+def arrange(annotations: Content, of_items: np.ndarray | None = None) -> Arrangement[Content]:
     """Put annotations into an order that depends only on their content.
 
     Parameters
@@ -95,7 +95,7 @@ def arrange(annotations: Said, of_items: np.ndarray | None = None) -> Arrangemen
         found = _arranged_labels(annotations, own)
     else:
         found = _arranged_pairs(cast(Pairs, annotations), own)
-    return cast(Arrangement[Said], found)
+    return cast(Arrangement[Content], found)
 
 
 def arrange_items(names: pd.Index, of_items: np.ndarray) -> Arrangement[None]:

@@ -100,8 +100,12 @@ def read_beside(given: Any, X: Any, kind: str, model: str, missing: Any = None) 
 
 def with_names(found: Given, items: pd.Index | None) -> Annotations:
     """Return annotations with these names of items, if given and as many, instead of row numbers."""
-    said = found.annotations
-    return said if items is None or len(items) != len(said) else replace(said, items=items, named=True)
+    annotations = found.annotations
+    return (
+        annotations
+        if items is None or len(items) != len(annotations)
+        else replace(annotations, items=items, named=True)
+    )
 
 
 def with_features(model: str) -> str:
@@ -146,8 +150,8 @@ def require_no_second(y: Any, model: str) -> None:
     if y is None:
         return
     if _is_flat(y, model):
-        said = f"y was not used: {with_features(model)} A scorer may still compare with it."
-        warnings.warn(said, AnnotationWarning, stacklevel=outside())
+        message = f"y was not used: {with_features(model)} A scorer may still compare with it."
+        warnings.warn(message, AnnotationWarning, stacklevel=outside())
         return
     first = "the first would be read as annotations, and the second not used"
     raise InputError(f"{model} got two arguments; {first}. {with_features(model)}")
@@ -167,9 +171,9 @@ def warn_of_fractions(matrix: Any, model: str) -> None:
     values = np.asarray(matrix)
     if values.dtype.kind != "f":
         return
-    said = values[np.isfinite(values)]
-    fractions = said[said != np.rint(said)]
-    if len(fractions) > len(said) / 2:
+    finite = values[np.isfinite(values)]
+    fractions = finite[finite != np.rint(finite)]
+    if len(fractions) > len(finite) / 2:
         what = f"Fractions such as {fractions[0]:g} were read as names of labels or groups"
         warnings.warn(f"{what}. {with_features(model)}", AnnotationWarning, stacklevel=outside())
 
@@ -194,7 +198,7 @@ def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> G
             f"{model} requires y to be passed, but the target y is None. Give the annotations: Groupings, Labels, or "
             "an array (n_items, n_annotators)."
         )
-    said = read_beside(annotations, X, "groupings", model, missing)
-    if isinstance(said, Pairs):
+    found = read_beside(annotations, X, "groupings", model, missing)
+    if isinstance(found, Pairs):
         raise InputError(f"{model} reads partition labels, which Pairs do not contain. Give Groupings or Labels.")
-    return said.to_groupings() if isinstance(said, Labels) else cast(Groupings, said)
+    return found.to_groupings() if isinstance(found, Labels) else cast(Groupings, found)

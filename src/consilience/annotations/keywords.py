@@ -152,8 +152,8 @@ def of_frames(kind: str) -> Writer:
             return in_python(keywords)
         if keywords.keys() == {"ignore"} and keywords["ignore"] is not ...:
             return f"frame.drop(columns={_shown(keywords['ignore'])})"
-        told = [of for of, value in VALUES.items() if value in keywords]
-        return _from_frame(keywords.get("kind", told[0] if told else kind), keywords)
+        kinds = [of for of, value in VALUES.items() if value in keywords]
+        return _from_frame(keywords.get("kind", kinds[0] if kinds else kind), keywords)
 
     return Writer(write, kind, f"{kind.capitalize()}.from_matrix(frame, annotators=frame.columns)")
 

@@ -56,14 +56,14 @@ def own_names(item: Coded, annotator: Coded, label: Coded) -> OwnNames | None:
     items, people, names = (column.codes[rows] for column in (item, annotator, label))
     of_several = _n_distinct(items, people, len(item.names), len(annotator.names))[items] > 1
     people, names = people[of_several], names[of_several]
-    told = np.bincount(names, minlength=len(label.names)) > 1
-    own = told & (_n_distinct(names, people, len(label.names), len(annotator.names)) == 1)
+    informative = np.bincount(names, minlength=len(label.names)) > 1
+    own = informative & (_n_distinct(names, people, len(label.names), len(annotator.names)) == 1)
     owner = np.zeros(len(label.names), dtype=np.intp)
     owner[names] = people
     n_owners = int((np.bincount(owner[own], minlength=1) >= FEWEST_OWN).sum())
-    if n_owners < FEWEST_OWN or own.sum() <= told.sum() / 2:
+    if n_owners < FEWEST_OWN or own.sum() <= informative.sum() / 2:
         return None
-    return OwnNames(int(own.sum()), int(told.sum()))
+    return OwnNames(int(own.sum()), int(informative.sum()))
 
 
 def _n_distinct(

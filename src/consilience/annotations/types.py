@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame, IntoSeries
     from numpy.typing import ArrayLike as NumPyArrayLike
 
-    from consilience.annotations.base import Annotations
     from consilience.annotations.groupings import Groupings
     from consilience.annotations.labels import Labels
     from consilience.annotations.pairs import Pairs
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     """A list of names."""
     Names: TypeAlias = str | int | Iterable[Hashable]
     """A list of names, or one name."""
-    Said: TypeAlias = Annotations
-    """Annotations of any kind."""
     Missing: TypeAlias = Hashable | Iterable[Hashable]
     """A value that means missing, or a list of them."""
     RandomSource: TypeAlias = int | np.integer | np.random.RandomState | np.random.Generator | None
@@ -64,4 +61,4 @@ else:
 
     AnnotationsLike = ArrayLike = FeaturesLike = FrameLike = Any
     Count = FilePath = Flag = Integer = Integers = NumberOfClusters = Real = Reals = Any
-    Missing = Name = NameList = Names = RandomSource = Said = Self = Any
+    Missing = Name = NameList = Names = RandomSource = Self = Any

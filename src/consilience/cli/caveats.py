@@ -47,32 +47,36 @@ def verdict(model: Any, evidence: Evidence) -> Verdict:
     model : fitted estimator
     evidence : what it was fitted to
     """
-    answer, said, asked = Answer.of(model), evidence.annotations, _asked(model)
+    answer, annotations, chosen = Answer.of(model), evidence.annotations, _chosen_clusters(model)
     taken = registry.entry(type(model).__name__).kind == "semisupervised"
-    test = chance_test(said, evidence.features if taken else None)
-    warnings = [*_of_sizes(answer, evidence, asked), *_of_chance(test, answer, evidence), *_of_classes(answer, said)]
-    alone = isinstance(said, Pairs) and evidence.features is None
-    one = np.count_nonzero(answer.sizes) == 1 and asked != 1
+    test = chance_test(annotations, evidence.features if taken else None)
+    warnings = [
+        *_of_sizes(answer, evidence, chosen),
+        *_of_chance(test, answer, evidence),
+        *_of_classes(answer, annotations),
+    ]
+    alone = isinstance(annotations, Pairs) and evidence.features is None
+    one = np.count_nonzero(answer.sizes) == 1 and chosen != 1
     return Verdict(warnings, alone and (one or (test is not None and test.at_chance)))
 
 
-def _asked(model: Any) -> Any:
+def _chosen_clusters(model: Any) -> Any:
     """Return the number of clusters that the user set, None if it was not set."""
     name = registry.entry(type(model).__name__).clusters
-    told = None if name is None else getattr(model, name)
-    return None if name is None or told == signature(type(model)).parameters[name].default else told
+    value = None if name is None else getattr(model, name)
+    return None if name is None or value == signature(type(model)).parameters[name].default else value
 
 
-def _of_sizes(answer: Answer, evidence: Evidence, asked: Any) -> Iterator[str]:
+def _of_sizes(answer: Answer, evidence: Evidence, chosen: Any) -> Iterator[str]:
     n_items, n_owners = int(answer.sizes.sum()), np.count_nonzero(answer.sizes)
     if n_items < 2:
         return
-    if n_owners == 1 and asked != 1:
+    if n_owners == 1 and chosen != 1:
         where = f"in one {answer.noun}"
         if answer.is_named:
             where += f", {shortened(answer.titles[int(answer.sizes.argmax())], LONGEST)}"
         yield f"Undecided: all {n_items:,} items are {where}, so no items were separated. {_remedy(answer, evidence)}"
-    if n_owners == n_items and not answer.is_named and asked != n_items:
+    if n_owners == n_items and not answer.is_named and chosen != n_items:
         yield (
             f"Undecided: each of the {n_items:,} items is a cluster of its own, so no items were joined. "
             "Ask for fewer with --clusters N, or collect more about each item."
@@ -90,17 +94,17 @@ def _remedy(answer: Answer, evidence: Evidence) -> str:
     return "Try --clusters N; 'consilience compare' shows whether any number of clusters predicts the annotations."
 
 
-def _of_classes(answer: Answer, said: Any) -> Iterator[str]:
+def _of_classes(answer: Answer, annotations: Any) -> Iterator[str]:
     """Warn about classes without items that would have some in a majority vote."""
-    if not (answer.is_named and isinstance(said, Labels)) or np.count_nonzero(answer.sizes) == 1:
+    if not (answer.is_named and isinstance(annotations, Labels)) or np.count_nonzero(answer.sizes) == 1:
         return
-    votes = np.zeros((said.n_items, said.n_classes))
-    np.add.at(votes, (said.item, said.label), 1)
+    votes = np.zeros((annotations.n_items, annotations.n_classes))
+    np.add.at(votes, (annotations.item, annotations.label), 1)
     ahead = (votes == votes.max(1, keepdims=True)) & (votes > 0)
     ahead &= ahead.sum(1, keepdims=True) == 1
-    for name, n_ahead in zip(said.classes, ahead.sum(0).tolist()):
+    for name, n_ahead in zip(annotations.classes, ahead.sum(0).tolist()):
         place = answer.index.get_indexer(pd.Index([name]))[0]
-        if n_ahead >= max(2, MATTERS * said.n_items) and place >= 0 and answer.sizes[place] == 0:
+        if n_ahead >= max(2, MATTERS * annotations.n_items) and place >= 0 and answer.sizes[place] == 0:
             yield (
                 f"No item is in the class {shortened(str(name), LONGEST)}, which is the most frequent label of "
                 f"{counted(n_ahead, 'item')}. Compare with --model MajorityVote."
@@ -110,9 +114,9 @@ def _of_classes(answer: Answer, said: Any) -> Iterator[str]:
 def _of_chance(test: ChanceTest | None, answer: Answer, evidence: Evidence) -> Iterator[str]:
     if test is None or not test.at_chance:
         return
-    said, with_features = evidence.annotations, "features" in test.p_values
+    annotations, with_features = evidence.annotations, "features" in test.p_values
     whom = "with each other or with the features" if with_features else "with each other"
-    what = {Groupings: "groupings", Labels: "labels", Pairs: "judgements"}[type(said)]
+    what = {Groupings: "groupings", Labels: "labels", Pairs: "judgements"}[type(annotations)]
     yield (
         f"At chance: the annotators do not clearly agree {whom} more than random annotations would (permutation test, "
         f"p = {test.p_value:.3f}; {LEVEL:g} or less would be more than chance). Do not take these {answer.nouns} for a "
@@ -120,19 +124,19 @@ def _of_chance(test: ChanceTest | None, answer: Answer, evidence: Evidence) -> I
     )
 
 
-def suggestions(model: Any, evidence: Evidence, said: Verdict) -> list[str]:
+def suggestions(model: Any, evidence: Evidence, judged: Verdict) -> list[str]:
     """Return at most two suggestions of what to try next; none if there are warnings."""
-    if said.warnings:
+    if judged.warnings:
         return []
     return [*_on_piles(model, evidence), *_on_bounds(model), *_on_few_labels(model, evidence)][:MOST_SUGGESTIONS]
 
 
 def _on_piles(model: Any, evidence: Evidence) -> Iterator[str]:
-    said = evidence.annotations
-    if type(model).__name__ != "SubsetFusion" or not isinstance(said, Groupings):
+    annotations = evidence.annotations
+    if type(model).__name__ != "SubsetFusion" or not isinstance(annotations, Groupings):
         return
-    sizes = np.bincount(said.grouping_of_group[said.incidence.indices], minlength=said.n_groupings)
-    if np.median(sizes) >= WHOLE * len(said):
+    sizes = np.bincount(annotations.grouping_of_group[annotations.incidence.indices], minlength=annotations.n_groupings)
+    if np.median(sizes) >= WHOLE * len(annotations):
         yield (
             "Most groupings hold most of the items: --model PartitionLabelModel also estimates what each group of each "
             "annotator means."
@@ -146,17 +150,17 @@ def _on_bounds(model: Any) -> Iterator[str]:
         return
     name = known.max_clusters or known.clusters
     bound = getattr(model, str(name))
-    told = known.max_clusters is not None and known.clusters is not None and getattr(model, known.clusters) != "auto"
-    if not told and isinstance(bound, int) and model.n_clusters_ >= bound > 1:
+    is_set = known.max_clusters is not None and known.clusters is not None and getattr(model, known.clusters) != "auto"
+    if not is_set and isinstance(bound, int) and model.n_clusters_ >= bound > 1:
         option = f"--set {name}={2 * bound}" if known.max_clusters else f"--clusters {2 * bound}"
         yield f"The model found as many clusters as it may ({bound}); {option} allows more."
 
 
 def _on_few_labels(model: Any, evidence: Evidence) -> Iterator[str]:
-    said = evidence.annotations
-    if not isinstance(said, Labels) or type(model).__name__ == "MajorityVote":
+    annotations = evidence.annotations
+    if not isinstance(annotations, Labels) or type(model).__name__ == "MajorityVote":
         return
-    each = np.bincount(said.item, minlength=said.n_items)
+    each = np.bincount(annotations.item, minlength=annotations.n_items)
     middle = np.median(each[each > 0])
     if middle < FEW_LABELS:
         yield (

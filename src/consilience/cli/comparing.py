@@ -51,11 +51,11 @@ def compare(
     names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
     of_model = by_model(settings, names)
     material = read_material(annotations, features, reading, feature_options)
-    said, table, notes = joined(material)
+    loaded, table, notes = joined(material)
     for text in notes:
         note(text)
     numbers = None if clusters is None else between(*clusters)
-    found = candidates(said, table, n_clusters=numbers, models=names, settings=of_model)
+    found = candidates(loaded, table, n_clusters=numbers, models=names, settings=of_model)
     if not found:
         raise InputError(f"{material.source}: No model reads {material.kind}.")
     for name in of_model:
@@ -64,7 +64,7 @@ def compare(
     entered = prepared(found, table, feature_options, standardize=standardize)
     seed = 0 if seed is None else seed
     result = compare_models(
-        entered, said, table, by=by, n_folds=folds, level=level, max_pairs=max_pairs, random_state=seed, verbose=True
+        entered, loaded, table, by=by, n_folds=folds, level=level, max_pairs=max_pairs, random_state=seed, verbose=True
     )
     if result.chosen is None:
         raise InputError(f"No model could be compared. {_reasons(result)}")
@@ -87,13 +87,13 @@ def choose_by_comparing(
     InputError
         No model can be fitted.
     """
-    said, table, _ = joined(material)
+    annotations, table, _ = joined(material)
     readers = {name for name, entry in registry.ESTIMATORS.items() if material.kind in entry.reads}
-    found = {name: model for name, model in candidates(said, table).items() if type(model).__name__ in readers}
+    found = {name: model for name, model in candidates(annotations, table).items() if type(model).__name__ in readers}
     if not found:
         raise InputError(f"{material.source}: No model reads {material.kind}.")
     entered = prepared(found, table, feature_options, standardize=standardize)
-    result = compare_models(entered, said, table, random_state=settings.get("random_state", 0), verbose=True)
+    result = compare_models(entered, annotations, table, random_state=settings.get("random_state", 0), verbose=True)
     if result.chosen is None:
         raise InputError(f"No model could be compared. {_reasons(result)}")
     why = f"Compared {len(found)} models on {len(result.judgements):,} held-out judgements. {result.verdict}"
@@ -112,20 +112,20 @@ def joined(material: Material) -> tuple[Annotations, pd.DataFrame | None, list[s
     InputError
         No item has features.
     """
-    said = material.annotations
+    annotations = material.annotations
     if material.features is None:
-        return said, None, []
+        return annotations, None, []
     table, notes = material.features.table, material.features.notes
-    absent = said.items[~said.items.isin(table.index)]
-    if len(absent) == len(said.items):
+    absent = annotations.items[~annotations.items.isin(table.index)]
+    if len(absent) == len(annotations.items):
         raise InputError(
-            f"No item of {material.source} (such as {plain(said.items[0])!r}) is in {material.features_source} "
+            f"No item of {material.source} (such as {plain(annotations.items[0])!r}) is in {material.features_source} "
             f"(such as {plain(table.index[0])!r})."
         )
-    said = said.reindex(table.index)
+    annotations = annotations.reindex(table.index)
     if len(absent):
         notes = [*notes, f"Items with neither annotations nor features, left out: {len(absent):,}."]
-    return said, table, notes
+    return annotations, table, notes
 
 
 def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, dict[str, Any]]:

@@ -36,12 +36,12 @@ def simulate(
     """Write simulated annotations of items with known classes, by a generator of `consilience.simulation`."""
     require_outputs([out, features_out], files_of(source))
     classes, features = classes_of(source, class_column, with_features=features_out is not None)
-    said = generator(classes, **settings)
-    writers = {out: long_table_writer(said, out)}
+    annotations = generator(classes, **settings)
+    writers = {out: long_table_writer(annotations, out)}
     if features_out is not None and features is not None:
         writers[features_out] = table_writer(features.rename_axis("item").reset_index(), features_out)
     write_files(writers)
-    say(f"{out}: {said}")
+    say(f"{out}: {annotations}")
     if features_out is not None and features is not None:
         say(f"{features_out}: {features.shape[1]} features of {len(features)} items")
 
@@ -85,13 +85,13 @@ def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, p
 def convert(source: Path, out: Path, *, to: str | None, reading: Mapping[str, Any]) -> None:
     """Read annotations in any format and write their long table, converted to another kind if `to` is given."""
     require_outputs([out], [source])
-    said, _ = read_noted(source, reading)
-    said = convert_to(said, to)
-    write_annotations(said, out)
-    say(f"{out}: {said}")
+    annotations, _ = read_noted(source, reading)
+    annotations = convert_to(annotations, to)
+    write_annotations(annotations, out)
+    say(f"{out}: {annotations}")
 
 
-def convert_to(said: Annotations, kind: str | None) -> Annotations:
+def convert_to(annotations: Annotations, kind: str | None) -> Annotations:
     """Convert annotations to another kind.
 
     Raises
@@ -99,14 +99,14 @@ def convert_to(said: Annotations, kind: str | None) -> Annotations:
     InputError
         The conversion would lose or invent information.
     """
-    found = type(said).__name__.lower()
+    found = type(annotations).__name__.lower()
     if kind in (None, found):
-        return said
-    if kind == "pairs" and isinstance(said, Groupings | Labels):
-        return said.to_pairs()
-    if kind == "groupings" and isinstance(said, Labels):
-        return said.to_groupings()
-    if isinstance(said, Groupings):
+        return annotations
+    if kind == "pairs" and isinstance(annotations, Groupings | Labels):
+        return annotations.to_pairs()
+    if kind == "groupings" and isinstance(annotations, Labels):
+        return annotations.to_groupings()
+    if isinstance(annotations, Groupings):
         raise InputError(
             "Groupings cannot become labels, since names of groups mean nothing outside their grouping; if all "
             "annotators share these names, read the file with --kind labels."

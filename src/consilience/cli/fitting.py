@@ -17,7 +17,7 @@ from consilience.cli.caveats import suggestions, verdict
 from consilience.cli.comparing import choose_by_comparing
 from consilience.cli.inputs import Evidence, Material, evidence_for, read_material
 from consilience.cli.messages import UndecidedError, note, printable, say, say_json
-from consilience.cli.model_choice import choose, make_estimator, said_why, with_clusters
+from consilience.cli.model_choice import choose, make_estimator, reason_for, with_clusters
 from consilience.cli.options import FeatureOptions
 from consilience.cli.outputs import encoded, require_no_input
 from consilience.cli.preprocessing import as_shown, behind, legible, steps_for
@@ -73,23 +73,25 @@ def fit(
         note(text)
     estimator, shown, table = fitted(estimator, name, evidence, feature_options, standardize=standardize)
     legible_evidence = replace(evidence, features=table)
-    said = verdict(last_step(estimator), legible_evidence)
-    for text in (more := suggestions(last_step(estimator), legible_evidence, said)):
+    judged = verdict(last_step(estimator), legible_evidence)
+    for text in (more := suggestions(last_step(estimator), legible_evidence, judged)):
         note(text)
     with replaced_folder(out) as folder:
         write_results(estimator, folder)
-        report(shown, evidence.annotations, X=table, scores=rated, warnings=said.warnings, path=folder / "report.html")
-        found = {"warnings": said.warnings, "why": why} | summary(estimator, material, evidence, out, more=more)
+        report(
+            shown, evidence.annotations, X=table, scores=rated, warnings=judged.warnings, path=folder / "report.html"
+        )
+        found = {"warnings": judged.warnings, "why": why} | summary(estimator, material, evidence, out, more=more)
         found |= {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file:
             file.write(encoded(found))
-    for warning in said.warnings if as_json else ():
+    for warning in judged.warnings if as_json else ():
         click.echo(f"Warning: {printable(warning)}", err=True)
     if as_json:
         say_json(found)
     else:
         say(as_lines(found))
-    if said.is_undecided:
+    if judged.is_undecided:
         raise UndecidedError(f"Undecided: see the warning. The results were nevertheless written to {out}.")
 
 
@@ -122,7 +124,7 @@ def chosen(
         if key in settings and key not in takes:
             note(f"{choice.model} has no parameter {key!r}; it is ignored.")
     known = {key: value for key, value in settings.items() if key in takes or key not in COMMON}
-    return choice.model, known, said_why(choice)
+    return choice.model, known, reason_for(choice)
 
 
 def require_comparable(

@@ -92,9 +92,9 @@ def read_material(
     """
     if str(annotations) == str(features) == STANDARD_INPUT:
         raise InputError("Standard input is one table; give the file of the annotations or that of the features.")
-    said, notes = read_noted(annotations, reading)
-    read = None if features is None else read_features(features, options, said.items)
-    return Material(said, notes, read, named(annotations), features)
+    loaded, notes = read_noted(annotations, reading)
+    read = None if features is None else read_features(features, options, loaded.items)
+    return Material(loaded, notes, read, named(annotations), features)
 
 
 def evidence_for(model: str, material: Material, known: dict[str, Path | None]) -> Evidence:
@@ -105,20 +105,24 @@ def evidence_for(model: str, material: Material, known: dict[str, Path | None]) 
     InputError
         The model does not take these annotations, or the items of the files do not match.
     """
-    said, notes = as_read_by(model, material.annotations, material.source)
-    notes += _of_nobody(said)
-    if isinstance(said, Groupings):
-        notes += _of_one_label(said)
-    if isinstance(said, Labels) or registry.entry(model).kind == "consensus":
-        return _without_features(said, notes, material, known, model)
+    annotations, notes = as_read_by(model, material.annotations, material.source)
+    notes += _of_nobody(annotations)
+    if isinstance(annotations, Groupings):
+        notes += _of_one_label(annotations)
+    if isinstance(annotations, Labels) or registry.entry(model).kind == "consensus":
+        return _without_features(annotations, notes, material, known, model)
     read, source = material.features, material.features_source
     if read is None or source is None:
-        return Evidence(said, None, notes + _unannotated(said, "annotations", "their clusters are unknown"))
-    said, more = _over(said, read.table.index, material.source, source)
-    return Evidence(said, read.table, notes + read.notes + more)
+        return Evidence(
+            annotations, None, notes + _unannotated(annotations, "annotations", "their clusters are unknown")
+        )
+    annotations, more = _over(annotations, read.table.index, material.source, source)
+    return Evidence(annotations, read.table, notes + read.notes + more)
 
 
-def read_said(path: Path, *, reading: Mapping[str, Any], model: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
+def read_for_model(
+    path: Path, *, reading: Mapping[str, Any], model: str
+) -> tuple[Groupings | Labels | Pairs, list[str]]:
     """Read annotations and convert them to a kind that a model reads, with notes on the conversion.
 
     Raises
@@ -126,11 +130,11 @@ def read_said(path: Path, *, reading: Mapping[str, Any], model: str) -> tuple[Gr
     InputError
         The file cannot be read, or holds annotations that the model does not take.
     """
-    said, _ = read_noted(path, reading)
-    return as_read_by(model, said, named(path))
+    annotations, _ = read_noted(path, reading)
+    return as_read_by(model, annotations, named(path))
 
 
-def as_read_by(model: str, said: Any, source: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
+def as_read_by(model: str, annotations: Any, source: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
     """Convert annotations to a kind that a model reads, with notes on the conversion.
 
     Raises
@@ -139,7 +143,7 @@ def as_read_by(model: str, said: Any, source: str) -> tuple[Groupings | Labels |
         The model does not take such annotations.
     """
     reads = registry.entry(model).reads
-    found = type(said).__name__.lower()
+    found = type(annotations).__name__.lower()
     if found not in reads:
         hint = ""
         if found == "groupings" and "labels" in reads:
@@ -149,30 +153,36 @@ def as_read_by(model: str, said: Any, source: str) -> tuple[Groupings | Labels |
         why = f"{model} estimates what each annotator's labels mean"
         if registry.entry(model).kind == "consensus":
             why = f"{model} uses which items annotators put together, not the names of the labels"
-        return said.to_groupings(), [f"The labels were turned into groupings, since {why}."]
-    return said, []
+        return annotations.to_groupings(), [f"The labels were turned into groupings, since {why}."]
+    return annotations, []
 
 
 def _without_features(
-    said: Groupings | Labels | Pairs, notes: list[str], material: Material, known: dict[str, Path | None], model: str
+    annotations: Groupings | Labels | Pairs,
+    notes: list[str],
+    material: Material,
+    known: dict[str, Path | None],
+    model: str,
 ) -> Evidence:
     """Collect the inputs of a model of annotations alone: features are read for the report."""
-    words = ("labels", "classes are") if isinstance(said, Labels) else ("annotations", "clusters are")
-    notes = notes + _unannotated(said, words[0], f"their {words[1]} unknown")
+    words = ("labels", "classes are") if isinstance(annotations, Labels) else ("annotations", "clusters are")
+    notes = notes + _unannotated(annotations, words[0], f"their {words[1]} unknown")
     table = None
     if material.features is not None and material.features_source is not None:
         read, source = material.features, material.features_source
-        table, notes = rows_of(read.table, said.items, source), notes + read.notes
+        table, notes = rows_of(read.table, annotations.items, source), notes + read.notes
         notes.append(
             f"{model} does not use features; those of {source} are only shown in the report. "
-            f"--model {_user_of_features(said)} would use them."
+            f"--model {_user_of_features(annotations)} would use them."
         )
-    return Evidence(said, table, notes, read_known(known, said) if isinstance(said, Labels) else {})
+    return Evidence(
+        annotations, table, notes, read_known(known, annotations) if isinstance(annotations, Labels) else {}
+    )
 
 
-def _user_of_features(said: Groupings | Labels | Pairs) -> str:
+def _user_of_features(annotations: Groupings | Labels | Pairs) -> str:
     """Name a model that uses features."""
-    return "MECC" if isinstance(said, Pairs) else "PartitionLabelModel"
+    return "MECC" if isinstance(annotations, Pairs) else "PartitionLabelModel"
 
 
 def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:
@@ -236,8 +246,8 @@ def read_history(path: Path, labels: Labels) -> pd.DataFrame:
         The columns are others, or a cell is not a number.
     """
     table = read_table(path)
-    head, said = table.columns[:2], table.columns[2:]
-    if [str(name).strip().rstrip("_").casefold() for name in head] != ["annotator", "class"] or not said:
+    head, label_columns = table.columns[:2], table.columns[2:]
+    if [str(name).strip().rstrip("_").casefold() for name in head] != ["annotator", "class"] or not label_columns:
         raise InputError(
             f"{path}: Expected the columns annotator, class, then one for each label, as in the counts.csv of a fit. "
             f"Found {', '.join(map(str, table.columns))}."
@@ -248,24 +258,26 @@ def read_history(path: Path, labels: Labels) -> pd.DataFrame:
         if column.has_missing:
             raise InputError(f"{path}: {name} is missing in {table.where(int(np.argmax(column.missing)))}.")
         keys.append(names_as(column.names, fitted).take(column.codes))
-    counts = table.frame[said].astype(object).apply(pd.to_numeric, errors="coerce")
+    counts = table.frame[label_columns].astype(object).apply(pd.to_numeric, errors="coerce")
     wrong = np.argwhere(counts.isna().to_numpy())
     if len(wrong):
         row, place = map(int, wrong[0])
-        cell = plain(table.frame[said[place]].iloc[row])
-        raise InputError(f"{path}: {said[place]!r} in {table.where(row)} is {cell!r}. Expected a number of labels.")
+        cell = plain(table.frame[label_columns[place]].iloc[row])
+        raise InputError(
+            f"{path}: {label_columns[place]!r} in {table.where(row)} is {cell!r}. Expected a number of labels."
+        )
     index = pd.MultiIndex.from_arrays(keys, names=["annotator", "class"])
-    return pd.DataFrame(counts.to_numpy(float), index, names_as(pd.Index(said), labels.classes))
+    return pd.DataFrame(counts.to_numpy(float), index, names_as(pd.Index(label_columns), labels.classes))
 
 
-def _unannotated(said: Groupings | Labels | Pairs, what: str, so: str) -> list[str]:
-    n_silent = said.summary().n_unannotated_items
-    return [f"Items without {what}: {n_silent:,} of {len(said):,}; {so}."] if n_silent else []
+def _unannotated(annotations: Groupings | Labels | Pairs, what: str, so: str) -> list[str]:
+    n_silent = annotations.summary().n_unannotated_items
+    return [f"Items without {what}: {n_silent:,} of {len(annotations):,}; {so}."] if n_silent else []
 
 
-def _of_nobody(said: Groupings | Labels | Pairs) -> list[str]:
+def _of_nobody(annotations: Groupings | Labels | Pairs) -> list[str]:
     """Note annotators without annotations."""
-    per_annotator = said.summary().items_per_annotator
+    per_annotator = annotations.summary().items_per_annotator
     names = per_annotator.index[per_annotator == 0]
     if names.empty:
         return []
@@ -283,17 +295,17 @@ def _of_one_label(groupings: Groupings) -> list[str]:
 
 
 def _over(
-    said: Groupings | Pairs, items: pd.Index, annotations: str, features: Path
+    loaded: Groupings | Pairs, items: pd.Index, annotations: str, features: Path
 ) -> tuple[Groupings | Pairs, list[str]]:
     """Return annotations over the items that have features, and notes on the change."""
-    per_item = said.summary().annotators_per_item
-    absent = ~said.items.isin(items)
+    per_item = loaded.summary().annotators_per_item
+    absent = ~loaded.items.isin(items)
     if absent.all():
         raise InputError(
-            f"No item of {annotations} (such as {plain(said.items[0])!r}) is in {features} "
+            f"No item of {annotations} (such as {plain(loaded.items[0])!r}) is in {features} "
             f"(such as {plain(items[0])!r})."
         )
-    without = said.items[absent & (per_item > 0).to_numpy()]
+    without = loaded.items[absent & (per_item > 0).to_numpy()]
     if len(without):
         raise InputError(
             f"The item {plain(without[0])!r} has annotations in {annotations} but no row in {features}"
@@ -302,8 +314,8 @@ def _over(
     notes = []
     if absent.any():
         notes.append(f"Items with neither annotations nor features, left out: {absent.sum():,}.")
-    said = said.reindex(items)
-    return said, notes + _unannotated(said, "annotations", "clustered by their features")
+    loaded = loaded.reindex(items)
+    return loaded, notes + _unannotated(loaded, "annotations", "clustered by their features")
 
 
 def _subject(names: pd.Index, what: str, verbs: tuple[str, str]) -> str:

@@ -114,7 +114,7 @@ def item_column(
     if items is not None and len(items):
         found = _by_contents(table, columns, items)
         if len(found) > 1:
-            found = _told_apart(found, path, remedy, "all of them hold the annotated items")
+            found = _decide(found, path, remedy, "all of them hold the annotated items")
         if found:
             return found[0].name
     return _by_name(table, columns, path, remedy)
@@ -163,7 +163,7 @@ def _is_measured(column: Coded) -> bool:
     return all(NUMBER.fullmatch(text.strip()) for text in texts) and any(re.search(r"[.eE]", text) for text in texts)
 
 
-def _told_apart(found: list[ItemColumn], path: Path, remedy: str, why: str) -> list[ItemColumn]:
+def _decide(found: list[ItemColumn], path: Path, remedy: str, why: str) -> list[ItemColumn]:
     """Choose one of several columns: they are equal, or one has a usual name.
 
     Raises
@@ -189,7 +189,7 @@ def _by_name(table: Table, columns: list[Any], path: Path, remedy: str) -> Any:
     called = [name for name in columns if is_called_id(name) and not _is_measured(table.column(name))]
     possible = [column for name in called if (column := _possible(table, name))]
     if len(possible) > 1:
-        possible = _told_apart(possible, path, remedy, "each has a usual name for ids, and its values differ")
+        possible = _decide(possible, path, remedy, "each has a usual name for ids, and its values differ")
     if possible or called:
         return possible[0].name if possible else called[0]
     first = columns[0]

@@ -44,7 +44,7 @@ def choose(kind: str, *, features: bool) -> Choice:
     return CHOICES[kind, features]
 
 
-def said_why(choice: Choice) -> str:
+def reason_for(choice: Choice) -> str:
     """Say in one line which model was chosen, and how to choose another.
 
     Examples

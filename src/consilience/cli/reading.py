@@ -25,9 +25,9 @@ def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
 
     Returns
     -------
-    said : Groupings, Pairs or Labels
+    annotations : Groupings, Pairs or Labels
     notes : list of str
-        The notes, without the line on how they were read, which is ``said.reading.how``.
+        The notes, without the line on how they were read, which is ``annotations.reading.how``.
 
     Raises
     ------
@@ -36,15 +36,15 @@ def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", category=UserWarning)
-        said = read_annotations(path, **reading)
-    found = said.reading or Reading("")
-    told = {f"{named(path)}: {text}." for text in found.warnings}
+        annotations = read_annotations(path, **reading)
+    found = annotations.reading or Reading("")
+    shown = {f"{named(path)}: {text}." for text in found.warnings}
     others = [" ".join(str(warning.message).split()) for warning in caught]
     notes = [_sentence(text) for text in (*found.notes, *found.warnings)]
-    notes += [text for text in others if text not in told]
+    notes += [text for text in others if text not in shown]
     for text in (f"read as: {found.how}.", *notes):
         note(text)
-    return said, notes
+    return annotations, notes
 
 
 def named(path: Path) -> str:

@@ -15,7 +15,7 @@ from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
 from consilience.cli.caveats import verdict
 from consilience.cli.features import read_features
-from consilience.cli.inputs import Evidence, read_said
+from consilience.cli.inputs import Evidence, read_for_model
 from consilience.cli.messages import note, say
 from consilience.cli.options import FeatureOptions, flags
 from consilience.cli.outputs import renew_report, require_outputs, write_table
@@ -44,17 +44,17 @@ def predict(
     if registry.entry(type(model).__name__).kind == "consensus":
         if feature_item is not None:
             raise InputError(f"{type(model).__name__} predicts classes from labels; leave out --feature-item.")
-        items, probability, said = _by_labels(model, table, reading)
+        items, probability, has_labels = _by_labels(model, table, reading)
     elif not reading:
         items, probability = _by_features(estimator, table, feature_item)
-        said = np.ones(len(items), dtype=bool)
+        has_labels = np.ones(len(items), dtype=bool)
     else:
         raise InputError(f"{type(model).__name__} predicts clusters from features; leave out {flags(reading)}.")
     answer = Answer.of(model)
-    if not said.all():
-        note(f"Items without labels: {int((~said).sum()):,} of {len(said):,}; their classes are unknown.")
-    named = answer.names_of(np.where(said, probability.argmax(1), MISSING))
-    highest = np.where(said, probability.max(1), np.nan)
+    if not has_labels.all():
+        note(f"Items without labels: {int((~has_labels).sum()):,} of {len(has_labels):,}; their classes are unknown.")
+    named = answer.names_of(np.where(has_labels, probability.argmax(1), MISSING))
+    highest = np.where(has_labels, probability.max(1), np.nan)
     found = pd.DataFrame({"item": items, answer.column: named, "probability": highest})
     if proba:
         heads = [f"probability of {name}" if answer.is_named else f"cluster {name}" for name in answer.index]
@@ -75,7 +75,7 @@ def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index
 
 def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray, np.ndarray]:
     """Return items, the probabilities of their classes, and whether they have any labels."""
-    labels, _ = read_said(path, reading=reading, model=type(model).__name__)
+    labels, _ = read_for_model(path, reading=reading, model=type(model).__name__)
     try:
         probability = model.predict_proba(as_fitted(labels, model))
         return labels.items, probability, labels.summary().annotators_per_item.to_numpy() > 0
@@ -109,18 +109,18 @@ def report(
     model = last_step(estimator)
     if not hasattr(model, "items_"):
         raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to report.")
-    said, notes = read_said(annotations, reading=reading, model=type(model).__name__)
+    loaded, notes = read_for_model(annotations, reading=reading, model=type(model).__name__)
     for text in notes:
         note(text)
     try:
-        said = as_fitted(said, model).reindex(model.items_)
+        loaded = as_fitted(loaded, model).reindex(model.items_)
     except AnnotationError as error:
         raise InputError(f"{named(annotations)}: {error} The model was fitted to other items.") from error
     table = None if features is None else _features_of(features, estimator, feature_options)
     rated = None if scores is None else read_scores(scores, model.items_)
     shown, table = as_shown(estimator, table)
-    warnings = verdict(model, Evidence(said, table, [])).warnings
-    write_report(shown, said, X=table, scores=rated, warnings=warnings, path=out)
+    warnings = verdict(model, Evidence(loaded, table, [])).warnings
+    write_report(shown, loaded, X=table, scores=rated, warnings=warnings, path=out)
     renew_report(out)
     say(f"{out}")
 

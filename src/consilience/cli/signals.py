@@ -12,7 +12,7 @@ from typing import Any
 
 from consilience.annotations.files.atomic import remove_temporaries
 
-SAID = {"SIGINT": "Interrupted.", "SIGTERM": "Terminated.", "SIGHUP": "Hung up."}
+MESSAGES = {"SIGINT": "Interrupted.", "SIGTERM": "Terminated.", "SIGHUP": "Hung up."}
 
 
 @dataclass
@@ -34,7 +34,7 @@ def end_on_signals() -> None:
     """
     if threading.current_thread() is not threading.main_thread():
         return
-    for name in SAID:
+    for name in MESSAGES:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _receive)
@@ -49,7 +49,7 @@ def _receive(number: int, _: Any) -> None:
 
 def _end(number: int) -> None:
     remove_temporaries()
-    line = SAID[signal.Signals(number).name] + "\n"
+    line = MESSAGES[signal.Signals(number).name] + "\n"
     with contextlib.suppress(OSError):
         os.write(2, (("\n" if os.isatty(2) else "") + line).encode())
     os._exit(128 + number)

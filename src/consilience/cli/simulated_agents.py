@@ -45,19 +45,19 @@ def simulate_agents(
     population = ClusteringPopulation(
         table, n_groups=groups, n_features=features_each, algorithms=algorithms, random_state=agents
     )
-    asked = random_subsets(table.index, subset_size, subsets, random_state=shown)
+    subset_items = random_subsets(table.index, subset_size, subsets, random_state=shown)
     agent = population if annotators is None else [population.draw() for _ in range(annotators)]
-    said = present(agent, asked, items=table.index)
-    writers = {out: long_table_writer(said, out)}
-    told = [f"{out}: {said}"]
+    groupings = present(agent, subset_items, items=table.index)
+    writers = {out: long_table_writer(groupings, out)}
+    lines = [f"{out}: {groupings}"]
     if truth_out is not None and truth is not None:
         writers[truth_out] = table_writer(truth.rename("class").rename_axis("item").reset_index(), truth_out)
-        told.append(f"{truth_out}: {truth.nunique()} clusters of {len(truth)} items")
+        lines.append(f"{truth_out}: {truth.nunique()} clusters of {len(truth)} items")
     if features_out is not None:
         writers[features_out] = table_writer(table.rename_axis("item").reset_index(), features_out)
-        told.append(f"{features_out}: {table.shape[1]} features of {len(table)} items")
+        lines.append(f"{features_out}: {table.shape[1]} features of {len(table)} items")
     write_files(writers)
-    say("\n".join(told))
+    say("\n".join(lines))
 
 
 def _drawn(settings: dict[str, Any], rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:

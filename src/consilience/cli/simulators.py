@@ -189,7 +189,7 @@ def agents(
     clusters: int | None,
     dimensions: int | None,
     separation: float | None,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """Simulate agents that cluster subsets of the items by some of the features.
 
@@ -204,4 +204,4 @@ def agents(
         raise click.UsageError(f"--{given[0]} is for items drawn at random; with --features leave it out.")
     if features is None and classes is not None:
         raise click.UsageError("--classes needs --features.")
-    run(features, classes, drawn=drawn, out=out, truth_out=truth_out, features_out=features_out, **asked)
+    run(features, classes, drawn=drawn, out=out, truth_out=truth_out, features_out=features_out, **options)

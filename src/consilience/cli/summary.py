@@ -41,7 +41,7 @@ def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *
     more : suggestions of what to try next
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
-    said, features = evidence.annotations, evidence.features
+    annotations, features = evidence.annotations, evidence.features
     can = Capabilities.of(model)
     if can.names_classes:
         found = _of_classes(model, evidence)
@@ -54,11 +54,11 @@ def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *
         "model": type(model).__name__,
         "read_as": material.read_as,
         "parameters": {name: _json(value) for name, value in model.get_params().items()},
-        "n_items": len(said),
-        "n_annotators": said.n_annotators,
-        "n_labels": said.n_rows,
+        "n_items": len(annotations),
+        "n_annotators": annotations.n_annotators,
+        "n_labels": annotations.n_rows,
         "n_features": 0 if features is None else features.shape[1],
-        "n_items_without_annotations": said.summary().n_unannotated_items,
+        "n_items_without_annotations": annotations.summary().n_unannotated_items,
         "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **found,
         **{name.rstrip("_"): FITTED[name](value) for name, value in attributes(model, FITTED).items()},
@@ -68,15 +68,15 @@ def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *
 
 
 def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]:
-    quality, said = model.annotators_, evidence.annotations
+    quality, annotations = model.annotators_, evidence.annotations
     found = {
         "standardized": is_standardized(estimator),
         "n_clusters": model.n_clusters_,
         "cluster_sizes": Answer.of(model).sizes.tolist(),
         "cluster_examples": _examples(model),
     }
-    if not isinstance(said, Pairs):
-        found["n_groupings"] = groupings_of(said).n_groupings
+    if not isinstance(annotations, Pairs):
+        found["n_groupings"] = groupings_of(annotations).n_groupings
     if "expected_accuracy" in quality:
         found["accuracy"] = _average(quality["accuracy"], quality["n_labels"])
         return found | {"weakest_annotators": _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"])}
@@ -140,8 +140,8 @@ def _of_classes(model: Any, evidence: Evidence) -> dict[str, Any]:
 
 def _average(values: pd.Series, n_labels: pd.Series) -> float | None:
     """Return the mean over labels of a figure of their annotators, None if unknown."""
-    said = n_labels > 0
-    return _figure(float(np.average(values[said], weights=n_labels[said])))
+    has_labels = n_labels > 0
+    return _figure(float(np.average(values[has_labels], weights=n_labels[has_labels])))
 
 
 def _weakest(annotators: pd.DataFrame, columns: list[str]) -> list[dict[str, Any]]:
@@ -235,9 +235,15 @@ def _lines_of_fusion(found: dict[str, Any]) -> list[str]:
 
 def _how_many(found: dict[str, Any]) -> str:
     """Say how the number of clusters was determined."""
-    number, considered, asked = found["n_clusters"], found["n_clusters_considered"], found["parameters"]["n_clusters"]
-    if asked != "auto":
-        return f"{counted(number, 'cluster')}, {'as' if number == asked else f'where {asked:,} were'} asked for;"
+    number, considered, requested = (
+        found["n_clusters"],
+        found["n_clusters_considered"],
+        found["parameters"]["n_clusters"],
+    )
+    if requested != "auto":
+        return (
+            f"{counted(number, 'cluster')}, {'as' if number == requested else f'where {requested:,} were'} asked for;"
+        )
     if len(considered) == 1:
         return f"Found {counted(number, 'cluster')}, the only number considered;"
     return f"Found {counted(number, 'cluster')}, of {min(considered)} to {max(considered)} considered;"

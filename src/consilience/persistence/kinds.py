@@ -293,9 +293,9 @@ def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
 def _reading(content: Any = None) -> Reading | None:
     if content is None:
         return None
-    how, notes, told = content
-    require(isinstance(how, str) and NOTES.holds(notes, {}) and NOTES.holds(told, {}))
-    return Reading(how, tuple(notes), tuple(told))
+    how, notes, warnings = content
+    require(isinstance(how, str) and NOTES.holds(notes, {}) and NOTES.holds(warnings, {}))
+    return Reading(how, tuple(notes), tuple(warnings))
 
 
 def _require_groupings(

@@ -11,9 +11,9 @@ import pandas as pd
 
 from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
-from consilience.annotations.files.frames import asked_of, warn_of_transposed
+from consilience.annotations.files.frames import request_of, warn_of_transposed
 from consilience.annotations.files.importer import VALUE, Statements, statements, table_of_frame
-from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.layout import Request
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.reading import KINDS
@@ -89,18 +89,18 @@ def annotations_of(
         given = given.reset_index()
     if not is_frame(given, model):
         return Given(KINDS[kind].from_matrix(given, missing=missing), given)
-    table, asked = table_of_frame(given, model), asked_of({}, kind=None, missing=missing)
+    table, request = table_of_frame(given, model), request_of({}, kind=None, missing=missing)
     try:
         with written_by(of_frames(kind)):
-            found, matrix = _statements(given, table, asked, Wanted(kind, items, known))
-            said = KINDS[found.kind]._from_statements(found, None)
+            found, matrix = _statements(given, table, request, Wanted(kind, items, known))
+            annotations = KINDS[found.kind]._from_statements(found, None)
     except (HoldsFeaturesError, HoldsGroupsError):
         raise
     except AnnotationError as error:
         raise AnnotationError(_with_remedy(str(error), kind)) from error
     for text in found.reading.warnings:
         warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
-    return Given(said, matrix)
+    return Given(annotations, matrix)
 
 
 def is_frame(given: Any, model: str) -> bool:
@@ -129,22 +129,22 @@ class Wanted:
     known: pd.Index
 
 
-def _statements(given: Any, table: Table, asked: Asked, wanted: Wanted) -> tuple[Statements, pd.DataFrame | None]:
+def _statements(given: Any, table: Table, request: Request, wanted: Wanted) -> tuple[Statements, pd.DataFrame | None]:
     """Read a frame; also return its columns of annotators if it is a matrix."""
     unsure = [name for name in table.columns if name not in wanted.known]
-    if unsure and (known_export(table, asked, "frame") is not None or long_table(table, asked) is not None):
-        return statements(table, asked), None
+    if unsure and (known_export(table, request, "frame") is not None or long_table(table, request) is not None):
+        return statements(table, request), None
     if isinstance(given, pd.DataFrame) and given.index.nlevels > 1:
         raise AnnotationError(
             f"The rows of the frame have an index of {given.index.nlevels} levels, but items have one name each; join "
             "the levels into one."
         )
-    _refuse_answers_among_annotators(table, unsure, wanted.kind)
+    _refuse_values_among_annotators(table, unsure, wanted.kind)
     table, key = _with_names_of_rows(given, table, unsure)
-    layout = wide_frame(table, asked, wanted.kind, key=key, known=wanted.known, items=wanted.items)
+    layout = wide_frame(table, request, wanted.kind, key=key, known=wanted.known, items=wanted.items)
     if not layout.annotators_in_rows and not len(wanted.known):
         warn_of_transposed(given)
-    found = statements(table, replace(asked, kind=wanted.kind), layout=layout)
+    found = statements(table, replace(request, kind=wanted.kind), layout=layout)
     return found, None if layout.annotators_in_rows else table.frame[layout.others]
 
 
@@ -162,17 +162,17 @@ def _with_names_of_rows(given: Any, table: Table, unsure: list[Any]) -> tuple[Ta
     return replace(table, frame=frame), head
 
 
-def _refuse_answers_among_annotators(table: Table, columns: list[Any], kind: str) -> None:
+def _refuse_values_among_annotators(table: Table, columns: list[Any], kind: str) -> None:
     """Raise an AnnotationError if a frame read as a matrix has a column named like groups, labels or judgements."""
-    told = [name for name in columns if (found := named(name)) and found.role in VALUE.values()]
-    if told and len(table.columns) > 1:
+    values = [name for name in columns if (found := named(name)) and found.role in VALUE.values()]
+    if values and len(table.columns) > 1:
         guess = guess_columns(table, columns)
         if guess.has_both:
             raise AnnotationError(guess.refusal())
         raise AnnotationError(
-            f"The frame has a column {str(told[0])!r}, as long tables have, but no columns with usual names for items "
-            f"and annotators. Call the columns item, annotator and {VALUES[kind]}; or name them: "
-            f"{guess.told()}.{if_every_column()}"
+            f"The frame has a column {str(values[0])!r}, as long tables have, but no columns with usual names for "
+            f"items and annotators. Call the columns item, annotator and {VALUES[kind]}; or name them: "
+            f"{guess.keywords()}.{if_every_column()}"
         )
 
 

@@ -10,7 +10,7 @@ import narwhals.stable.v1 as nw
 import pandas as pd
 
 from consilience.annotations.files.importer import Statements, statements, table_of_frame
-from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.layout import Request
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.odd_columns import names_of_rows, odd_annotators
@@ -23,7 +23,7 @@ from consilience.annotations.names import Coded, outside, plain
 from consilience.errors import AnnotationError, AnnotationWarning
 
 
-def asked_of(
+def request_of(
     columns: dict[str, Any],
     *,
     kind: str | None,
@@ -31,9 +31,9 @@ def asked_of(
     transpose: bool | None = None,
     missing: Any = None,
     same_if: str | None = None,
-) -> Asked:
+) -> Request:
     """Collect what a caller specifies about a table."""
-    return Asked(
+    return Request(
         kind=kind,
         columns={role: column for role, column in columns.items() if column is not None},
         ignore=several(ignore),
@@ -49,7 +49,7 @@ def several(values: Any) -> tuple[Any, ...]:
     return (values,) if is_one else tuple(values)
 
 
-def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **asked: Any) -> Statements:
+def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **options: Any) -> Statements:
     """Read a frame of any library that narwhals supports.
 
     Warns
@@ -58,7 +58,7 @@ def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **a
         Something was left out, or read as missing.
     """
     with written_by(of_from_frame(kind)):
-        found = statements(table_of_frame(frame, caller), asked_of(columns, kind=kind, **asked))
+        found = statements(table_of_frame(frame, caller), request_of(columns, kind=kind, **options))
     for text in found.reading.warnings:
         warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=3)
     return found
@@ -92,7 +92,7 @@ def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
         guess = guess_columns(table, table.columns)
         if guess.crosses:
             raise AnnotationError(guess.refusal(kind))
-        cells = without_blank(table, table.cells(columns), asked_of({}, kind=kind, missing=missing))
+        cells = without_blank(table, table.cells(columns), request_of({}, kind=kind, missing=missing))
         odd = names_of_rows(table, columns) or odd_annotators(columns, cells)
     if odd:
         warnings.warn(f"{odd[0].upper()}{odd[1:]}.", AnnotationWarning, stacklevel=outside())
@@ -120,7 +120,7 @@ def warn_of_transposed(matrix: Any) -> None:
 def _is_long(table: Table) -> bool:
     """Whether the names of columns are those of a complete long table of groupings or labels."""
     try:
-        long = long_table(table, Asked())
+        long = long_table(table, Request())
     except AnnotationError:
         return False
     return long is not None and long.kind in VALUES

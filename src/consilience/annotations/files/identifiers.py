@@ -52,7 +52,7 @@ def by_text(number: Coded, text: Coded, owner: Coded | None, where: Where, colum
     owner_of_thing, number_of_thing = np.divmod(distinct, n)
     texts = np.array([*text.names, None], dtype=object)[text_of_thing]
     numbers = number.names.to_numpy(object)[number_of_thing]
-    named = code(_told_apart(owner_of_thing, texts, numbers))
+    named = code(_distinct_names(owner_of_thing, texts, numbers))
     keys = owner_of_thing * len(named.names) + named.codes
     if len(np.unique(keys)) < len(keys):
         one, other = first_repeat(keys)
@@ -65,11 +65,11 @@ def by_text(number: Coded, text: Coded, owner: Coded | None, where: Where, colum
     return Coded(codes, named.names)
 
 
-def _told_apart(owner: np.ndarray, text: np.ndarray, number: np.ndarray) -> list[Any]:
+def _distinct_names(owner: np.ndarray, text: np.ndarray, number: np.ndarray) -> list[Any]:
     """Return text, "text (identifier)" or identifier of each thing, as text unless no name is text."""
     count = Counter(zip(owner, text))
     names = [
-        i if said is None else said if count[o, said] == 1 else f"{said} ({i})"
-        for o, said, i in zip(owner, text, number)
+        i if own_text is None else own_text if count[o, own_text] == 1 else f"{own_text} ({i})"
+        for o, own_text, i in zip(owner, text, number)
     ]
     return [str(name) for name in names] if any(isinstance(name, str) for name in names) else names

@@ -13,7 +13,7 @@ import pandas as pd
 
 from consilience.annotations.files.exports import Export, known_export, lists_in_columns, pile_columns, piles
 from consilience.annotations.files.identifiers import by_text
-from consilience.annotations.files.layout import Asked, Long, Wide
+from consilience.annotations.files.layout import Long, Request, Wide
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.odd_columns import odd_annotators
 from consilience.annotations.files.recognition import recognise
@@ -121,7 +121,7 @@ def _with_index_as_columns(frame: pd.DataFrame) -> pd.DataFrame:
 
 def statements(
     table: Table,
-    asked: Asked,
+    request: Request,
     name: str = "table",
     *,
     export: Export | None = None,
@@ -132,7 +132,7 @@ def statements(
     Parameters
     ----------
     table : Table
-    asked : Asked
+    request : Request
         What the caller specified, which overrides every guess.
     name : str
         The file's name, which in some exports is that of the annotator.
@@ -146,51 +146,51 @@ def statements(
     AnnotationError
         The table is not recognised, is ambiguous, has no annotations, or contradicts itself.
     """
-    asked = replace(asked, ignore=_matching(asked.ignore, table))
+    request = replace(request, ignore=_matching(request.ignore, table))
     tool, nouns, notes = "", {}, list(table.notes)
     warnings: list[str] = []
-    export = export or (known_export(table, asked, name) if layout is None else None)
+    export = export or (known_export(table, request, name) if layout is None else None)
     if export is not None:
-        tool, table, asked, nouns = export.tool, export.table, export.asked, export.nouns
+        tool, table, request, nouns = export.tool, export.table, export.request, export.nouns
         warnings += export.notes
     whole, empty = _whole_rows(table)
-    table, every_row = piles(pile_columns(whole, asked), asked) if layout is None else whole, table
-    long = long_table(table, asked) if layout is None else None
-    may_be_lists = layout is None and long is None and asked == Asked() and not _names_rows(table.columns)
+    table, every_row = piles(pile_columns(whole, request), request) if layout is None else whole, table
+    long = long_table(table, request) if layout is None else None
+    may_be_lists = layout is None and long is None and request == Request() and not _names_rows(table.columns)
     if may_be_lists and (lists := lists_in_columns(table, name)) is not None:
         table, tool = lists, f"lists in columns, one person's sort (called {name!r})"
-    if long is not None and asked.transpose is not None:
+    if long is not None and request.transpose is not None:
         raise AnnotationError(
             f"{written(transpose=None)} is for wide tables, but this is a long table of {long.kind}; leave it out."
         )
-    read_as = layout or long or recognise(table, asked)
+    read_as = layout or long or recognise(table, request)
     _require_closed_quotes(table, read_as)
     if empty and isinstance(read_as, Wide) and read_as.key is None:
         table = every_row  # its rows are numbered
     else:
         warnings += empty
     if isinstance(read_as, Wide):
-        found = _of_wide(table, read_as, asked, warnings)
+        found = _of_wide(table, read_as, request, warnings)
     else:
-        found = _of_long(_taken_apart(table, read_as), read_as, asked, notes, warnings)
-    how, more = _described(found, read_as, asked, tool, nouns)
+        found = _of_long(_taken_apart(table, read_as), read_as, request, notes, warnings)
+    how, more = _described(found, read_as, request, tool, nouns)
     for column, what in (("item", "item"), ("item_a", "item"), ("annotator", "annotator"), ("label", "label")):
         if column in found.columns:
             names = found.columns[column].names
             notes += [note for note in (twins(names, plural(what)), totals(names, f"an {what}")) if note]
-    notes += _said_twice(found)
+    notes += _repeated_differently(found)
     if "group" in found.columns:
         notes += [note for note in (_twins_of_one(found),) if note]
     if found.kind == "labels" and (own := own_names(*(found.columns[part] for part in PARTS_OF_LABELS))) is not None:
-        told = {"group" if role == "label" else role: column for role, column in asked.columns.items()}
-        warnings.append(own.note(written(kind="groupings", **told)))
-    if found.kind != "pairs" and asked.missing is None:
+        named_columns = {"group" if role == "label" else role: column for role, column in request.columns.items()}
+        warnings.append(own.note(written(kind="groupings", **named_columns)))
+    if found.kind != "pairs" and request.missing is None:
         role = VALUE[found.kind]
         warnings += [note for note in (like_missing(found.columns[role], role),) if note]
     return replace(found, reading=Reading(how, tuple(notes + more), tuple(warnings)))
 
 
-def _said_twice(found: Statements) -> list[str]:
+def _repeated_differently(found: Statements) -> list[str]:
     """Count the items that an annotator labelled, or the pairs that were judged, several times and differently."""
     if found.kind == "groupings":
         return []
@@ -294,7 +294,7 @@ def _taken_apart(table: Table, layout: Long) -> Table:
             table, frame = _exploded(replace(table, frame=frame), name)
     if layout.kind == "groupings" and (separator := _separator(frame, layout)):
         split = [[part.strip() for part in str(cell).split(separator)] for cell in frame[item]]
-        frame = _with(frame, value, _told_apart(frame, layout))
+        frame = _with(frame, value, _numbered_names(frame, layout))
         table, _ = _exploded(replace(table, frame=_with(frame, item, split)), item)
     return table
 
@@ -334,14 +334,14 @@ def _parts_of_group(layout: Long) -> list[Any]:
     return [layout.columns[part] for part in ("annotator", "grouping", "group") if part in layout.columns]
 
 
-def _told_apart(frame: pd.DataFrame, layout: Long) -> list[Any]:
+def _numbered_names(frame: pd.DataFrame, layout: Long) -> list[Any]:
     """Return the names of groups, one per row, with a number if an annotator has several of one name."""
     number = frame.groupby(_parts_of_group(layout), sort=False, dropna=False).cumcount()
     names = frame[layout.columns["group"]]
     return [name if not k else f"{name} ({k + 1})" for name, k in zip(names, number)]
 
 
-def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warnings: list[str]) -> Statements:
+def _of_long(table: Table, layout: Long, request: Request, notes: list[str], warnings: list[str]) -> Statements:
     role = VALUE[layout.kind]
     if layout.kind == "pairs":
         table = _without_copies(table, warnings)
@@ -354,18 +354,18 @@ def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warning
     )
     coded = table.coded(list(names.values()), alike=alike)
     columns = {part: coded[column] for part, column in names.items()}
-    value = _values(code(table.frame[layout.columns[role]]), table, asked, role, table.where, warnings)
+    value = _values(code(table.frame[layout.columns[role]]), table, request, role, table.where, warnings)
     blank = value.missing
     if layout.kind == "pairs":
-        require_sameness(layout.columns[role], asked.same_if)
-        found = judged(_not_a_preference(value, columns, table), table.where, asked.same_if)
+        require_sameness(layout.columns[role], request.same_if)
+        found = judged(_not_a_preference(value, columns, table), table.where, request.same_if)
         value = found.column
         warnings += found.notes
-    elif asked.same_if is not None:
+    elif request.same_if is not None:
         raise AnnotationError(f"{written(same_if=None)} is for judgements of pairs, but the table has {layout.kind}.")
     columns |= {role: value}
     columns = _named_by_text(columns, layout, table.where)
-    if role in layout.texts and asked.missing is None:
+    if role in layout.texts and request.missing is None:
         columns[role] = _sorted_ones(columns[role], warnings)
     return _without_silence(columns, blank, layout, table.where, notes, warnings)
 
@@ -383,10 +383,10 @@ def _without_copies(table: Table, warnings: list[str]) -> Table:
     return table
 
 
-def _values(column: Coded, table: Table, asked: Asked, what: str, where: Where, warnings: list[str]) -> Coded:
+def _values(column: Coded, table: Table, request: Request, what: str, where: Where, warnings: list[str]) -> Coded:
     """Return the values, typed, with missing ones marked as such."""
-    if asked.missing is not None:
-        (typed,) = table.typed(given_as_missing(column, asked.missing))
+    if request.missing is not None:
+        (typed,) = table.typed(given_as_missing(column, request.missing))
         return typed
     require_plain(column, what, where)
     if what == "group":
@@ -465,8 +465,8 @@ def _without_silence(
     silent = columns[role].missing & ~columns["item"].missing
     if silent.any():
         others = [column.missing for part, column in columns.items() if part not in ("item", role)]
-        told = silent & blank
-        by_somebody = int((told & ~np.logical_and.reduce(others)).sum()) if others else int(told.sum())
+        is_blank = silent & blank
+        by_somebody = int((is_blank & ~np.logical_and.reduce(others)).sum()) if others else int(is_blank.sum())
         if by_somebody:
             noun = "judgement" if role == "same" else layout.nouns.get(role, role)
             rows_without = f"{counted(by_somebody, 'row')} without {with_article(noun)}"
@@ -497,7 +497,7 @@ def _sorted_ones(group: Coded, warnings: list[str]) -> Coded:
     return without(group, is_it)
 
 
-def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> Statements:
+def _of_wide(table: Table, layout: Wide, request: Request, warnings: list[str]) -> Statements:
     n_columns = len(layout.others)
     role = VALUE[layout.kind]
     where = table.where
@@ -505,14 +505,14 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
     def place(cell: int) -> str:
         return f"{where(cell // n_columns)}, column {str(layout.others[cell % n_columns])!r}"
 
-    if asked.same_if is not None:
+    if request.same_if is not None:
         raise AnnotationError(f"{written(same_if=None)} is for judgements of pairs, but the table is wide.")
-    if asked.kind == "pairs":
+    if request.kind == "pairs":
         raise AnnotationError(
             "Pairs need the columns item_a, item_b, annotator, same; a wide table cannot contain them."
         )
     cells = code(table.frame[layout.others].to_numpy(object).ravel())
-    value = _values(cells, table, asked, role, place, warnings)
+    value = _values(cells, table, request, role, place, warnings)
     heads = "annotators" if not layout.annotators_in_rows else "items"
     (of_columns,) = table.typed(Coded(np.arange(n_columns), unique_names(layout.others, heads)))
     if layout.key is None:
@@ -521,8 +521,8 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
         row_names = unique_names(
             table.column(layout.key), "annotators" if layout.annotators_in_rows else "items", where
         )
-    said = np.flatnonzero(~value.missing)
-    row, column = np.divmod(said, n_columns)
+    given = np.flatnonzero(~value.missing)
+    row, column = np.divmod(given, n_columns)
     sides = [Coded(row, row_names), Coded(column, of_columns.names)]
     item, annotator = sides[::-1] if layout.annotators_in_rows else sides
     odd = None if layout.annotators_in_rows else odd_annotators(layout.others, value)
@@ -531,13 +531,13 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
     if layout.left_out:
         one = "item" if layout.annotators_in_rows else "annotator"
         warnings.append(f"columns not read as {one}s left out: {_listed(layout.left_out)} (rename one to read it)")
-    columns = {"item": item, "annotator": annotator, role: value.take(said)}
+    columns = {"item": item, "annotator": annotator, role: value.take(given)}
     named = layout.key is not None or layout.annotators_in_rows
-    return Statements(layout.kind, columns, _among(said, place), True, named, Reading(""))
+    return Statements(layout.kind, columns, _among(given, place), True, named, Reading(""))
 
 
 def _described(
-    found: Statements, layout: Long | Wide, asked: Asked, tool: str, nouns: dict[str, str]
+    found: Statements, layout: Long | Wide, request: Request, tool: str, nouns: dict[str, str]
 ) -> tuple[str, list[str]]:
     """Describe in one line how a table was read, and list what was decided by default."""
     nouns = layout.nouns | nouns
@@ -556,7 +556,7 @@ def _described(
         row, column = (person, item) if layout.annotators_in_rows else (item, person)
         why = "" if tool else f": {layout.why}"
         shape = f"wide table of {layout.kind} (a row per {row}, a column per {column}{why})"
-        if asked.kind is None:
+        if request.kind is None:
             notes.append(
                 f"names of groups mean nothing to other annotators ({written(kind='labels')} if all share them)"
             )

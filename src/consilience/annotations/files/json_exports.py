@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from consilience.annotations.files.exports import Export
-from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.layout import Request
 from consilience.annotations.files.sources import Records
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import DIFFERENT, SAME, counted
@@ -23,7 +23,7 @@ from consilience.errors import AnnotationError
 UNSORTED = "_"
 
 
-def known_records(records: Records, asked: Asked, name: str) -> Export | None:
+def known_records(records: Records, request: Request, name: str) -> Export | None:
     """Return the table in the JSON of a known tool, None if it is of no such tool.
 
     Raises
@@ -36,8 +36,8 @@ def known_records(records: Records, asked: Asked, name: str) -> Export | None:
         return None
     try:
         if tool == "Label Studio":
-            return _label_studio(records, asked)
-        return _prodigy(records, asked) if tool == "Prodigy" else _doccano(records, asked, name)
+            return _label_studio(records, request)
+        return _prodigy(records, request) if tool == "Prodigy" else _doccano(records, request, name)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise AnnotationError(
             f"The annotations in this {tool} export are not in the format of {tool} ({type(error).__name__}: {error})."
@@ -63,7 +63,7 @@ def _long(rows: list[tuple[Any, ...]], columns: list[str], places: list[int], wh
 # Label Studio
 
 
-def _label_studio(records: Records, asked: Asked) -> Export:
+def _label_studio(records: Records, request: Request) -> Export:
     """Read tasks of Label Studio: groups of a Ranker with buckets, or labels of Choices.
 
     The annotator is the person who completed the annotation (the e-mail address if the export has it, else the number).
@@ -79,9 +79,9 @@ def _label_studio(records: Records, asked: Asked) -> Export:
     )
     types = {result.get("type") for _, _, _, _, result in results}
     if "ranker" in types:
-        return replace(_rankings(results, records, asked), notes=notes)
+        return replace(_rankings(results, records, request), notes=notes)
     if "choices" in types:
-        return replace(_choices(results, records, asked), notes=notes)
+        return replace(_choices(results, records, request), notes=notes)
     if "pairwise" in types:
         raise AnnotationError(
             "The results of Pairwise in this Label Studio export say which of two items was preferred, not whether "
@@ -104,7 +104,7 @@ def _results(records: Records) -> Iterator[tuple[int, dict[str, Any], dict[str, 
                 yield place, task, done, who, result
 
 
-def _rankings(results: list[Any], records: Records, asked: Asked) -> Export:
+def _rankings(results: list[Any], records: Records, request: Request) -> Export:
     sorts = []
     for place, task, done, who, result in results:
         if result.get("type") != "ranker":
@@ -125,22 +125,22 @@ def _rankings(results: list[Any], records: Records, asked: Asked) -> Export:
                 rows.append((item, None, None, None) if bucket == UNSORTED else (item, who, name, bucket))
                 places.append(place)
     table = _long(rows, ["item", "annotator", "grouping", "group"], places, records.where)
-    return Export("Label Studio's Ranker", table, replace(asked, columns={}))
+    return Export("Label Studio's Ranker", table, replace(request, columns={}))
 
 
-def _choices(results: list[Any], records: Records, asked: Asked) -> Export:
+def _choices(results: list[Any], records: Records, request: Request) -> Export:
     chosen = [result for result in results if result[4].get("type") == "choices"]
     questions = list(dict.fromkeys(result.get("from_name") for *_, result in chosen))
-    question = asked.columns.get("label", questions[0])
+    question = request.columns.get("label", questions[0])
     if question not in questions:
         raise AnnotationError(f"There is no question {question!r} of Choices. Found {', '.join(map(repr, questions))}.")
-    if len(questions) > 1 and "label" not in asked.columns:
+    if len(questions) > 1 and "label" not in request.columns:
         raise AnnotationError(
             f"This Label Studio export has several questions: {', '.join(map(repr, questions))}. Name one: "
             f"{written(label=questions[0])}."
         )
     chosen = [result for result in chosen if result[4].get("from_name") == question]
-    asked = replace(asked, columns={})
+    request = replace(request, columns={})
     words = {str(choice).casefold() for *_, result in chosen for choice in result["value"]["choices"]}
     data = [task.get("data", {}) for task in records.objects]
     pairs = [pair for pair in paired(list(data[0])) if all(pair[0] in held and pair[1] in held for held in data)]
@@ -152,18 +152,18 @@ def _choices(results: list[Any], records: Records, asked: Asked) -> Export:
             rows += [(held[pairs[0][0]], held[pairs[0][1]], who, choice) for choice in result["value"]["choices"]]
             places += [place] * len(result["value"]["choices"])
         table = _long(rows, ["item_a", "item_b", "annotator", "same"], places, records.where)
-        return Export("Label Studio's Choices on pairs", table, asked)
+        return Export("Label Studio's Choices on pairs", table, request)
     for place, task, _, who, result in chosen:
         rows += [(task.get("id"), who, choice) for choice in result["value"]["choices"]]
         places += [place] * len(result["value"]["choices"])
     table = _long(rows, ["task", "annotator", "label"], places, records.where)
-    return Export("Label Studio's Choices", table, asked, {"item": "task"})
+    return Export("Label Studio's Choices", table, request, {"item": "task"})
 
 
 # Prodigy
 
 
-def _prodigy(records: Records, asked: Asked) -> Export:
+def _prodigy(records: Records, request: Request) -> Export:
     """Read annotations of Prodigy: chosen options, or a label that was accepted or rejected."""
     objects = records.objects
     people = [record.get("_annotator_id", record.get("_session_id")) for record in objects]
@@ -206,7 +206,7 @@ def _prodigy(records: Records, asked: Asked) -> Export:
     if any(re.fullmatch(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", str(person)) for person in people):
         notes.append("annotators named by the time of a session may be one person; name sessions (?session=name)")
     table = _long(rows, ["task", "annotator", "label"], places, records.where)
-    return Export("Prodigy", table, replace(asked, columns={}), {"item": "task"}, tuple(notes))
+    return Export("Prodigy", table, replace(request, columns={}), {"item": "task"}, tuple(notes))
 
 
 def _prodigy_items(objects: list[dict[str, Any]]) -> list[Any]:
@@ -222,7 +222,7 @@ def _prodigy_items(objects: list[dict[str, Any]]) -> list[Any]:
 # doccano
 
 
-def _doccano(records: Records, asked: Asked, name: str) -> Export:
+def _doccano(records: Records, request: Request, name: str) -> Export:
     """Read an export of doccano, in which each file is of one person and named after that person."""
     rows: list[tuple[Any, ...]] = []
     places: list[int] = []
@@ -246,4 +246,4 @@ def _doccano(records: Records, asked: Asked, name: str) -> Export:
             f"all labels are by {next(iter(people))!r}, from the file's name; doccano's archive has one file per "
             "person",
         )
-    return Export("doccano", table, replace(asked, columns={}), {"item": "document"}, notes)
+    return Export("doccano", table, replace(request, columns={}), {"item": "document"}, notes)

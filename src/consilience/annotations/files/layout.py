@@ -19,7 +19,7 @@ NEEDED = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """What the caller specifies about a table, which overrides every guess.
 
     Attributes

@@ -40,14 +40,14 @@ class Guess:
         """Whether both items and annotators were found."""
         return self.item is not ... and self.annotator is not ...
 
-    def told(self, kind: str | None = None) -> str:
+    def keywords(self, kind: str | None = None) -> str:
         """Write the keywords that name the columns."""
         return columns_of_a_long_table(self.item, self.annotator, self.value, kind=kind)
 
     def refusal(self, kind: str | None = None) -> str:
         """Say that a table is long, and how to read it."""
         why = f", since hardly any two rows have the same {self.item!r} and {self.annotator!r}" if self.crosses else ""
-        return f"This seems to be a long table{why}. Name its columns: {self.told(kind)}.{if_every_column()}"
+        return f"This seems to be a long table{why}. Name its columns: {self.keywords(kind)}.{if_every_column()}"
 
 
 def guess_columns(table: Table, columns: list[Any]) -> Guess:
@@ -65,8 +65,8 @@ def guess_columns(table: Table, columns: list[Any]) -> Guess:
         table, keys, roles, is_told=value is not ... or {"item", "annotator"} <= {*roles.values()}
     )
     if pair is None:
-        told = {role: name for name, role in reversed(roles.items()) if role in {"item", "annotator"}}
-        return Guess(told.get("item", ...), told.get("annotator", ...), value)
+        named_roles = {role: name for name, role in reversed(roles.items()) if role in {"item", "annotator"}}
+        return Guess(named_roles.get("item", ...), named_roles.get("annotator", ...), value)
     item, annotator = pair
     rest = [name for name in keys if name not in pair and not _describes(table, name, pair)]
     rest = [name for name in rest if not _measures(table, name)]
@@ -95,8 +95,8 @@ def _crossing(
         if (is_sure or (is_told and expected > 0 and not common)) and expected > best:
             best, crosses = expected, is_sure
             swapped = roles.get(a) == "annotator" or roles.get(b) == "item"
-            told = swapped or roles.get(a) == "item" or roles.get(b) == "annotator"
-            swapped = swapped if told else len(one.names) < len(other.names)
+            is_named = swapped or roles.get(a) == "item" or roles.get(b) == "annotator"
+            swapped = swapped if is_named else len(one.names) < len(other.names)
             found = (b, a) if swapped else (a, b)
     return found, crosses
 
@@ -105,8 +105,8 @@ def _describes(table: Table, name: Any, keys: tuple[Any, Any]) -> bool:
     """Whether a column has the same value for an item, or for an annotator, in every row, such as a person's age."""
     if first_list(table.frame[name]) is not None:
         return True
-    said = table.frame[name].astype(object).astype(str)
-    return any((said.groupby(table.frame[key].to_numpy()).nunique() <= 1).all() for key in keys)
+    values = table.frame[name].astype(object).astype(str)
+    return any((values.groupby(table.frame[key].to_numpy()).nunique() <= 1).all() for key in keys)
 
 
 def _measures(table: Table, name: Any) -> bool:

@@ -112,8 +112,10 @@ def odd_annotators(others: list[Any], cells: Coded) -> str | None:
     """
     names, what = mixture(others, cells)
     if not names:
-        said = np.bincount(np.flatnonzero(~cells.missing) % len(others), minlength=len(others))  # 0 in a blank column
-        names = [name for name in unlike_names(others) if said[others.index(name)]]
+        n_filled = np.bincount(
+            np.flatnonzero(~cells.missing) % len(others), minlength=len(others)
+        )  # 0 in a blank column
+        names = [name for name in unlike_names(others) if n_filled[others.index(name)]]
         what = "has a name unlike all others"
     if not names:
         return None

@@ -75,7 +75,7 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded | No
     nouns = (of_key.noun if of_key else of_rows[1], of_columns[1])
     if of_key and of_key.role in {"item", "annotator"}:
         return Orientation("rows" if of_key.role == "annotator" else "columns", *nouns, f"the column {key!r}")
-    told = {
+    sides = {
         ("item", ""): "columns",
         ("annotator", ""): "rows",
         ("", "item"): "rows",
@@ -83,7 +83,7 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded | No
         ("item", "annotator"): "columns",
         ("annotator", "item"): "rows",
     }
-    side = told.get((of_rows[0], of_columns[0]))
+    side = sides.get((of_rows[0], of_columns[0]))
     if side:
         return Orientation(side, *nouns, "their names")  # type: ignore[arg-type]
     if cells is None:
@@ -166,10 +166,10 @@ def _by_chance(values: np.ndarray) -> bool:
 def n_with_gaps(values: np.ndarray) -> int:
     """Count the rows whose numbers are neither 1 to k nor 0 to k - 1; negative ones are blank."""
     ordered = np.sort(values, axis=1)
-    said = ordered >= 0
-    distinct = said[:, 0].astype(int) + ((ordered[:, 1:] != ordered[:, :-1]) & said[:, 1:]).sum(1)
+    filled = ordered >= 0
+    distinct = filled[:, 0].astype(int) + ((ordered[:, 1:] != ordered[:, :-1]) & filled[:, 1:]).sum(1)
     highest = ordered[:, -1]
-    lowest = np.where(said, ordered, highest[:, None]).min(1)
+    lowest = np.where(filled, ordered, highest[:, None]).min(1)
     without_gaps = (lowest <= 1) & (highest - lowest == distinct - 1)
     return int((~without_gaps & (distinct > 0)).sum())
 

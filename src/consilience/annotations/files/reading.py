@@ -11,10 +11,10 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 import narwhals.stable.v1 as nw
 
 from consilience.annotations.files.exports import known_export
-from consilience.annotations.files.frames import asked_of
+from consilience.annotations.files.frames import request_of
 from consilience.annotations.files.importer import Statements, statements, table_of_frame
 from consilience.annotations.files.json_exports import known_records
-from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.layout import Request
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.sources import Records, Source, read_source
 from consilience.annotations.files.table import Table
@@ -172,25 +172,25 @@ def read_annotations(
         **{"item": item, "item_b": item_b, "annotator": annotator, "grouping": grouping},
         **{"group": group, "label": label, "same": same},
     }
-    asked = asked_of(columns, kind=kind, ignore=ignore, transpose=transpose, missing=missing, same_if=same_if)
+    request = request_of(columns, kind=kind, ignore=ignore, transpose=transpose, missing=missing, same_if=same_if)
     if not isinstance(path, str | PathLike):
-        found = _of_frame(path, asked, encoding, sheet)
-        said: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
+        found = _of_frame(path, request, encoding, sheet)
+        annotations: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
         for text in found.reading.warnings:
             warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=2)
-        return said
+        return annotations
     source = Source.of(path)
     try:
-        found = _statements(source, asked, encoding, sheet)
-        said = KINDS[found.kind]._from_statements(found, items)
+        found = _statements(source, request, encoding, sheet)
+        annotations = KINDS[found.kind]._from_statements(found, items)
     except AnnotationError as error:
         raise AnnotationError(f"{source.name}: {error}") from error
     for text in found.reading.warnings:
         warnings.warn(f"{source.name}: {text}.", AnnotationWarning, stacklevel=2)
-    return said
+    return annotations
 
 
-def _of_frame(frame: Any, asked: Asked, encoding: str | None, sheet: str | None) -> Statements:
+def _of_frame(frame: Any, request: Request, encoding: str | None, sheet: str | None) -> Statements:
     for keyword, value in (("encoding", encoding), ("sheet", sheet)):
         if value is not None:
             raise AnnotationError(f"{written(**{keyword: None})} is for files. Got a {type(frame).__name__}.")
@@ -200,25 +200,25 @@ def _of_frame(frame: Any, asked: Asked, encoding: str | None, sheet: str | None)
             f"read_annotations takes the path of a file, or a DataFrame. Got {type(frame).__name__}. For arrays and "
             "lists use Groupings.from_matrix, Labels.from_matrix or Groupings.from_lists."
         )
-    return statements(table_of_frame(frame, "read_annotations"), asked)
+    return statements(table_of_frame(frame, "read_annotations"), request)
 
 
-def _statements(source: Source, asked: Asked, encoding: str | None, sheet: str | None) -> Statements:
+def _statements(source: Source, request: Request, encoding: str | None, sheet: str | None) -> Statements:
     held = read_source(source, encoding=encoding, sheet=sheet)
     name = PurePath(source.name.removesuffix(".gz")).name
     if isinstance(held, Workbook):
-        return _of_sheets(held, asked, name)
+        return _of_sheets(held, request, name)
     if isinstance(held, Records):
-        found = known_records(held, asked, name)
+        found = known_records(held, request, name)
         if found is not None:
-            return statements(found.table, found.asked, name, export=found)
+            return statements(found.table, found.request, name, export=found)
         held = held.table()
-    return statements(held, asked, name)
+    return statements(held, request, name)
 
 
-def _of_sheets(book: Workbook, asked: Asked, name: str) -> Statements:
+def _of_sheets(book: Workbook, request: Request, name: str) -> Statements:
     """Read the first sheet with annotations; a sheet with annotations and an error is not skipped."""
-    if not asked.columns.get("annotator"):
+    if not request.columns.get("annotator"):
         book.require_one_person_a_sheet()
     errors: dict[str, AnnotationError] = {}
     for sheet in book.names:
@@ -228,20 +228,20 @@ def _of_sheets(book: Workbook, asked: Asked, name: str) -> Statements:
             errors[sheet] = error
             continue
         try:
-            return statements(table, asked, name)
+            return statements(table, request, name)
         except AnnotationError as error:
             if len(book.names) == 1:
                 raise
             errors[sheet] = error
-            if _holds_annotations(table, asked, name):
+            if _holds_annotations(table, request, name):
                 raise AnnotationError(f"Sheet {sheet!r}: {error}") from error
     sheet, first = next(iter(errors.items()))
     raise AnnotationError(f"Sheet {sheet!r}: {first}" if len(book.names) > 1 else str(first)) from first
 
 
-def _holds_annotations(table: Table, asked: Asked, name: str) -> bool:
+def _holds_annotations(table: Table, request: Request, name: str) -> bool:
     """Whether a table is recognised, whatever errors its cells contain."""
     try:
-        return known_export(table, asked, name) is not None or recognise(table, asked) is not None
+        return known_export(table, request, name) is not None or recognise(table, request) is not None
     except AnnotationError:
         return False

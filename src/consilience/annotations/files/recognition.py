@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from consilience.annotations.files.layout import Asked, Long, Wide
+from consilience.annotations.files.layout import Long, Request, Wide
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.table import Table
@@ -10,7 +10,7 @@ from consilience.annotations.files.wide_tables import require_header, wide_table
 from consilience.errors import AnnotationError
 
 
-def recognise(table: Table, asked: Asked) -> Long | Wide:
+def recognise(table: Table, request: Request) -> Long | Wide:
     """Recognise the layout of a table.
 
     Raises
@@ -19,13 +19,13 @@ def recognise(table: Table, asked: Asked) -> Long | Wide:
         The layout is not recognised, is ambiguous, or has no annotations.
     """
     try:
-        found = long_table(table, asked)
+        found = long_table(table, request)
         if found is not None:
             return found
         require_header(table)
-        return wide_table(table, asked)
+        return wide_table(table, request)
     except AnnotationError as error:
         guess = guess_columns(table, table.columns)
-        if asked.columns or not guess.crosses:
+        if request.columns or not guess.crosses:
             raise
-        raise AnnotationError(guess.refusal(asked.kind)) from error
+        raise AnnotationError(guess.refusal(request.kind)) from error

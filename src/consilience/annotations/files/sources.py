@@ -235,8 +235,8 @@ def _json_lines(content: bytes, whole: Exception) -> tuple[list[Any], list[int]]
             try:
                 held.append(json.loads(line))
             except (ValueError, RecursionError) as error:
-                said = f"Line {number} is not JSON ({error})" if held else f"This is not JSON ({whole})"
-                raise AnnotationError(f"{said}.") from error
+                problem = f"Line {number} is not JSON ({error})" if held else f"This is not JSON ({whole})"
+                raise AnnotationError(f"{problem}.") from error
             lines.append(number)
     return held, lines
 

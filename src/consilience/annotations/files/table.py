@@ -40,8 +40,8 @@ class Reading:
         return "; ".join([f"read as: {self.how}", *self.warnings, *self.notes])
 
     def _repr_html_(self) -> str:
-        said = (*self.warnings, *self.notes)
-        return facts("", {"read as": self.how} | {f"note {i}": text for i, text in enumerate(said, 1)})
+        texts = (*self.warnings, *self.notes)
+        return facts("", {"read as": self.how} | {f"note {i}": text for i, text in enumerate(texts, 1)})
 
 
 @dataclass(frozen=True)

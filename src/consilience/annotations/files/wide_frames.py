@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.layout import Asked, Wide, listed, names_rows
+from consilience.annotations.files.layout import Request, Wide, listed, names_rows
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.orientation import Orientation, look_alike, orientation
 from consilience.annotations.files.table import Table
@@ -47,13 +47,13 @@ class HoldsGroupsError(AnnotationError):
     """A frame given as labels contains names of groups, which mean nothing to other annotators."""
 
 
-def wide_frame(table: Table, asked: Asked, kind: str, *, key: Any, known: pd.Index, items: pd.Index | None) -> Wide:
+def wide_frame(table: Table, request: Request, kind: str, *, key: Any, known: pd.Index, items: pd.Index | None) -> Wide:
     """Return the layout of a frame that is not a long table.
 
     Parameters
     ----------
     table : Table
-    asked : Asked
+    request : Request
     kind : {"groupings", "labels"}
     key : name of the column that names the rows, None if they are numbered
     known : names of known annotators, whose columns are accepted without checks
@@ -66,7 +66,7 @@ def wide_frame(table: Table, asked: Asked, kind: str, *, key: Any, known: pd.Ind
     """
     if not len(table.frame):
         raise AnnotationError("The table has no rows.")
-    refuse_lists(table, asked)
+    refuse_lists(table, request)
     others = [name for name in table.columns if name != key]
     unsure = [name for name in others if name not in known]
     _refuse_long_table(table, unsure, kind)
@@ -77,9 +77,9 @@ def wide_frame(table: Table, asked: Asked, kind: str, *, key: Any, known: pd.Ind
     unsure = [name for name in unsure if name not in left_out]
     if not others:
         raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
-    cells = without_missing(table, table.cells(others), asked)
+    cells = without_missing(table, table.cells(others), request)
     if unsure:
-        _refuse_strangers(table, asked, kind, key, others, cells)
+        _refuse_strangers(table, request, kind, key, others, cells)
     found = _orientation(table, kind, key, others, cells, items)
     in_rows = found.annotators == "rows"
     if unsure:
@@ -93,12 +93,12 @@ def key_of(table: Table, columns: list[Any]) -> Any:
     """Find the column that names the rows, None if there is none."""
     if not columns or (look_alike(columns) and len(columns) > 1):
         return None
-    told = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
-    told = [name for name in told if (found := named(name)) and found.noun not in WEAK] or told
-    if told[:1] == columns[:1] or len(told) == 1:
-        if not names_rows(table, told[0]):
-            raise_no_key(table, told[0])
-        return told[0]
+    candidates = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
+    candidates = [name for name in candidates if (found := named(name)) and found.noun not in WEAK] or candidates
+    if candidates[:1] == columns[:1] or len(candidates) == 1:
+        if not names_rows(table, candidates[0]):
+            raise_no_key(table, candidates[0])
+        return candidates[0]
     first = columns[0]
     if len(columns) > 1 and normal(first) in NEUTRAL and not are_letters(columns):
         if not names_rows(table, first):
@@ -134,11 +134,11 @@ def _refuse_features(table: Table, columns: list[Any]) -> None:
         )
 
 
-def _refuse_strangers(table: Table, asked: Asked, kind: str, key: Any, others: list[Any], cells: Coded) -> None:
+def _refuse_strangers(table: Table, request: Request, kind: str, key: Any, others: list[Any], cells: Coded) -> None:
     """Raise an AnnotationError for a table without labels or groups, and for columns unlike the others."""
     refuse_similarities(table, key, others)
     if kind == "groupings":
-        refuse_what_holds_no_groups(table, asked, others, cells)
+        refuse_what_holds_no_groups(table, request, others, cells)
     refuse_mixture(others, cells)
     _refuse_larger_numbers(table, others)
     codes = cells.codes.reshape(len(table.frame), len(others))

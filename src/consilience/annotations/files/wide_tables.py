@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.layout import Asked, Wide, first_list, listed, names_rows, needed
+from consilience.annotations.files.layout import Request, Wide, first_list, listed, names_rows, needed
 from consilience.annotations.files.odd_columns import mixture
 from consilience.annotations.files.orientation import Orientation, kind_of_names, look_alike, n_with_gaps, orientation
 from consilience.annotations.files.table import Table
@@ -78,42 +78,42 @@ def _form(text: str) -> str:
     return "" if form == "#" else form
 
 
-def wide_table(table: Table, asked: Asked) -> Wide:
+def wide_table(table: Table, request: Request) -> Wide:
     if not len(table.frame):
         raise AnnotationError(no_rows())
-    refuse_lists(table, asked)
-    columns = [name for name in table.columns if name not in asked.ignore]
-    letters, told = are_letters(columns), set(asked.columns.values())
-    besides = [name for name in columns if name not in told and _is_beside(table, name, are_letters=letters)]
-    key = _key(table, asked, [name for name in columns if name not in besides])
-    key, also_named = _one_of_the_same(table, asked, columns, key)
+    refuse_lists(table, request)
+    columns = [name for name in table.columns if name not in request.ignore]
+    letters, chosen = are_letters(columns), set(request.columns.values())
+    besides = [name for name in columns if name not in chosen and _is_beside(table, name, are_letters=letters)]
+    key = _key(table, request, [name for name in columns if name not in besides])
+    key, also_named = _one_of_the_same(table, request, columns, key)
     besides += also_named
     others = [name for name in columns if name != key]
     if not others:
         raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
-    _refuse_records(table, asked, others)
+    _refuse_records(table, request, others)
     refuse_similarities(table, key, others)
     left_out = no_persons(table, others)
     others = [name for name in others if name not in {*left_out, *besides}]
     left_out += [name for name in besides if name not in left_out and name != key]
     if not others:
         raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
-    cells = without_missing(table, table.cells(others), asked)
-    refuse_what_holds_no_groups(table, asked, others, cells)
-    if asked.kind is None:
+    cells = without_missing(table, table.cells(others), request)
+    refuse_what_holds_no_groups(table, request, others, cells)
+    if request.kind is None:
         refuse_mixture(others, cells)
-    found = _orientation(table, asked, key, others, cells)
+    found = _orientation(table, request, key, others, cells)
     in_rows = found.annotators == "rows"
-    if asked.transpose is None:
+    if request.transpose is None:
         refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
     roles = ("annotator", "item") if in_rows else ("item", "annotator")
     nouns = {role: noun for role, noun in zip(roles, (found.noun_of_rows, found.noun_of_columns)) if noun}
-    return Wide(asked.kind or "groupings", key, others, in_rows, nouns, found.why, left_out)
+    return Wide(request.kind or "groupings", key, others, in_rows, nouns, found.why, left_out)
 
 
-def without_missing(table: Table, cells: Coded, asked: Asked) -> Coded:
+def without_missing(table: Table, cells: Coded, request: Request) -> Coded:
     """Return the cells without those that may mean missing, which are not evidence of anything."""
-    missing = asked.missing
+    missing = request.missing
     if missing is None:
         spelled = NEVER_AN_ANSWER | PERHAPS_AN_ANSWER | {"-1", "-1.0"}
         missing = tuple(name for name in cells.names if str(name).strip().casefold() in spelled)
@@ -121,10 +121,10 @@ def without_missing(table: Table, cells: Coded, asked: Asked) -> Coded:
     return rest if pd.api.types.is_numeric_dtype(rest.names) else table.typed(rest)[0]
 
 
-def refuse_lists(table: Table, asked: Asked) -> None:
+def refuse_lists(table: Table, request: Request) -> None:
     """Raise an AnnotationError if a cell contains a list, which is allowed only in a recognised long table."""
     for name in table.columns:
-        row = first_list(table.frame[name]) if name not in asked.ignore else None
+        row = first_list(table.frame[name]) if name not in request.ignore else None
         if row is not None:
             raise AnnotationError(
                 f"The column {str(name)!r} contains a list in {table.where(row)}, but the table is not recognised as a "
@@ -133,16 +133,16 @@ def refuse_lists(table: Table, asked: Asked) -> None:
             )
 
 
-def _orientation(table: Table, asked: Asked, key: Any, others: list[Any], cells: Coded) -> Orientation:
+def _orientation(table: Table, request: Request, key: Any, others: list[Any], cells: Coded) -> Orientation:
     of_key = named(key) if key is not None else None
     noun = of_key.noun if of_key else ""
-    transpose = asked.transpose
-    if transpose is None and {"item", "annotator"} & asked.columns.keys():
-        transpose = "annotator" in asked.columns
+    transpose = request.transpose
+    if transpose is None and {"item", "annotator"} & request.columns.keys():
+        transpose = "annotator" in request.columns
     if transpose is not None:
         return Orientation("rows" if transpose else "columns", noun, "", "as requested")
     rows = list(range(len(table.frame))) if key is None else [plain(name) for name in table.frame[key]]
-    found = orientation("" if key is None else str(key), rows, others, None if asked.kind == "labels" else cells)
+    found = orientation("" if key is None else str(key), rows, others, None if request.kind == "labels" else cells)
     if found is None and key is not None and normal(key) not in NEUTRAL:
         found = Orientation("columns", normal(key), "", f"the column {str(key)!r}")
     if found is None:
@@ -156,9 +156,9 @@ def refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: boo
     by_person = codes if in_rows else codes.T
     if by_person.shape[1] < FEWEST_TOGETHER or cells.missing.all():
         return
-    for said in by_person:
-        said = said[said >= 0]
-        if len(np.unique(said)) < len(said):
+    for groups in by_person:
+        groups = groups[groups >= 0]
+        if len(np.unique(groups)) < len(groups):
             return
     raise AnnotationError(
         "The table has no groups or labels: no annotator gave two items the same. Is it a table of features, or "
@@ -167,21 +167,21 @@ def refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: boo
     )
 
 
-def _key(table: Table, asked: Asked, columns: list[Any]) -> Any:
+def _key(table: Table, request: Request, columns: list[Any]) -> Any:
     """Find the column that names the rows of a wide table, None if there is none."""
     for role in ("item", "annotator"):
-        if role in asked.columns:
-            return asked.columns[role]
+        if role in request.columns:
+            return request.columns[role]
     if not columns:
         raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
     if look_alike(columns) and len(columns) > 1:
         return None
-    told = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
-    told = [name for name in told if (found := named(name)) and found.noun not in WEAK] or told
-    if told[:1] == columns[:1] or len(told) == 1:
-        if not names_rows(table, told[0]):
-            raise_no_key(table, told[0])
-        return told[0]
+    candidates = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
+    candidates = [name for name in candidates if (found := named(name)) and found.noun not in WEAK] or candidates
+    if candidates[:1] == columns[:1] or len(candidates) == 1:
+        if not names_rows(table, candidates[0]):
+            raise_no_key(table, candidates[0])
+        return candidates[0]
     first = columns[0]
     others_are_told = bool(kind_of_names(columns[1:])[0]) and names_rows(table, first)
     if others_are_told or normal(first) in NEUTRAL or names_things(table, first):
@@ -194,12 +194,12 @@ def _key(table: Table, asked: Asked, columns: list[Any]) -> Any:
     )
 
 
-def _one_of_the_same(table: Table, asked: Asked, columns: list[Any], key: Any) -> tuple[Any, list[Any]]:
+def _one_of_the_same(table: Table, request: Request, columns: list[Any], key: Any) -> tuple[Any, list[Any]]:
     """Choose between an identifier and a text of the same things, such as card_id and card: the text, if possible.
 
     The other one is neither an annotator nor an item.
     """
-    of_key = named(key) if key is not None and key not in asked.columns.values() else None
+    of_key = named(key) if key is not None and key not in request.columns.values() else None
     if of_key is None:
         return key, []
     same = [
@@ -276,9 +276,9 @@ def _holds_dates_or_addresses(column: pd.Series) -> bool:
     return len(texts) > 1 and all(ADDRESS_OR_DATE.match(text) for text in texts)
 
 
-def _refuse_records(table: Table, asked: Asked, others: list[Any]) -> None:
+def _refuse_records(table: Table, request: Request, others: list[Any]) -> None:
     """Raise an AnnotationError for records of some tool, that is, things with properties."""
-    if asked.kind is not None or asked.transpose is not None or asked.columns:
+    if request.kind is not None or request.transpose is not None or request.columns:
         return
     pairs = [found for name in table.columns if (found := _stem_of_property(name))]
     twice = sorted({stem for stem, _ in pairs if {(stem, "id"), (stem, "name")} <= set(pairs)})
@@ -328,14 +328,14 @@ def refuse_similarities(table: Table, key: Any, others: list[Any]) -> None:
         )
 
 
-def refuse_what_holds_no_groups(table: Table, asked: Asked, others: list[Any], cells: Coded) -> None:
+def refuse_what_holds_no_groups(table: Table, request: Request, others: list[Any], cells: Coded) -> None:
     """Raise an AnnotationError for tables of counts, which look like groups."""
     numbers = pd.to_numeric(pd.Series(cells.names.to_numpy(object)), errors="coerce").to_numpy(float)
     if np.isnan(numbers).any():
         return
     codes = cells.codes.reshape(len(table.frame), len(others))
     values = np.append(numbers, 0.0)[codes]
-    if asked.kind is None and _are_counts(values, blank=codes < 0):
+    if request.kind is None and _are_counts(values, blank=codes < 0):
         raise AnnotationError(
             "This seems to be a table of counts, of how many people put each item into each category. Individual "
             "groupings cannot be recovered from it; export each person's groups. If it does contain groups, give "

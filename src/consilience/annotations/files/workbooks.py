@@ -73,7 +73,7 @@ class Workbook:
             return
         headers = {name: [_name(cell) for cell in _header(rows)[1]] for name, rows in self.sheets.items()}
         alike = [name for name, header in headers.items() if header == headers[self.names[0]]]
-        roles = [said.role for name in headers[self.names[0]] if (said := named(name)) is not None]
+        roles = [found.role for name in headers[self.names[0]] if (found := named(name)) is not None]
         if len(alike) > 1 and "annotator" not in roles:
             raise AnnotationError(
                 f"The sheets {', '.join(map(repr, alike))} have the same columns, without one of annotators; combine "
