@@ -138,7 +138,7 @@ def test_every_array_is_used_exactly_once(files, tmp_path):
     assert "which does not exist or was used before" in said
     attributes["mine"] = attributes.pop("_table")
     attributes["labels_"] = document_of(files["KCC"])["model"]["estimator"]["attributes"]["labels_"]
-    assert "It lacks the '_table' of KCC" in refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
+    assert "The '_table' of KCC is missing" in refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
 
 
 def test_other_attributes_of_users_are_restored_unless_they_look_learned(tmp_path):
@@ -255,7 +255,7 @@ def test_loading_takes_little_more_memory_than_the_arrays_of_a_large_file(tmp_pa
 def test_arrays_with_a_wrong_header_are_refused(content, files, tmp_path):
     members = read(files["KCC"]) | {"arrays/0.npy": content}
     said = refusal(written(members), tmp_path / "model.zip")
-    assert said == " is damaged: its member arrays/0.npy is no array."
+    assert said == " is damaged: its member arrays/0.npy is not an array."
 
 
 @pytest.mark.parametrize("text", ['{"format":"x","format":"y"}', '{"n_arrays":NaN}', '{"n_arrays":' + "[" * 10**5])
@@ -291,7 +291,7 @@ def test_steps_that_do_not_match_each_other_are_refused(files, tmp_path):
     steps = document["model"]["estimator"]["parameters"]["steps"]
     del steps[2]  # the PCA
     said = refusal(with_document(files["pipeline"], document), tmp_path / "model.zip")
-    assert "names the array" not in said
+    assert "refers to the array" not in said
     assert "(the steps return 2 features, but the model takes 1)" in said
 
 

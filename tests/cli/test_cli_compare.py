@@ -109,8 +109,11 @@ def test_by_clusters_gives_different_losses(votes, run):
             ["sorts.csv", "--models", "SubsetFusion", "--set", "DawidSkene.tol=1"],
             "--set names DawidSkene, which is not among the models compared.",
         ),
-        (["sorts.csv", "--clusters", "8:2"], "Invalid value for '--clusters': '8-2' is no positive integer"),
-        (["sorts.csv", "--models", "SubsetFusion", "--folds", "1"], "Invalid value for '--folds': '1' is not from 2"),
+        (["sorts.csv", "--clusters", "8:2"], "Invalid value for '--clusters': '8-2' is neither a positive integer"),
+        (
+            ["sorts.csv", "--models", "SubsetFusion", "--folds", "1"],
+            "Invalid value for '--folds': '1' is not between 2",
+        ),
         (["sorts.csv", "--models", "SubsetFusion", "--hold-out", "groupings"], "5 folds need as many groupings"),
         (["sorts.csv", "--features", "scores.csv"], "scores.csv: 'risk' of the item 'item 11' in line 13 is missing."),
         (["sorts.csv", "--out", "nowhere/table.csv"], "The folder nowhere does not exist."),

@@ -69,7 +69,7 @@ def test_simulate_errors(fails, tmp_path):
     )
     assert fails("simulate", "experts", "iris") == "Missing option '-o' / '--out'."
     assert fails("simulate", "experts", "iris", "--flip", "2", *out) == (
-        "Invalid value for '--flip': '2' is not from 0 to 1."
+        "Invalid value for '--flip': '2' is not between 0 and 1."
     )
     assert "'items_each' parameter" in fails("simulate", "crowd", "iris", "--items-each", "151", *out)
     assert fails("simulate", "crowd", "iris", "--accuracy", "0.5,high", *out) == (
@@ -78,7 +78,7 @@ def test_simulate_errors(fails, tmp_path):
     (tmp_path / "t.csv").write_text("item,class,size\na,x,1\nb,,2\nc,y,3\n")
     assert fails("simulate", "crowd", "t.csv", *out) == "t.csv: The item 'b' in line 3 has no 'class'."
     assert fails("simulate", "crowd", "t.csv", "--class-column", "kind", *out) == (
-        "t.csv: There is no column 'kind' of classes. Found item, class, size; --class-column names another."
+        "t.csv: There is no column 'kind' of classes. Found item, class, size; name it by --class-column."
     )
     assert fails("simulate", "crowd", "iris", "-o", "nowhere/x.csv") == "The folder nowhere does not exist."
     assert "seeds.csv" in fails("simulate", "crowd", "seeds", *out)

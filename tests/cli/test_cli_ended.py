@@ -81,7 +81,7 @@ def study(made, tmp_path):
 
 
 NOTES = (
-    "Note: Chose DawidSkene, since the file holds labels, whose names all annotators share. --model names another; "
+    "Note: Chose DawidSkene, since the file holds labels, whose names all annotators share. Use --model for another; "
     "'consilience compare' compares them.\n"
 )
 

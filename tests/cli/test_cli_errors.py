@@ -175,7 +175,7 @@ def test_options_that_cannot_be_used(arguments, message, fails, study):
 
 
 ONES = "1" * 400
-NO_SEED = "Invalid value for '--seed': '-1' is not from 0 to 4294967295."
+NO_SEED = "Invalid value for '--seed': '-1' is not between 0 and 4294967295."
 NO_NUMBER = f"Invalid value for '--clusters': '{ONES[:40]}…' is neither 'auto' nor an integer from 1 to 2147483647."
 PARAMETER = "parameter of PartitionLabelModel must be"
 
@@ -187,7 +187,7 @@ PARAMETER = "parameter of PartitionLabelModel must be"
         (("fuse", "sorts.csv", "--seed", "-1"), NO_SEED),
         (("compare", "sorts.csv", "--seed", "-1"), NO_SEED),
         (("simulate", "experts", "features.csv", "--seed", "-1"), NO_SEED),
-        (("fit", "sorts.csv", "--seed", "4294967296"), "Invalid value for '--seed': '4294967296' is not from 0 to"),
+        (("fit", "sorts.csv", "--seed", "4294967296"), "Invalid value for '--seed': '4294967296' is not between 0 and"),
         (
             ("fit", "sorts.csv", "--jobs", "0"),
             "Invalid value for '--jobs': '0' is not a number of jobs; give at least 1",
@@ -201,7 +201,7 @@ PARAMETER = "parameter of PartitionLabelModel must be"
         (("fit", "sorts.csv", *PARTITION, "--set", "random_state=-1"), f"The 'random_state' {PARAMETER} an int from 0"),
         (("fit", "sorts.csv", *PARTITION, "--set", f"n_init={ONES}"), f"The 'n_init' {PARAMETER} an int of at least 1"),
         (("fit", "sorts.csv", *PARTITION, "--set", "tol=1e308"), f"The 'tol' {PARAMETER} a float of at least 0, at mo"),
-        (("simulate", "agents", "--separation", "1e308"), "Invalid value for '--separation': '1e308' is not from "),
+        (("simulate", "agents", "--separation", "1e308"), "Invalid value for '--separation': '1e308' is not between "),
     ],
 )
 def test_numbers_that_are_too_large_or_too_small(arguments, message, fails, study, features):

@@ -417,8 +417,8 @@ def test_an_outlier_and_constant_columns_are_noted_and_fitted(study, features, r
     notes = further(run("fit", "sorts.csv", "--features", "odd.csv", *quick).stderr)
     assert notes[:2] == [
         "Note: The feature 'still' is constant and carries no information.",
-        "Note: 'income' of the item 'item 6' is 1e+12, so far from all others that the feature tells nothing else "
-        "apart; if it is an error, mend it.",
+        "Note: 'income' of the item 'item 6' is 1e+12, so far from all others that the feature carries hardly "
+        "any other information; if it is an error, correct it.",
     ]
     assert not any("flag" in note for note in notes)
 

@@ -99,7 +99,7 @@ def test_without_features(study, run, quick, quick_report):
     result = run("fit", "sorts.csv", *quick, "--json")
     found = json.loads(result.stdout)
     assert (found["n_features"], found["standardized"]) == (0, False)
-    assert further(result.stderr) == ["Note: Items without annotations: 1 of 12; nothing tells their cluster."]
+    assert further(result.stderr) == ["Note: Items without annotations: 1 of 12; their clusters are unknown."]
     clusters = pd.read_csv(study / "consilience-report" / "clusters.csv")["cluster"]
     assert partition(clusters[:11]) == HEAPS[:11]
 
@@ -147,16 +147,16 @@ def test_items_named_by_numbers_are_matched_across_files(study, run, quick, quic
 
 
 def test_labels_become_groupings_with_a_note(study, run, quick, quick_report):
-    with pytest.warns(AnnotationWarning, match="hardly a label is shared"):
+    with pytest.warns(AnnotationWarning, match="annotators share hardly any labels"):
         sorts = read_annotations(study / "sorts.csv", kind="labels").to_frame()
     sorts.rename(columns={"item": "task", "annotator": "worker"}).to_csv(study / "crowd.csv", index=False)
     result = run("fit", "crowd.csv", *quick)
     shared, turned = further(result.stderr)
-    assert shared.startswith("Note: Hardly a label is shared")
-    assert shared.endswith("are read with --kind groupings.")
+    assert shared.startswith("Note: Annotators share hardly any labels")
+    assert shared.endswith("use --kind groupings.")
     assert turned == (
-        "Note: The labels were turned into groupings, since PartitionLabelModel learns what each annotator's labels "
-        "stand for."
+        "Note: The labels were turned into groupings, since PartitionLabelModel estimates what each annotator's "
+        "labels mean."
     )
     assert isinstance(quick_report[0][1], Groupings)
     result = run("fit", "sorts.csv", "--kind", "labels", *quick)

@@ -120,16 +120,16 @@ def test_labels_become_groupings_with_the_right_reason(sheets, run, quick_report
     table.to_csv(sheets / "labels.csv", index=False)
     result = run("fuse", "labels.csv")
     assert further(result.stderr) == [
-        "Note: The labels were turned into groupings, since SubsetFusion reads who put what together, whatever the "
-        "labels are."
+        "Note: The labels were turned into groupings, since SubsetFusion uses which items annotators put together, "
+        "not the names of the labels."
     ]
 
 
 def test_predict_explains_why_it_is_impossible(sheets, run, fails, quick_report):
     run("fuse", "sheets.csv", "-o", "out")
     assert fails("predict", "out/model.zip", "sheets.csv") == (
-        "out/model.zip: SubsetFusion tells the clusters of the items that it was fitted to, which clusters.csv of the "
-        "fit lists, and of no others. To place new items, fit it to groupings that hold them too."
+        "out/model.zip: SubsetFusion finds clusters only of the items that it is fitted to; clusters.csv of the fit lists "
+        "them. To place new items, fit it to groupings that include them."
     )
 
 

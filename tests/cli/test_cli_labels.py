@@ -86,7 +86,7 @@ def test_writes_the_results_of_the_python_model(crowd, run, quick_report):
     assert "\nWeakest annotators:\n  Di   accuracy " in result.stdout
     assert " bits per label, 11 labels\n" in result.stdout
     assert result.stdout.endswith(f"Files in out: {', '.join(FILES)}\n")
-    assert further(result.stderr) == ["Note: Items without labels: 1 of 12; nothing tells their class."]
+    assert further(result.stderr) == ["Note: Items without labels: 1 of 12; their classes are unknown."]
 
 
 def test_tables_of_every_form_give_the_same_result(judged, run, quick_report):
@@ -346,6 +346,6 @@ def test_an_item_that_nobody_labelled_has_a_blank_cell_and_is_counted(judged, ru
     assert "in none" in again.stdout
     predicted = run("predict", MODEL, "labels.csv")
     for result in (again, predicted):
-        assert result.stderr.count("Note: Items without labels: 1 of 12; nothing tells their class.") == 1
+        assert result.stderr.count("Note: Items without labels: 1 of 12; their classes are unknown.") == 1
     new = table(io.StringIO(predicted.stdout), index_col="item")
     pd.testing.assert_frame_equal(new, found)

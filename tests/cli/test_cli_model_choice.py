@@ -162,7 +162,7 @@ def test_clusters_set_the_parameter(files, run, fails, quick_report):
 
 def test_seed_and_jobs_are_ignored_if_the_chosen_model_has_no_such_parameter(files, run, fails, quick_report):
     result = run("fit", "groupings.csv", "--jobs", "2", "--seed", "3", "-o", "out")
-    assert "Note: SubsetFusion has no parameter 'n_jobs', which is left out.\n" in result.stderr
+    assert "Note: SubsetFusion has no parameter 'n_jobs'; it is ignored.\n" in result.stderr
     assert load(files / "out" / "model.zip").random_state == 3
     assert fails("fit", "groupings.csv", "--model", "SubsetFusion", "--jobs", "2").startswith(
         "SubsetFusion has no para"

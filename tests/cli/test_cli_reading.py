@@ -127,7 +127,8 @@ def test_a_named_sheet_is_used(run, tmp_path):
     assert read_annotations(tmp_path / "out.csv").classes.tolist() == [2]
     assert "sheet" not in result.stderr
     assert (
-        "Note: Sheet 'first' was read, of 'second' too (--sheet NAME).\n" in run("convert", "in.xlsx", "x.csv").stderr
+        "Note: Sheet 'first' was read; others are 'second' (--sheet NAME).\n"
+        in run("convert", "in.xlsx", "x.csv").stderr
     )
 
 

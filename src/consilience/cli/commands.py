@@ -145,8 +145,8 @@ def fit(
     table of features has one column with the names of the items; every other column holds numbers, or text if
     --categorical says so. Items without annotations are clustered by their features.
 
-    Without --model, the kind of ANNOTATIONS decides: PartitionLabelModel for groupings with features, SubsetFusion for
-    groupings alone, DawidSkene for labels, and MECC for judgements of pairs, with or without features.
+    Without --model, the kind of ANNOTATIONS decides: groupings with features are fitted by PartitionLabelModel,
+    groupings alone by SubsetFusion; labels by DawidSkene; judgements of pairs by MECC, with features or without.
 
     Models of groupings or of judgements of pairs find clusters. They write report.html, clusters.csv, annotators.csv,
     mapping.csv (if the model estimates what groups mean), views.csv (if it finds several views: the clusters of each),
