@@ -542,7 +542,7 @@ def change(document, key, value):
         ("format_version", True, "its format version is True"),
         ("n_arrays", None, "its number of arrays is missing or invalid"),
         ("n_arrays", 10**15, r"its member arrays/\d+\.npy is missing"),
-        ("n_arrays", 1, r"has the member 'arrays/\d+\.npy', which none has"),
+        ("n_arrays", 1, r"has an unknown member 'arrays/\d+\.npy'"),
         ("versions", [], "its 'versions' are missing or invalid"),
         ("model", 5, "Got int instead"),
         ("model", {"estimator": {"class": "StandardScaler", "parameters": {}, "attributes": {}}}, "Got StandardScaler"),

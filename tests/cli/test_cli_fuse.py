@@ -128,8 +128,8 @@ def test_labels_become_groupings_with_the_right_reason(sheets, run, quick_report
 def test_predict_explains_why_it_is_impossible(sheets, run, fails, quick_report):
     run("fuse", "sheets.csv", "-o", "out")
     assert fails("predict", "out/model.zip", "sheets.csv") == (
-        "out/model.zip: SubsetFusion finds clusters only of the items that it is fitted to; clusters.csv of the fit lists "
-        "them. To place new items, fit it to groupings that include them."
+        "out/model.zip: SubsetFusion finds clusters only of the items that it is fitted to; clusters.csv of the fit "
+        "lists them. To place new items, fit it to groupings that include them."
     )
 
 
