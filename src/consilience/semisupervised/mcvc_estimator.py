@@ -29,6 +29,7 @@ from consilience.estimators.parameters import (
     RESTARTS,
     TWO_POSITIVE,
     Requirements,
+    is_auto,
     one_of,
     whole,
 )
@@ -158,8 +159,7 @@ class MCVC(ViewEstimator):
 
     def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
         evidence = _evidence(self, said)
-        most = min(math.ceil(evidence.n_annotators / 2), MOST_VIEWS)
-        n_views = most if isinstance(self.max_views, str) else self.max_views
+        n_views = views_to_begin_with(self.max_views, evidence.n_annotators)
         _learn(self, features, evidence, said, n_views=n_views, stick_concentration=float(self.stick_concentration))
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
@@ -250,6 +250,11 @@ class MECC(ViewEstimator):
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         return _predicted(features, *self._weights[view])
+
+
+def views_to_begin_with(max_views: Any, n_annotators: int) -> int:
+    """Return the number of views that the parameter `max_views` stands for."""
+    return min(math.ceil(n_annotators / 2), MOST_VIEWS) if is_auto(max_views) else int(max_views)
 
 
 def _evidence(model: MCVC | MECC, said: Pairs | Groupings) -> PairEvidence:

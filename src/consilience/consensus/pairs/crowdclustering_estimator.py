@@ -26,10 +26,10 @@ from consilience.annotations.types import (
     Real,
     Self,
 )
-from consilience.consensus.groupings import item_embeddings, point_mixture
-from consilience.consensus.groupings.item_embeddings import Problem, State
-from consilience.consensus.groupings.point_mixture import Mixture, Prior
-from consilience.consensus.pairs.crowdclustering import MAX_PAIRS, MOST_CLUSTERS, MOST_COMPONENTS, SHUFFLE
+from consilience.consensus.pairs import crowdclustering as core
+from consilience.consensus.pairs import point_mixture
+from consilience.consensus.pairs.crowdclustering import Problem, State
+from consilience.consensus.pairs.point_mixture import Mixture, Prior
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
@@ -51,6 +51,11 @@ from consilience.inference.clusters import by_falling_size
 from consilience.inference.iterate import restarts
 from consilience.inference.randomness import spawn_seeds
 from consilience.inference.threads import one_blas_thread
+
+MAX_PAIRS = 500_000  # judgements that `fit` takes: each is met in every sweep
+MOST_CLUSTERS = 10_000
+MOST_COMPONENTS = 10  # beyond it the tables of an annotator grow large
+SHUFFLE = 0  # seed of the order of items, so that those of one batch are not alike
 
 
 class Crowdclustering(CrowdEstimator):
@@ -245,7 +250,7 @@ class Crowdclustering(CrowdEstimator):
             return super()._same(a, b, None)
         place = self._place_of_annotator(annotator)
         own = self._weights[place], self._weight_covariances[place]
-        mean, square = item_embeddings.scores_of_pairs(self._points[a], self._points[b], *own)
+        mean, square = core.scores_of_pairs(self._points[a], self._points[b], *own)
         return expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
 
     def __getattr__(self, name: str) -> Any:
@@ -266,7 +271,7 @@ class Crowdclustering(CrowdEstimator):
         order = order[np.random.default_rng(SHUFFLE).permutation(len(order))]
         problem = Problem.of(pairs[order], n_components=int(self.n_components), prior=self._prior())
         run = partial(
-            item_embeddings.run,
+            core.run,
             problem,
             int(self.max_clusters) if is_auto(self.n_clusters) else int(self.n_clusters),
             fewest=1 if is_auto(self.n_clusters) else int(self.n_clusters),
