@@ -252,7 +252,7 @@ class MECC(ViewEstimator):
         return _predicted(features, *self._weights[view])
 
 
-def views_to_begin_with(max_views: Any, n_annotators: int) -> int:
+def views_to_begin_with(max_views: str | int, n_annotators: int) -> int:
     """Return the number of views that the parameter `max_views` stands for."""
     return min(math.ceil(n_annotators / 2), MOST_VIEWS) if is_auto(max_views) else int(max_views)
 
