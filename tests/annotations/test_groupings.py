@@ -310,7 +310,7 @@ def test_concat_refuses_parts_that_do_not_match(groupings):
     with pytest.raises(AnnotationError, match="'Ann' of the annotator 'Ann' has different groups"):
         concat([groupings, Groupings.from_frame(pd.DataFrame({"item": ["dog"], "annotator": "Ann", "group": "pet"}))])
     moved = Groupings.from_frame(FRAME.iloc[:3].assign(group=["large", "small", "small"]))
-    with pytest.raises(AnnotationError, match=r"'ant' is twice .* row 0 of part 0 \(.*\) and row 0 of part 1 \("):
+    with pytest.raises(AnnotationError, match=r"'ant' occurs twice .* row 0 of part 0 \(.*\) and row 0 of part 1 \("):
         concat([groupings, moved])
     with pytest.raises(AnnotationError, match="Got Groupings, Pairs instead"):
         concat([groupings, groupings.to_pairs()])

@@ -363,7 +363,7 @@ def test_words_for_missing_are_gaps_in_numbers_and_categories_in_text(table, fea
             "1 234",
             "is '1 234'. Expected a finite number. Write numbers with a decimal point and without thousands separators",
         ),
-        ("1.234.567", "is '1.234.567'. Expected a finite number. Write numbers with a decimal point and without sep"),
+        ("1.234.567", "is '1.234.567'. Expected a finite number. Write numbers with a decimal point and without thou"),
         (
             "3,5",
             "is '3,5'. Expected a finite number. Write numbers with a decimal point and without thousands separators",

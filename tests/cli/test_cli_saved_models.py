@@ -55,7 +55,7 @@ def test_predict_matches_columns_by_position_if_the_model_has_no_names(study, ru
 
 def test_predict_errors(fitted, fails, features, tmp_path):
     features[["length"]].to_csv(fitted / "short.csv")
-    assert fails("predict", MODEL, "short.csv") == ("short.csv: There is no column 'width' that the model needs.")
+    assert fails("predict", MODEL, "short.csv") == ("short.csv: There is no column 'width'; the model needs it.")
     assert fails("predict", "features.csv", "features.csv").startswith(
         "features.csv is not a saved model or is truncated"
     )

@@ -222,7 +222,7 @@ def test_given_encoding_is_used():
         table_of(content.encode("latin-1"), encoding="utf-8")
     with pytest.raises(AnnotationError, match=r"^The text is not in utf-16; give its encoding, "):
         table_of(content.encode(), encoding="utf-16")
-    with pytest.raises(AnnotationError, match="no encoding 'klingon'"):
+    with pytest.raises(AnnotationError, match="no text encoding 'klingon'"):
         table_of(content, encoding="klingon")
     assert table_of(content.encode("utf-16")).notes == ("the text is in UTF-16",)
     late = b"item,label\n" + b"".join(b"%d,x\n" % i for i in range(20_000)) + b"caf\xe9,x\n"
