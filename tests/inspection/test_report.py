@@ -434,7 +434,7 @@ def test_arrays_frames_and_labels_say_the_same(iris, read):
     assert report(model, groupings, X=X.sample(frac=1, random_state=0)) == named
     assert report(model, Labels.from_matrix(cells), X=X) == named
     assert report(model, groupings, X=X.to_numpy()) == named
-    with pytest.raises(InputError, match="no index that names its rows"):
+    with pytest.raises(InputError, match="no index to name its rows"):
         report(model, groupings, X=pl.from_pandas(X))
 
 

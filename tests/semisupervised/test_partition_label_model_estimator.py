@@ -278,7 +278,7 @@ def with_value(X, item, value):
 
 BAD = {
     "no annotations": (lambda X, e: (X, None), "Give the annotations"),
-    "pairs": (lambda X, e: (X, e[:5].to_pairs()), "Pairs hold none"),
+    "pairs": (lambda X, e: (X, e[:5].to_pairs()), "Pairs do not contain"),
     "missing feature": (
         lambda X, e: (with_value(X, "flower 3", np.nan), e),
         r"Feature 'sepal .*' of item 'flower 3' is missing \(NaN\)",
