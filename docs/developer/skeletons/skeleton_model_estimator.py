@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from skeleton_model import LatentClassData, LatentClassPrior, LatentClassState, run
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from consilience.annotations.canonical import arrange
 from consilience.annotations.fit_arguments import require_no_second
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator, as_groupings
+from consilience.estimators.parameters import NOT_NEGATIVE, RESTARTS, Requirements, whole
+from consilience.estimators.traces import keep_trace
 from consilience.inference import restarts
-from consilience.inference.iterate import spawn_seeds
+from consilience.inference.clusters import by_falling_size
+from consilience.inference.randomness import spawn_seeds
 
 
 class LatentClassModel(CrowdEstimator):
@@ -62,6 +62,13 @@ class LatentClassModel(CrowdEstimator):
     3
     """
 
+    _requirements: ClassVar[Requirements] = {
+        "max_clusters": whole(1),
+        "n_init": RESTARTS,
+        "max_iter": whole(1),
+        "tol": NOT_NEGATIVE,
+    }
+
     def __init__(self, max_clusters=10, n_init=10, max_iter=500, tol=1e-5, verbose=False, random_state=None):
         self.max_clusters = max_clusters
         self.n_init = n_init
@@ -86,7 +93,7 @@ class LatentClassModel(CrowdEstimator):
         Raises
         ------
         InputError
-            Pairs, no annotations at all, or a second argument.
+            Pairs, no annotations at all, a second argument, or a wrong parameter.
 
         Warns
         -----
@@ -94,20 +101,18 @@ class LatentClassModel(CrowdEstimator):
             The kept restart still improved after `max_iter` sweeps.
         """
         require_no_second(y, type(self).__name__)
+        self._check_parameters()
         arranged = arrange(as_groupings(annotations, None, type(self).__name__))
         if not arranged.said.n_rows:
             raise InputError("None of the items is in a group, so there is nothing to learn from.")
         data = LatentClassData.of(arranged.said)
         prior = LatentClassPrior(proportion=1 / self.max_clusters, spread=1.0)
-        seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
+        seeds = spawn_seeds(self.random_state, self.n_init)
         with self._progress():
             once = partial(run, data, prior, self.max_clusters, max_iter=self.max_iter, tol=self.tol)
             traces = restarts(once, [(seed,) for seed in seeds])
         best = max(traces, key=lambda trace: trace.lower_bound)
-        if not best.converged:
-            warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", ConvergenceWarning, stacklevel=2)
-        self.lower_bounds_ = np.array(best.lower_bounds)
-        self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
+        keep_trace(self, best)
         self._set_clusters(best.state)
         self._restore(arranged)
         return self
@@ -115,7 +120,7 @@ class LatentClassModel(CrowdEstimator):
     def _set_clusters(self, state: LatentClassState) -> None:
         """Keep the clusters that have items, numbered by decreasing size."""
         sizes = np.bincount(state.responsibilities.argmax(1), minlength=self.max_clusters)
-        kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        kept = by_falling_size(sizes)
         self.n_clusters_ = len(kept)
         self.responsibilities_ = state.responsibilities[:, kept]
         self.responsibilities_ /= self.responsibilities_.sum(1, keepdims=True)

@@ -116,5 +116,5 @@ def test_bad_input_is_refused_and_nonconvergence_is_reported():
         LatentClassModel().fit(groupings, groupings)
     with pytest.raises(InputError, match=r"^None of the items is in a group"):
         LatentClassModel().fit(Groupings.from_matrix([[None], [None]]))
-    with pytest.warns(ConvergenceWarning, match="still rose after max_iter=1 sweeps"):
+    with pytest.warns(ConvergenceWarning, match="still improved after max_iter=1 sweeps"):
         LatentClassModel(max_iter=1, random_state=0).fit(groupings)
