@@ -281,7 +281,7 @@ def test_the_skeletons_run(tmp_path):
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("developer/*.md")), ids=name_of)
 def test_files_named_for_developers_exist(page):
-    """Paths are relative to the root, to the package, or to the folder of a path before them in the paragraph or row."""
+    """A path starts at the root, at the package, or at the folder of a path before it in the paragraph or row."""
     places = [ROOT, Path(consilience.__file__).parent]
     n_found, beside = 0, []
     for line in text_of(page).splitlines():

@@ -2,8 +2,8 @@
 How many people does a card sort need?
 ======================================
 
-A card sort has cards, people and piles, but no features. Before you ask anybody, simulate: generate people as careful and
-as coarse as you expect them to be, and see how many are needed to recover the true clusters.
+A card sort has cards, people and piles, but no features. Before you ask anybody, simulate: generate people as careful
+and as coarse as you expect them to be, and see how many are needed to recover the true clusters.
 """
 
 # %%

@@ -28,8 +28,8 @@ crowd = simulate_crowd(truth, n_annotators=12, items_each=150, merge=0.3, items=
 print(crowd.summary())
 
 # %%
-# Twenty principal components of the pixels suffice as features. With ``set_output`` they keep the index of the images, by
-# which they are matched with the crowd's groupings.
+# Twenty principal components of the pixels suffice as features. With ``set_output`` they keep the index of the images,
+# by which they are matched with the crowd's groupings.
 
 pipeline = make_pipeline(
     StandardScaler(),

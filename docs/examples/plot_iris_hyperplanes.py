@@ -2,8 +2,8 @@
 Hyperplanes between clusters that experts distinguish
 =====================================================
 
-Six experts each answer one binary question about 150 irises, and 10 % of their labels are wrong. No expert knows all three
-species. The model finds clusters that explain all labels and that linear boundaries in two features separate.
+Six experts each answer one binary question about 150 irises, and 10 % of their labels are wrong. No expert knows all
+three species. The model finds clusters that explain all labels and that linear boundaries in two features separate.
 """
 
 # %%
@@ -25,8 +25,8 @@ experts = simulate_experts(iris.target, n_annotators=6, items=iris.item_names, r
 print(experts.summary())
 
 # %%
-# Features are standardised inside a pipeline, so that new irises are treated in the same way. With ``set_output`` they keep
-# their index, by which they are matched with the experts' labels.
+# Features are standardised inside a pipeline, so that new irises are treated in the same way. With ``set_output`` they
+# keep their index, by which they are matched with the experts' labels.
 
 pipeline = make_pipeline(StandardScaler(), PartitionLabelModel(prior_variance=1.0, random_state=0))
 model = pipeline.set_output(transform="pandas").fit(X, experts)[-1]
@@ -40,8 +40,9 @@ plot_clusters(pipeline, X, experts, ax=ax)
 plt.show()
 
 # %%
-# What the labels stand for: for each expert, the clusters labelled "positive" and those labelled "negative". A probability
-# near one half means that the expert labelled no item of one of these clusters, so that its assignment is arbitrary.
+# What the labels stand for: for each expert, the clusters labelled "positive" and those labelled "negative". A
+# probability near one half means that the expert labelled no item of one of these clusters, so that its assignment is
+# arbitrary.
 
 columns = ["annotator", "group", "n_items", "clusters", "probability"]
 print(model.annotator_mapping_[columns].round(2).to_string(index=False))

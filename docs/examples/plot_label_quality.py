@@ -3,8 +3,8 @@ Who labels well, and what a few known classes are worth
 =======================================================
 
 Thirty people label images of cats, dogs and foxes, four people for each image. Some are careful, some are hasty, some
-cannot distinguish dogs from foxes, and some say "cat" whatever they see. ``DawidSkene`` estimates the quality of each, and
-weights their labels accordingly.
+cannot distinguish dogs from foxes, and some say "cat" whatever they see. ``DawidSkene`` estimates the quality of each,
+and weights their labels accordingly.
 """
 
 # %%
@@ -44,8 +44,8 @@ table = model.annotators_.assign(kind=kind)
 print(table.groupby("kind")[["n_labels", "agreement", "accuracy", "information"]].mean().round(2))
 
 # %%
-# Each point is an annotator. Those at the bottom are uninformative: either they are careless, or their instructions were
-# unclear.
+# Each point is an annotator. Those at the bottom are uninformative: either they are careless, or their instructions
+# were unclear.
 
 _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 plot_annotators(model, ax=ax)
@@ -60,8 +60,8 @@ plot_confusion(model, first)
 plt.show()
 
 # %%
-# How certain is it? Where the model is certain it is right more often, though not quite as often as it claims. Collect more
-# labels of the other images.
+# How certain is it? Where the model is certain it is right more often, though not quite as often as it claims. Collect
+# more labels of the other images.
 
 sure = pd.cut(model.responsibilities_.max(axis=1), [0, 0.6, 0.8, 0.95, 1])
 right = pd.Series(model.labels_ == classes)
@@ -70,8 +70,8 @@ print(right.groupby(sure, observed=True).agg(["size", "mean"]).round(2))
 # %%
 # A second batch arrives: 60 images, each labelled by only two people. So few labels show little about the quality of
 # annotators, and by itself ``DawidSkene`` is worse than the vote. But the people are known: `confusion_counts_` of the
-# first fit is the history of the next. And twelve of the new images are checked by hand: these are gold. The plot shows,
-# for eight such batches, the share of correct classes among the unchecked images, and its mean.
+# first fit is the history of the next. And twelve of the new images are checked by hand: these are gold. The plot
+# shows, for eight such batches, the share of correct classes among the unchecked images, and its mean.
 
 rows = []
 for study in range(8):

@@ -3,7 +3,8 @@ What the prior variance does, and how it is chosen
 ==================================================
 
 The prior variance σ² controls how steep the boundaries between clusters may be. If it is too small, the features cannot
-separate the clusters; if it is too large, noise in the features does. By default the model chooses it on held-out labels.
+separate the clusters; if it is too large, noise in the features does. By default the model chooses it on held-out
+labels.
 """
 
 # %%
@@ -38,8 +39,8 @@ model = fitted("auto")
 print(model.prior_variance_search_.round(3).to_string(index=False))
 
 # %%
-# The smallest value is chosen for which held-out labels are about as probable as for the best one: within a standard error
-# of the difference.
+# The smallest value is chosen for which held-out labels are about as probable as for the best one: within a standard
+# error of the difference.
 
 _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 plot_prior_variance(model, ax=ax)

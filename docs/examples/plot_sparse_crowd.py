@@ -22,14 +22,15 @@ labels = simulate_labels(classes, confusion=crowd, random_state=1)
 print(labels.summary())
 
 # %%
-# The majority is uninformed, and the vote is wrong for four items in ten. ``StagewiseEM`` begins from the two annotators
-# whose labels have the most mutual information: labels given at random have none with those of anybody.
+# The majority is uninformed, and the vote is wrong for four items in ten. ``StagewiseEM`` begins from the two
+# annotators whose labels have the most mutual information: labels given at random have none with those of anybody.
 
 vote, model = MajorityVote().fit(labels), StagewiseEM().fit(labels)
 print(f"right: vote {(vote.labels_ == classes).mean():.1%}, StagewiseEM {(model.labels_ == classes).mean():.1%}")
 
 # %%
-# Is a better result possible? This is the accuracy of the best classes if one knew the confusion matrix of each annotator.
+# Is a better result possible? This is the accuracy of the best classes if one knew the confusion matrix of each
+# annotator.
 
 said = labels.label.reshape(1000, 100)
 evidence = sum(np.log(crowd[j][:, said[:, j]].T) for j in range(100))
@@ -42,8 +43,8 @@ experts = [f"annotator {i}" for i in range(1, 11)]
 print("found", sorted(model.informative_set_, key=experts.index))
 
 # %%
-# How the set grew, round by round. The largest mutual information of two annotators given the class falls to the level of
-# chance: then the classes explain why annotators agree.
+# How the set grew, round by round. The largest mutual information of two annotators given the class falls to the level
+# of chance: then the classes explain why annotators agree.
 
 trace = model.trace_
 fig, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=(6, 4.6), layout="constrained")
@@ -68,8 +69,8 @@ ax.legend(frameon=False, loc="center right")
 plt.show()
 
 # %%
-# How few experts suffice? There are three crowds for each share of experts; the line is their mean. ``DawidSkene`` begins
-# from the vote. If enough annotators are informed, it does as well.
+# How few experts suffice? There are three crowds for each share of experts; the line is their mean. ``DawidSkene``
+# begins from the vote. If enough annotators are informed, it does as well.
 
 models = {"MajorityVote": MajorityVote, "DawidSkene": DawidSkene, "StagewiseEM": StagewiseEM}
 rows = []

@@ -2,13 +2,13 @@
 Sorting more items than anybody can see
 =======================================
 
-There are a hundred items, and people who each sort eight of them at a time. How many such subsets (here called sheets) are
-needed until their fusion is right, and does it help to choose the sheets instead of drawing them at random?
+There are a hundred items, and people who each sort eight of them at a time. How many such subsets (here called sheets)
+are needed until their fusion is right, and does it help to choose the sheets instead of drawing them at random?
 """
 
 # %%
-# Ten clusters of ten items. People sort the items that they are shown, each by some of the features, into their own number
-# of piles. This is the task of Veeramachaneni & O'Reilly.
+# Ten clusters of ten items. People sort the items that they are shown, each by some of the features, into their own
+# number of piles. This is the task of Veeramachaneni & O'Reilly.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -67,8 +67,8 @@ for name, settings in FUSIONS.items():
     print(f"{right(10, sort, settings):.2f}  {name}, 10 clusters given")
 
 # %%
-# Now the sheets are chosen. There are eighty items in eight clusters; every person puts two items of a cluster together with
-# probability 0.8, and two others with probability 0.08. ``ask`` composes the sheets, ``tell`` takes the piles. The
+# Now the sheets are chosen. There are eighty items in eight clusters; every person puts two items of a cluster together
+# with probability 0.8, and two others with probability 0.08. ``ask`` composes the sheets, ``tell`` takes the piles. The
 # strategy ``"informative"`` asks about items for which the model is uncertain whether they belong together.
 
 truth = np.arange(80) % 8
@@ -101,6 +101,6 @@ ax.legend(frameon=False, loc="lower right")
 plt.show()
 
 # %%
-# Small marks are single studies, lines their means. How much it helps depends on the people and on the items: simulate them
-# as you expect them to be. If people always make several piles, whatever they are shown, choosing similar items may not
-# help at all.
+# Small marks are single studies, lines their means. How much it helps depends on the people and on the items: simulate
+# them as you expect them to be. If people always make several piles, whatever they are shown, choosing similar items
+# may not help at all.
