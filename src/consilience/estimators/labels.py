@@ -21,7 +21,7 @@ from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import read_alone
 from consilience.estimators.user_order import Axes
-from consilience.inference.product_distributions import Answers, expectation, posterior
+from consilience.inference.product_distributions import OneHotLabels, expectation, posterior
 from consilience.inference.threads import one_blas_thread
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
@@ -147,10 +147,10 @@ class LabelAggregator(CrowdEstimator):
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         annotator, label = self._fitted_codes(labels)
         n_labels = len(self._label_names)
-        answers = Answers.of(
+        onehot = OneHotLabels.of(
             labels.item, annotator * n_labels + label, (len(labels), len(self._log_table)), len(self._log_weights)
         )
-        return posterior(answers, self._log_weights, self._log_table)
+        return posterior(onehot, self._log_weights, self._log_table)
 
     def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of the labels that known annotators give to other items, by what was learned of them.
@@ -183,9 +183,9 @@ class LabelAggregator(CrowdEstimator):
         table = self.confusion_matrices_.to_numpy().reshape(-1, self.n_clusters_, len(self._label_names))
         columns = table.transpose(0, 2, 1).reshape(-1, self.n_clusters_)
         column = annotator * len(self._label_names) + label
-        answers = Answers.of(labels.item, column, (len(labels), len(columns)), self.n_clusters_)
+        onehot = OneHotLabels.of(labels.item, column, (len(labels), len(columns)), self.n_clusters_)
         size = self.responsibilities_.sum(0) + 1  # as if there were an item more of each class
-        found = expectation(answers, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
+        found = expectation(onehot, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
         return found.log_likelihood / labels.n_rows
 
     def _same(

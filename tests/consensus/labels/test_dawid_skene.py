@@ -21,7 +21,7 @@ from consilience.consensus.labels.dawid_skene import SMOOTHING, Evidence, init, 
 from consilience.datasets import load_crowd_labels
 from consilience.errors import InputError, MissingDataError, UnannotatedWarning
 from consilience.estimators.labels import vote_shares
-from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.product_distributions import OneHotLabels, posterior
 from consilience.simulation import simulate_labels
 from tests.consensus.labels.test_annotator_models import crowds_log_prior, explicit_log_prior
 
@@ -54,11 +54,11 @@ def evidence_and_start(labels, known=None, history=0.0):
     """What `DawidSkene` makes of labels: laid out, and the first responsibilities."""
     n_classes = labels.n_classes
     column, shape = labels.annotator * n_classes + labels.label, (len(labels), labels.n_annotators * n_classes)
-    answers = Answers.of(labels.item, column, shape, n_classes, known=known)
+    onehot = OneHotLabels.of(labels.item, column, shape, n_classes, known=known)
     votes = vote_shares(labels)
     if known is not None:
         votes[known >= 0] = np.eye(n_classes)[known[known >= 0]]
-    return Evidence(answers, history), votes
+    return Evidence(onehot, history), votes
 
 
 def states_of(labels, confusion, prior, n_steps, known=None, history=0.0):
@@ -91,7 +91,7 @@ def test_bound_term_by_term(confusion, prior, gold, history, n_classes, repeats)
     q = votes
     for state in states:
         table = state.model.log_table
-        sizes, q = q.sum(0), posterior(evidence.answers, state.log_weights, table.reshape(-1, n_classes))
+        sizes, q = q.sum(0), posterior(evidence.onehot, state.log_weights, table.reshape(-1, n_classes))
         items = -xlogy(q, q).sum() + (q @ state.log_weights).sum()
         for item, annotator, label in zip(labels.item, labels.annotator, labels.label):
             items += q[item] @ table[annotator, label]
@@ -210,7 +210,7 @@ def test_each_of_several_labels_of_an_item_by_one_annotator_counts():
         scores[item] += state.model.log_table[annotator, label]
     q = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
     np.testing.assert_allclose(
-        posterior(evidence.answers, state.log_weights, state.model.log_table.reshape(-1, 3)), q, rtol=1e-10
+        posterior(evidence.onehot, state.log_weights, state.model.log_table.reshape(-1, 3)), q, rtol=1e-10
     )
     counts = np.zeros((3, 3, 3))
     for item, annotator, label in zip(labels.item, labels.annotator, labels.label):

@@ -17,7 +17,7 @@ from consilience.consensus import ProductMixture
 from consilience.consensus.labels.product_mixture import lower_bound, m_step, matched, mixture_of, step
 from consilience.datasets import load_crowd_labels
 from consilience.errors import InputError, MissingDataError, UnannotatedWarning
-from consilience.inference.product_distributions import Answers, expectation_of
+from consilience.inference.product_distributions import OneHotLabels, expectation_of
 from consilience.simulation import simulate_labels
 
 SAID = [["a", "a", "b"], ["a", "a", None], ["b", "b", "b"], ["b", None, "a"]]
@@ -85,20 +85,20 @@ def test_no_step_lowers_the_bound(seed, n_items, n_annotators, n_labels, n_compo
     rng = np.random.default_rng(seed)
     labels = random_labels(rng, n_items, n_annotators, n_labels, density)
     column = labels.annotator * n_labels + labels.label
-    answers = Answers.of(labels.item, column, (n_items, n_annotators * n_labels), n_components)
-    first = expectation_of(answers, rng.dirichlet(np.ones(n_components), n_items))
-    states = [mixture_of(first, answers, n_labels, smoothing)]
+    onehot = OneHotLabels.of(labels.item, column, (n_items, n_annotators * n_labels), n_components)
+    first = expectation_of(onehot, rng.dirichlet(np.ones(n_components), n_items))
+    states = [mixture_of(first, onehot, n_labels, smoothing)]
     for _ in range(12):
-        states.append(step(states[-1], answers, n_labels, smoothing))
+        states.append(step(states[-1], onehot, n_labels, smoothing))
     bounds = [lower_bound(state) for state in states]
     assert np.diff(bounds).min() >= -1e-10 * max(1, np.abs(bounds).max())  # rounding
 
 
 def test_m_step_is_the_most_probable_table():
     labels = random_labels(np.random.default_rng(0), 6, 2, 3)
-    answers = Answers.of(labels.item, labels.annotator * 3 + labels.label, (6, 6), 2)
+    onehot = OneHotLabels.of(labels.item, labels.annotator * 3 + labels.label, (6, 6), 2)
     q = np.random.default_rng(1).dirichlet([1, 1], 6)
-    log_weights, log_table = m_step(expectation_of(answers, q), 3, 0.5)
+    log_weights, log_table = m_step(expectation_of(onehot, q), 3, 0.5)
     np.testing.assert_allclose(np.exp(log_weights), (q.sum(0) + 0.5) / (6 + 1))
     for j, k in itertools.product(range(2), range(2)):
         counts = np.full(3, 0.5)

@@ -21,7 +21,7 @@ from consilience.consensus.labels.spectral_em import (
 )
 from consilience.datasets import load_crowd_labels
 from consilience.errors import AnnotationWarning, InputError, MissingDataError
-from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.product_distributions import OneHotLabels, posterior
 from consilience.simulation import simulate_labels, sparse_crowd
 
 MISSING = -1
@@ -144,9 +144,9 @@ def test_no_probability_of_the_start_is_zero():
 @pytest.mark.parametrize("settings", [{}, {"annotators_per_item": 8}])
 def test_classes_are_recovered_as_well_as_with_the_true_matrices(settings, groups):
     labels, true, confusion = crowd(n_items=2000, **settings)
-    answers = Answers.of(labels.item, labels.annotator * 3 + labels.label, (2000, 60), 3)
+    onehot = OneHotLabels.of(labels.item, labels.annotator * 3 + labels.label, (2000, 60), 3)
     log_table = np.log(confusion.transpose(0, 2, 1).reshape(60, 3))
-    best = np.mean(posterior(answers, np.log([0.5, 0.3, 0.2]), log_table).argmax(1) != true)
+    best = np.mean(posterior(onehot, np.log([0.5, 0.3, 0.2]), log_table).argmax(1) != true)
     model = quiet_fit(labels, groups=groups)
     assert error(model, true) <= best + 0.01
     found = model.confusion_matrices_.to_numpy().reshape(20, 3, 3)
@@ -157,10 +157,10 @@ def test_classes_are_recovered_as_well_as_with_the_true_matrices(settings, group
 
 def test_start_alone_is_near_the_truth():
     labels, true, _ = crowd(n_items=2000)
-    answers = Answers.of(labels.item, labels.annotator * 3 + labels.label, (2000, 60), 3)
+    onehot = OneHotLabels.of(labels.item, labels.annotator * 3 + labels.label, (2000, 60), 3)
     rng = np.random.default_rng(0)
     start = spectral_start(labels, partition(labels, rng), rng, 100)
-    assert np.mean(posterior(answers, *start).argmax(1) != true) < 0.03
+    assert np.mean(posterior(onehot, *start).argmax(1) != true) < 0.03
 
 
 def test_few_experts_among_many_with_one_habit_are_found_where_the_vote_fails():

@@ -45,7 +45,7 @@ def random_stage(study, n_components, members, seed=0):
     weights = np.log(rng.dirichlet(np.full(n_components, 5.0)))
     table = np.log(rng.dirichlet(np.full(study.n_labels, 3.0), (study.n_annotators, n_components)))
     table = table.transpose(0, 2, 1).reshape(-1, n_components)
-    stage = Stage(weights, table, members, np.ones((study.answers.n_items, n_components)), 0.0, 0.0, False, np.inf)
+    stage = Stage(weights, table, members, np.ones((study.onehot.n_items, n_components)), 0.0, 0.0, False, np.inf)
     return Stage(**(vars(stage) | {"q": regularised_posterior(stage, study)}))
 
 

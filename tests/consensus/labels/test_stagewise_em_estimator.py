@@ -10,7 +10,7 @@ from consilience import Labels
 from consilience.consensus import StagewiseEM
 from consilience.datasets import load_crowd_labels
 from consilience.errors import AnnotationWarning, InputError, MissingDataError
-from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.product_distributions import OneHotLabels, posterior
 from consilience.simulation import simulate_labels, sparse_crowd
 
 NAMES = np.array(["ash", "beech", "cherry"])
@@ -27,8 +27,8 @@ def error_of_truth(labels, classes, matrices):
     """Error of the posterior under the confusion matrices that made the labels."""
     table = np.log(np.maximum(matrices, 1e-12)).transpose(0, 2, 1).reshape(-1, 3)
     column = labels.annotator * 3 + labels.label
-    answers = Answers.of(labels.item, column, (len(labels), len(table)), 3)
-    return (NAMES[posterior(answers, np.zeros(3), table).argmax(1)] != classes).mean()
+    onehot = OneHotLabels.of(labels.item, column, (len(labels), len(table)), 3)
+    return (NAMES[posterior(onehot, np.zeros(3), table).argmax(1)] != classes).mean()
 
 
 @pytest.mark.parametrize(("alpha", "n_experts"), [(0.05, 5), (0.15, 15)])

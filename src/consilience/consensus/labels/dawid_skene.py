@@ -47,7 +47,7 @@ from consilience.consensus.labels.annotator_models import AnnotatorModel, Counts
 from consilience.estimators.labels import vote_shares
 from consilience.inference import Trace, iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
-from consilience.inference.product_distributions import Answers, Expectation, expectation, expectation_of
+from consilience.inference.product_distributions import Expectation, OneHotLabels, expectation, expectation_of
 
 SMOOTHING = 1e-6  # of maximum likelihood
 
@@ -56,11 +56,11 @@ SMOOTHING = 1e-6  # of maximum likelihood
 class Evidence:
     """Labels, and what is known besides.
 
-    answers : labels in chunks; the classes of gold items are known there.
+    onehot : labels in chunks; the classes of gold items are known there.
     history : (annotators, labels, classes) labels counted before, or 0.
     """
 
-    answers: Answers
+    onehot: OneHotLabels
     history: Counts | float
 
 
@@ -82,7 +82,7 @@ class State:
 
 def init(evidence: Evidence, responsibilities: np.ndarray, *, one_coin: bool, learned: bool) -> State:
     """Beliefs from the first responsibilities, and the E-step under them."""
-    expected = expectation_of(evidence.answers, responsibilities)
+    expected = expectation_of(evidence.onehot, responsibilities)
     counts = labels_of(expected, evidence) + evidence.history
     if one_coin:
         model: AnnotatorModel = OneCoin.of(counts, None if learned else SMOOTHING)
@@ -110,7 +110,7 @@ def state_of(model: AnnotatorModel, expected: Expectation, evidence: Evidence, *
     log_weights, from_weights = proportions(expected.sizes, learned=learned)
     log_prior = model.log_prior(labels_of(expected, evidence)) + from_weights
     table = model.log_table.reshape(-1, len(log_weights))
-    return State(model, log_weights, log_prior, expectation(evidence.answers, log_weights, table))
+    return State(model, log_weights, log_prior, expectation(evidence.onehot, log_weights, table))
 
 
 def proportions(sizes: Float[np.ndarray, " classes"], *, learned: bool) -> tuple[np.ndarray, float]:
@@ -131,7 +131,7 @@ def lower_bound(state: State) -> float:
 
 def labels_of(expected: Expectation, evidence: Evidence) -> Counts:
     """Expected labels of items of each class, an annotator at a time."""
-    n_classes = evidence.answers.n_components
+    n_classes = evidence.onehot.n_components
     return expected.counts.reshape(-1, n_classes, n_classes)
 
 

@@ -20,7 +20,7 @@ from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import is_number, is_whole, require
 from consilience.estimators.user_order import Axes
 from consilience.inference.iterate import UnsettledWarning
-from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.product_distributions import OneHotLabels, posterior
 from consilience.inference.threads import one_blas_thread
 
 
@@ -171,7 +171,7 @@ class DawidSkene(LabelAggregator):
         self, labels: Labels, known: Int[np.ndarray, " items"] | None, annotators: pd.Index, history: Counts | float
     ) -> DawidSkene:
         n_classes, learned = labels.n_classes, self.prior is not None
-        answers = Answers.of(
+        onehot = OneHotLabels.of(
             labels.item,
             labels.annotator * n_classes + labels.label,
             (len(labels), len(annotators) * n_classes),
@@ -179,7 +179,7 @@ class DawidSkene(LabelAggregator):
             known=known,
             n_jobs=self.n_jobs,
         )
-        evidence = Evidence(answers, history)
+        evidence = Evidence(onehot, history)
         one_coin = self.confusion == "one-coin"
         trace = run(
             first_guess(labels, known),
@@ -207,7 +207,7 @@ class DawidSkene(LabelAggregator):
         n_classes = labels.n_classes
         self._log_weights = state.log_weights
         self._log_table = state.model.log_table.reshape(-1, n_classes)
-        q = posterior(evidence.answers, self._log_weights, self._log_table)
+        q = posterior(evidence.onehot, self._log_weights, self._log_table)
         sizes = state.expected.sizes + (self.prior is not None)
         self.class_proportions_ = sizes / sizes.sum()
         self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators, known=known)

@@ -49,7 +49,7 @@ from consilience.annotations import Labels
 from consilience.consensus.labels import product_mixture
 from consilience.consensus.labels.product_mixture import Mixture
 from consilience.inference import Trace, iterate
-from consilience.inference.product_distributions import Answers, Responsibilities, log_scores
+from consilience.inference.product_distributions import OneHotLabels, Responsibilities, log_scores
 
 LEAST = 3  # annotators
 EDGE = 1e-6  # of the share of annotators who inform
@@ -84,10 +84,10 @@ def refine(
     """Refine an informative set from posteriors that it, or something else, gave."""
 
     def fitted(members: tuple[int, ...], q: Responsibilities, seen: frozenset[tuple[int, ...]]) -> Selection:
-        answers = answers_of(labels, members, q.shape[1])
-        mixture = product_mixture.run(q, answers, labels.n_classes, max_iter=max_iter, tol=tol)
+        onehot = onehot_of(labels, members, q.shape[1])
+        mixture = product_mixture.run(q, onehot, labels.n_classes, max_iter=max_iter, tol=tol)
         state = mixture.state
-        scores = np.concatenate(list(log_scores(answers, state.log_weights, state.log_table)))
+        scores = np.concatenate(list(log_scores(onehot, state.log_weights, state.log_table)))
         statistic, degrees = dependence(labels, scores, members, state.log_table)
         p_values = chi2.sf(statistic, np.maximum(degrees, 1))
         probability = benefit_of_doubt(statistic, degrees, np.bincount(labels.annotator, minlength=len(degrees)))
@@ -120,13 +120,13 @@ def criterion(labels: Labels, state: Selection) -> tuple[float, float]:
     return log_likelihood, log_likelihood - float((free * np.log(np.maximum(total, 1)))[inside].sum()) / 2
 
 
-def answers_of(labels: Labels, members: tuple[int, ...], n_components: int) -> Answers:
+def onehot_of(labels: Labels, members: tuple[int, ...], n_components: int) -> OneHotLabels:
     """Labels of some annotators, one-hot, in their order."""
     place = np.full(labels.n_annotators, -1)
     place[list(members)] = np.arange(len(members))
     rows = place[labels.annotator] >= 0
     column = place[labels.annotator[rows]] * labels.n_classes + labels.label[rows]
-    return Answers.of(labels.item[rows], column, (len(labels), len(members) * labels.n_classes), n_components)
+    return OneHotLabels.of(labels.item[rows], column, (len(labels), len(members) * labels.n_classes), n_components)
 
 
 def dependence(
@@ -148,8 +148,8 @@ def dependence(
 
 
 def _sums_of_cells(
-    values: Float[np.ndarray, "answers components"], labels: Labels
-) -> Float[np.ndarray, "answers components"]:
+    values: Float[np.ndarray, "labels components"], labels: Labels
+) -> Float[np.ndarray, "labels components"]:
     """Sum over all labels that the annotator gives the item, for each label: several, where one is given again."""
     starts = np.flatnonzero(np.diff(labels.item * labels.n_annotators + labels.annotator, prepend=-1))
     if len(starts) == len(values):
@@ -159,9 +159,9 @@ def _sums_of_cells(
 
 
 def score_statistic(
-    q: Float[np.ndarray, "answers components"],
-    annotator: Int[np.ndarray, " answers"],
-    label: Int[np.ndarray, " answers"],
+    q: Float[np.ndarray, "labels components"],
+    annotator: Int[np.ndarray, " labels"],
+    label: Int[np.ndarray, " labels"],
     shape: tuple[int, int],
 ) -> tuple[Float[np.ndarray, " annotators"], Int[np.ndarray, " annotators"]]:
     """T and its degrees of freedom of every annotator; both 0 for those with fewer than two labels, or all the same."""

@@ -46,8 +46,8 @@ from consilience.estimators.labels import LabelAggregator
 from consilience.inference import Trace, iterate
 from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.product_distributions import (
-    Answers,
     Expectation,
+    OneHotLabels,
     Responsibilities,
     expectation,
     expectation_of,
@@ -93,16 +93,16 @@ def log_prior(log_weights: np.ndarray, log_table: np.ndarray, n_labels: int, smo
     return logs + constant(len(log_weights)) + (log_table.size // n_labels) * constant(n_labels)
 
 
-def step(state: Mixture, answers: Answers, n_labels: int, smoothing: float) -> Mixture:
+def step(state: Mixture, onehot: OneHotLabels, n_labels: int, smoothing: float) -> Mixture:
     """M-step on the sums at hand, then the E-step under it."""
-    return mixture_of(state.expected, answers, n_labels, smoothing)
+    return mixture_of(state.expected, onehot, n_labels, smoothing)
 
 
-def mixture_of(expected: Expectation, answers: Answers, n_labels: int, smoothing: float) -> Mixture:
+def mixture_of(expected: Expectation, onehot: OneHotLabels, n_labels: int, smoothing: float) -> Mixture:
     """Return the mixture that sums of posteriors lead to."""
     weights, table = m_step(expected, n_labels, smoothing)
     prior = log_prior(weights, table, n_labels, smoothing)
-    return Mixture(weights, table, prior, expectation(answers, weights, table))
+    return Mixture(weights, table, prior, expectation(onehot, weights, table))
 
 
 def lower_bound(state: Mixture) -> float:
@@ -112,7 +112,7 @@ def lower_bound(state: Mixture) -> float:
 
 def run(
     responsibilities: Responsibilities,
-    answers: Answers,
+    onehot: OneHotLabels,
     n_labels: int,
     *,
     smoothing: float = SMOOTHING,
@@ -120,9 +120,9 @@ def run(
     tol: float,
 ) -> Trace[Mixture]:
     """Iterate from the M-step of given responsibilities until the bound stands still."""
-    first = mixture_of(expectation_of(answers, responsibilities), answers, n_labels, smoothing)
+    first = mixture_of(expectation_of(onehot, responsibilities), onehot, n_labels, smoothing)
     return iterate(
-        first, lambda state: step(state, answers, n_labels, smoothing), lower_bound, max_iter=max_iter, tol=tol
+        first, lambda state: step(state, onehot, n_labels, smoothing), lower_bound, max_iter=max_iter, tol=tol
     )
 
 

@@ -34,7 +34,7 @@ from consilience.estimators.parameters import (
 from consilience.inference import Trace
 from consilience.inference.iterate import restarts, spawn_seeds
 from consilience.inference.product_distributions import (
-    Answers,
+    OneHotLabels,
     Responsibilities,
     posterior,
 )
@@ -142,16 +142,16 @@ class ProductMixture(LabelAggregator):
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(starts) == 1 else None
-        answers = Answers.of(labels.item, column, shape, n_components, n_jobs=inner_jobs)
+        onehot = OneHotLabels.of(labels.item, column, shape, n_components, n_jobs=inner_jobs)
 
         def once(start: np.ndarray) -> Trace[Mixture]:
             settings: dict[str, Any] = {"smoothing": self.smoothing, "max_iter": self.max_iter, "tol": self.tol}
-            return run(start, answers, labels.n_classes, **settings)
+            return run(start, onehot, labels.n_classes, **settings)
 
         traces = restarts(once, [(start,) for start in starts], n_jobs=self.n_jobs if len(starts) > 1 else None)
         best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
-        read_off(self, labels, best.state, posterior(answers, best.state.log_weights, best.state.log_table))
+        read_off(self, labels, best.state, posterior(onehot, best.state.log_weights, best.state.log_table))
         return self
 
     def _known_of_items(self, labels: Labels) -> np.ndarray | None:

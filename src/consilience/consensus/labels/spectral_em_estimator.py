@@ -16,7 +16,7 @@ from consilience.estimators.labels import LabelAggregator, vote_shares
 from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
 from consilience.inference import Trace
 from consilience.inference.iterate import restarts, spawn_seeds
-from consilience.inference.product_distributions import Answers, Responsibilities, posterior
+from consilience.inference.product_distributions import OneHotLabels, Responsibilities, posterior
 from consilience.inference.tensor import N_STARTS
 
 
@@ -128,10 +128,10 @@ class SpectralEM(LabelAggregator):
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(seeds) == 1 else None
-        answers = Answers.of(labels.item, column, shape, labels.n_classes, n_jobs=inner_jobs)
+        onehot = OneHotLabels.of(labels.item, column, shape, labels.n_classes, n_jobs=inner_jobs)
 
         def em(first: Responsibilities) -> Trace[Mixture]:
-            return run(first, answers, labels.n_classes, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol)
+            return run(first, onehot, labels.n_classes, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol)
 
         def once(seed: int) -> Trace[Mixture] | None:
             rng = np.random.default_rng(seed)
@@ -139,7 +139,7 @@ class SpectralEM(LabelAggregator):
                 start = spectral_start(labels, partition(labels, rng if by_chance else None), rng, self.n_starts)
             except LinAlgError:
                 return None
-            return em(posterior(answers, *start))
+            return em(posterior(onehot, *start))
 
         found = restarts(once, [(seed,) for seed in seeds], n_jobs=self.n_jobs if len(seeds) > 1 else None)
         traces = [trace for trace in found if trace is not None]
@@ -153,7 +153,7 @@ class SpectralEM(LabelAggregator):
             traces = [em(vote_shares(labels))]
         best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
-        read_off(self, labels, best.state, posterior(answers, best.state.log_weights, best.state.log_table))
+        read_off(self, labels, best.state, posterior(onehot, best.state.log_weights, best.state.log_table))
         return self
 
     def _check_parameters(self) -> None:

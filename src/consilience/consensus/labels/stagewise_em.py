@@ -68,7 +68,7 @@ from consilience.inference.pair_tables import (
     pair_tables,
 )
 from consilience.inference.product_distributions import (
-    Answers,
+    OneHotLabels,
     Responsibilities,
     expectation,
     expectation_of,
@@ -84,20 +84,20 @@ COMMON_ITEMS = 2  # a pair of annotators needs at least this many per cell of it
 class Study:
     """Labels as the algorithm reads them.
 
-    answers : one-hot labels in chunks.
+    onehot : one-hot labels in chunks.
     tables : of the pairs of annotators.
     degrees : (pairs,) degrees of freedom of each table.
     threshold : (pairs,) of 2 n I.
     column : (labels,) column of each label; `item` and `annotator` are those of `Labels`.
     """
 
-    answers: Answers
+    onehot: OneHotLabels
     tables: PairTables
     degrees: Int[np.ndarray, " pairs"]
     threshold: Float[np.ndarray, " pairs"]
-    item: Int[np.ndarray, " answers"]
-    annotator: Int[np.ndarray, " answers"]
-    column: Int[np.ndarray, " answers"]
+    item: Int[np.ndarray, " labels"]
+    annotator: Int[np.ndarray, " labels"]
+    column: Int[np.ndarray, " labels"]
     n_labels: int
     n_annotators: int
 
@@ -106,7 +106,7 @@ class Study:
         """Lay out labels; `level` is that of the threshold."""
         n_items, n_annotators, n_labels = len(labels), labels.n_annotators, labels.n_classes
         column = labels.annotator * n_labels + labels.label
-        answers = Answers.of(labels.item, column, (n_items, n_annotators * n_labels), n_components)
+        onehot = OneHotLabels.of(labels.item, column, (n_items, n_annotators * n_labels), n_components)
         least_common = min(COMMON_ITEMS * n_labels**2, n_items)
         tables = pair_tables(
             labels.item, labels.annotator, labels.label, (n_items, n_annotators, n_labels), least_common
@@ -116,14 +116,14 @@ class Study:
         degrees = free[tables.first] * free[tables.second]
         quantile = np.append(np.inf, chi2.isf(level, np.arange(1, degrees.max(initial=1) + 1)))
         rows = (labels.item, labels.annotator, column)
-        return cls(answers, tables, degrees, quantile[degrees], *rows, n_labels, n_annotators)
+        return cls(onehot, tables, degrees, quantile[degrees], *rows, n_labels, n_annotators)
 
     def tables_among(self, members: tuple[int, ...]) -> PairTables:
         """Tables of the pairs of some annotators alone."""
         rows = np.isin(self.annotator, members)
         place = np.searchsorted(sorted(members), self.annotator[rows])
         label = self.column[rows] - self.annotator[rows] * self.n_labels
-        return pair_tables(self.item[rows], place, label, (self.answers.n_items, len(members), self.n_labels), 1)
+        return pair_tables(self.item[rows], place, label, (self.onehot.n_items, len(members), self.n_labels), 1)
 
 
 @dataclass(frozen=True)
@@ -164,9 +164,9 @@ class Candidate:
 
 def init(study: Study) -> Stage:
     """One component, S empty."""
-    q = np.ones((study.answers.n_items, 1))
-    weights, table = m_step(expectation_of(study.answers, q), study.n_labels, SMOOTHING)
-    likelihood = expectation(study.answers, weights, table).log_likelihood
+    q = np.ones((study.onehot.n_items, 1))
+    weights, table = m_step(expectation_of(study.onehot, q), study.n_labels, SMOOTHING)
+    likelihood = expectation(study.onehot, weights, table).log_likelihood
     return Stage(weights, table, (), q, likelihood, np.inf, False, np.inf)
 
 
@@ -177,13 +177,13 @@ def step(state: Stage, study: Study, settings: Settings) -> Stage:
     moved = state if found is None else informed(state, found, study, settings)
     idle = moved is state and (found is None or len(state.log_weights) == settings.n_components)
     q = regularised_posterior(moved, study)
-    weights, table = m_step(expectation_of(study.answers, q), study.n_labels, SMOOTHING)
+    weights, table = m_step(expectation_of(study.onehot, q), study.n_labels, SMOOTHING)
     return Stage(
         weights,
         table,
         moved.members,
         q,
-        expectation(study.answers, weights, table).log_likelihood,
+        expectation(study.onehot, weights, table).log_likelihood,
         float(conditional(information, total).max(initial=0.0)),
         idle,
         float(np.abs(q - state.q).max()) if q.shape == state.q.shape else np.inf,
@@ -233,7 +233,7 @@ def largest_entry(
     if not information.size:
         return None
     bias = np.divide(study.degrees, 2 * total, out=np.zeros_like(total), where=total > 0)
-    share = total / (study.answers.n_items if settings.weighted else total.max(1, initial=1e-300, keepdims=True))
+    share = total / (study.onehot.n_items if settings.weighted else total.max(1, initial=1e-300, keepdims=True))
     significant = 2 * total * information > study.threshold
     if not significant.any():
         return None
@@ -258,7 +258,7 @@ def informed(state: Stage, found: Candidate, study: Study, settings: Settings) -
 
 def regularised_posterior(state: Stage, study: Study) -> Responsibilities:
     """f(k | x_S): annotators outside S have no factor."""
-    return posterior(study.answers, state.log_weights, only_members(state.log_table, state.members, study.n_labels))
+    return posterior(study.onehot, state.log_weights, only_members(state.log_table, state.members, study.n_labels))
 
 
 def only_members(log_table: np.ndarray, members: tuple[int, ...], n_labels: int) -> np.ndarray:

@@ -18,7 +18,7 @@ from consilience.annotations.names import name_index, plain
 from consilience.annotations.types import Flag, Integer, Literal, NumberOfClusters, Real
 from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels import stagewise_em as stagewise
-from consilience.consensus.labels.informative_set import Selection, answers_of, criterion, informs, refine
+from consilience.consensus.labels.informative_set import Selection, criterion, informs, onehot_of, refine
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_step, matched, read_off
 from consilience.consensus.labels.stagewise_em import Settings, Stage, Study
 from consilience.errors import AnnotationWarning
@@ -192,15 +192,15 @@ class StagewiseEM(LabelAggregator):
     def _read_stage(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> None:
         """End with the stagewise solution."""
         q = stagewise.regularised_posterior(stage, study)
-        mixture = Mixture(stage.log_weights, stage.log_table, 0.0, expectation_of(study.answers, q))
+        mixture = Mixture(stage.log_weights, stage.log_table, 0.0, expectation_of(study.onehot, q))
         self._finish(labels, mixture, q, stage.members)
 
     def _read_all(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> None:
         """End with EM on all annotators."""
         first = self._starts(labels, stage, study, n_components)[0]
-        trace = product_mixture.run(first.q, study.answers, labels.n_classes, max_iter=EM_ITER, tol=EM_TOL)
+        trace = product_mixture.run(first.q, study.onehot, labels.n_classes, max_iter=EM_ITER, tol=EM_TOL)
         mixture, self.converged_ = trace.state, trace.converged
-        q = posterior(study.answers, mixture.log_weights, mixture.log_table)
+        q = posterior(study.onehot, mixture.log_weights, mixture.log_table)
         self._finish(labels, mixture, q, stage.members, deciding=range(labels.n_annotators))
 
     def _read_selection(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> None:
@@ -216,7 +216,7 @@ class StagewiseEM(LabelAggregator):
             nothing = "no annotator's labels depend on what the others say; the classes may be chance"
             warnings.warn(f"StagewiseEM: {nothing}.", AnnotationWarning, stacklevel=4)
         end = plain_end(last) if n_components != labels.n_classes else end_with_prior(labels, last)
-        expected = expectation_of(study.answers, end.q)
+        expected = expectation_of(study.onehot, end.q)
         shape = (labels.n_annotators, labels.n_classes, end.q.shape[1])
         table, evidence = m_step(expected, labels.n_classes, SMOOTHING)[1].reshape(shape), np.zeros(shape)
         table[inside] = end.log_table.reshape(-1, *shape[1:])
@@ -297,12 +297,12 @@ def end_with_prior(labels: Labels, selection: Selection) -> End:
     n_classes = labels.n_classes
     counts = selection.mixture.state.expected.counts.reshape(-1, n_classes, n_classes)
     q = softmax(selection.scores, axis=1)[:, matched(counts)]
-    evidence = dawid_skene.Evidence(answers_of(labels, selection.members, n_classes), 0.0)
+    evidence = dawid_skene.Evidence(onehot_of(labels, selection.members, n_classes), 0.0)
     state = dawid_skene.run(q, evidence, one_coin=False, learned=True, max_iter=EM_ITER, tol=EM_TOL).state
     table = state.model.log_table.reshape(-1, n_classes)
     means = np.log(state.model.matrices().transpose(0, 2, 1)).reshape(-1, n_classes)
     weights = state.log_weights - logsumexp(state.log_weights)
-    return End(weights, means, table, posterior(evidence.answers, weights, table))
+    return End(weights, means, table, posterior(evidence.onehot, weights, table))
 
 
 def trace_table(rounds: list[Stage], study: Study, labels: Labels) -> pd.DataFrame:
