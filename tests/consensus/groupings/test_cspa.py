@@ -116,7 +116,7 @@ def test_parts_that_nothing_links_have_clusters_of_their_own():
     assert any("2 parts that no chain of groupings links" in note for note in model.notes_)
     one = CSPA(1, random_state=0).fit(said)
     assert one.labels_.tolist() == [0] * 4 + [1] * 4
-    assert "1 clusters were asked for; the groupings make 2." in one.notes_
+    assert "1 clusters were requested; the groupings make 2." in one.notes_
 
 
 def test_loners_join_what_was_least_held_against_them():
@@ -203,7 +203,7 @@ def test_names_of_every_kind():
     ("parameters", "message"),
     [
         ({"n_clusters": "many"}, "The 'n_clusters' parameter of CSPA must be 'auto' or a positive int. Got 'many'"),
-        ({"n_clusters": 4}, "must be at most the number of items that some grouping holds .n_samples = 3.. Got 4"),
+        ({"n_clusters": 4}, "must be at most the number of items that are in some grouping .n_samples = 3.. Got 4"),
         ({"max_clusters": 1}, "The 'max_clusters' parameter of CSPA must be an int of at least 2. Got 1 instead."),
     ],
 )

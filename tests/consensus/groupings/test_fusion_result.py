@@ -47,10 +47,8 @@ def test_notes_say_what_the_groupings_do_not():
     one = np.zeros(4, dtype=int)
     assert fusion_result.notes(SORTS, one, "auto", 2) == []
     assert fusion_result.notes(SORTS, one, 2, 2) == []
-    assert fusion_result.notes(SORTS, one, 3, 2) == ["3 clusters were asked for; the groupings tell 2 apart."]
-    tail = (
-        "items) that no chain of groupings links; each has clusters of its own, and nothing is known of pairs across."
-    )
+    assert fusion_result.notes(SORTS, one, 3, 2) == ["3 clusters were requested; the groupings distinguish 2."]
+    tail = "items) that no chain of groupings links; each has clusters of its own, and nothing is known about pairs across parts."
     assert fusion_result.notes(SORTS, np.array([0, 1, 1, 1]), "auto", 2) == [
         f"The items fall into 2 parts (of 1, 3 {tail}"
     ]
@@ -60,5 +58,5 @@ def test_notes_say_what_the_groupings_do_not():
     ]
     single = Groupings.from_frame(pd.DataFrame({"item": ["a", "b"], "annotator": "Ann", "group": [1, 2]}))
     assert fusion_result.notes(single, one[:2], "auto", 2) == [
-        "There is one grouping only: the clusters are its groups, and nothing says how sure they are."
+        "There is only one grouping: the clusters are its groups, of unknown certainty."
     ]

@@ -321,7 +321,7 @@ def test_warns_when_sweeps_run_out(crowd):
     ("parameters", "message"),
     [
         ({"n_clusters": 0}, "The 'n_clusters' parameter of KCC must be a positive int. Got 0 instead."),
-        ({"n_clusters": 4}, "must be at most the number of items that some grouping holds .n_samples = 3.. Got 4"),
+        ({"n_clusters": 4}, "must be at most the number of items that are in some grouping .n_samples = 3.. Got 4"),
         ({"utility": "U_H"}, "The 'utility' parameter of KCC must be one of 'categorical', 'entropy', 'cosine', 'lp'"),
         ({"p": 1}, "The 'p' parameter of KCC must be a number above 1. Got 1 instead."),
         ({"normalize": "yes"}, "The 'normalize' parameter of KCC must be True or False"),

@@ -205,7 +205,7 @@ def test_views_of_a_given_number(two_views):
     ("parameters", "message"),
     [
         ({"n_clusters": 0}, "The 'n_clusters' parameter of MetaClustering must be 'auto' or a positive int. Got 0"),
-        ({"n_clusters": 4}, "must be at most the number of items that some grouping holds .n_samples = 3.. Got 4"),
+        ({"n_clusters": 4}, "must be at most the number of items that are in some grouping .n_samples = 3.. Got 4"),
         ({"n_views": "two"}, "The 'n_views' parameter of MetaClustering must be 'auto' or a positive int"),
         ({"n_views": 3}, "The 'n_views' parameter of MetaClustering must be at most 2, the number of annotators"),
         ({"max_clusters": 1}, "The 'max_clusters' parameter of MetaClustering must be an int of at least 2"),

@@ -174,7 +174,7 @@ def test_too_many_pairs_are_not_looked_at(monkeypatch):
 def test_going_on_keeps_clusters_and_brings_items_in():
     cluster, memberships = crowd()
     start = np.where(np.arange(len(cluster)) % 10 == 0, -1, cluster)
-    found = fusing.go_on(memberships, start, 3, rng=rng())
+    found = fusing.continue_from(memberships, start, 3, rng=rng())
     assert np.mean(found.cluster == cluster) > 0.95  # by the same names
     assert found.curve.index.tolist() == [3]
     assert found.state.n_clusters == 3
@@ -186,7 +186,7 @@ def test_going_on_keeps_clusters_and_brings_items_in():
 
 
 def said_by_all(given_groupings):
-    """What `beyond_doubt` says in words, by loops over pairs."""
+    """What `determined_clusters` says in words, by loops over pairs."""
     together, presented = (table.sum(0) for table in dense(given_groupings))
     n_items = len(together)
     put = (together - given_groupings.n_groupings * np.eye(n_items)) > 0
@@ -214,7 +214,7 @@ def test_what_follows_without_inference(drawn):
     given_groupings = made(drawn)
     given_groupings = given_groupings[np.flatnonzero(np.diff(given_groupings.incidence.indptr))]
     memberships = Memberships.of(given_groupings)
-    found, expected = fusing.beyond_doubt(memberships, parts(memberships)), said_by_all(given_groupings)
+    found, expected = fusing.determined_clusters(memberships, parts(memberships)), said_by_all(given_groupings)
     assert (found is None) == (expected is None)
     if expected is not None:
         np.testing.assert_array_equal(found[:, None] == found, expected[:, None] == expected)
@@ -230,20 +230,20 @@ def test_what_follows_without_inference(drawn):
 )
 def test_a_single_grouping_is_beyond_doubt(lists, expected):
     memberships = Memberships.of(Groupings.from_lists([lists, lists]))
-    assert fusing.beyond_doubt(memberships, parts(memberships)).tolist() == expected
+    assert fusing.determined_clusters(memberships, parts(memberships)).tolist() == expected
 
 
 def test_where_nobody_tells_items_apart_each_part_is_a_cluster_though_not_all_pairs_were_seen():
     memberships = Memberships.of(
         Groupings.from_lists([[["a", "b"]], [["x", "y", "z"]], [["z", "w"]]], items=list("abwxyz"))
     )
-    assert fusing.beyond_doubt(memberships, parts(memberships)).tolist() == [1, 1, 0, 0, 0, 0]
+    assert fusing.determined_clusters(memberships, parts(memberships)).tolist() == [1, 1, 0, 0, 0, 0]
 
 
 def test_a_contradiction_through_a_third_item_is_doubt():
     lists = [[["a", "b"]], [["b", "c"]], [["a"], ["c"]]]
     memberships = Memberships.of(Groupings.from_lists(lists))
-    assert fusing.beyond_doubt(memberships, parts(memberships)) is None
+    assert fusing.determined_clusters(memberships, parts(memberships)) is None
 
 
 def test_each_part_has_clusters_of_its_own_the_largest_first():

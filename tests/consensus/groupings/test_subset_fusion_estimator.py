@@ -205,7 +205,7 @@ class TestSpecialCases:
     def test_one_grouping(self, parameters):
         model = fusion(**parameters).fit(Groupings.from_lists([[["a", "b"], ["c", "d", "e"], ["f"]]]))
         assert by_name(model) == {"a": 1, "b": 1, "c": 0, "d": 0, "e": 0, "f": 2}
-        note = "There is one grouping only: the clusters are its groups, and nothing says how sure they are."
+        note = "There is only one grouping: the clusters are its groups, of unknown certainty."
         assert model.notes_ == [note]
         assert model.annotators_["weight"].tolist() == [1]
 
@@ -241,7 +241,7 @@ class TestSpecialCases:
         parts = [note for note in model.notes_ if "parts" in note]
         assert parts == [
             "The items fall into 2 parts (of 4, 4 items) that no chain of groupings links; each has clusters of its "
-            "own, and nothing is known of pairs across."
+            "own, and nothing is known about pairs across parts."
         ]
         assert model.predict_same("a", "p") == pytest.approx((model.responsibilities_.mean(0) ** 2).sum())
         assert (model.responsibilities_[:4] * model.responsibilities_[4:]).sum() == 0
@@ -281,7 +281,7 @@ def test_where_one_cluster_explains_as_much_the_notes_say_so():
     model = fusion(2).fit(given_groupings)
     assert model.notes_[0] == (
         "A single cluster explains the groupings as well as these do: they are too few for so many items, or "
-        "contradict each other too often. The clusters are unsure."
+        "contradict each other too often. The clusters are uncertain."
     )
     assert model.n_clusters_ == 2
     plain = fusion(2, refine=False).fit(given_groupings)
@@ -296,7 +296,7 @@ def test_more_clusters_than_can_be_told_apart(sorted_crowd):
     model = fusion(25).fit(given_groupings)
     assert model.refined_
     assert 3 <= model.n_clusters_ < 25
-    assert f"25 clusters were asked for; the groupings tell {model.n_clusters_} apart." in model.notes_
+    assert f"25 clusters were requested; the groupings distinguish {model.n_clusters_}." in model.notes_
     assert set(model.labels_) == set(range(model.n_clusters_))
     assert nmi(cluster, model.labels_) > 0.6
 

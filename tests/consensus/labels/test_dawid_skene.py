@@ -491,7 +491,7 @@ def test_bad_parameters(parameters, message):
         ({9: "a"}, "The gold item 9 is not among the items."),
         (
             {1: "a", 2: "c"},
-            "The gold item 2 has the class 'c', which nobody gave. Name all classes when the Labels are made, with "
+            "The gold item 2 has the class 'c', which nobody gave. Name all classes when you create the Labels, with "
             "classes=[...].",
         ),
     ],
@@ -508,7 +508,7 @@ SHAPE = (
     "history must be a DataFrame indexed by annotator and class with a column for each label, such as "
     "confusion_counts_ of another fit."
 )
-TWICE = "history has a row or a column twice. Expected one row for each annotator and class."
+TWICE = "history has a duplicate row or column. Expected one row for each annotator and class."
 
 
 @pytest.mark.parametrize(

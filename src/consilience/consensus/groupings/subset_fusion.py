@@ -1,4 +1,4 @@
-"""The steps of `SubsetFusion`: coordinates, clusters from them, the number of clusters, the parts of the evidence."""
+"""Steps of `SubsetFusion`: coordinates, clusters from them, the number of clusters, the parts of the evidence."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from consilience.inference.spectral import (
     rows_of_length_one,
 )
 
-KMEANS_ITEMS = 20_000  # more are assigned to centres found on a sample
-MORE_CLUSTERS = 2  # times as many to begin with, where their number is given
-MACHINE_ACCURACY_ITEMS = 2000  # up to this many, coordinates are exact to the last digits
-MOST_PAIRS = 1 << 24  # presented, up to which the mixture also starts from coordinates that need them
+KMEANS_ITEMS = 20_000  # with more items, centres are found on a sample of this size
+MORE_CLUSTERS = 2  # factor on the number of clusters to start from, if the number is given
+MACHINE_ACCURACY_ITEMS = 2000  # up to this many, coordinates are exact to machine precision
+MOST_PAIRS = 1 << 24  # presented pairs up to which the mixture also starts from coordinates that need them
 
 NORMALIZATIONS = ("degree", "presented", None)
 
@@ -41,10 +41,10 @@ Clusters = Int[np.ndarray, " items"]
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Coordinates of the items, the leading first.
+    """Coordinates of the items, the leading ones first.
 
     directions : whether only the direction of an item's row tells its cluster, in as many components as clusters.
-    grouping_weights : of the groupings, where they were weighed.
+    grouping_weights : of the groupings, if they were weighted.
     """
 
     vectors: Embedding
@@ -52,17 +52,17 @@ class Coordinates:
     grouping_weights: Float[np.ndarray, " groupings"] | None = None
 
     def for_clusters(self, n_clusters: int) -> Embedding:
-        """Points whose k-means are this many clusters."""
+        """Points on which k-means finds this many clusters."""
         return rows_of_length_one(self.vectors[:, :n_clusters]) if self.directions else self.vectors
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Clusters of items, with what they rest on.
+    """Clusters of items, and how they were found.
 
     silhouette : of the clusters in the evidence.
-    state : of the mixture where that is what gave the clusters.
-    doubtful : whether one cluster explains the groupings as well.
+    state : of the mixture, if the clusters come from it.
+    doubtful : whether a single cluster explains the groupings as well.
     """
 
     probabilities: Float[np.ndarray, "items clusters"]
@@ -78,7 +78,7 @@ class Solution:
 
 
 def coordinates(memberships: Memberships, normalize: str | None, n_components: int) -> Coordinates:
-    """Coordinates of the items, as the `normalize` parameter of SubsetFusion says."""
+    """Coordinates of the items, by the `normalize` parameter of SubsetFusion."""
     if normalize == "degree":
         return Coordinates(degree_normalised_embedding(memberships.in_group, n_components), directions=True)
     weights = distatis.weights(memberships)
@@ -97,9 +97,9 @@ def coordinates(memberships: Memberships, normalize: str | None, n_components: i
 def all_coordinates(
     memberships: Memberships, n_components: int, known: Mapping[str | None, Coordinates]
 ) -> Iterator[Coordinates]:
-    """Coordinates by each normalisation, where the pairs presented are not too many to be looked at.
+    """Yield coordinates by each normalisation, unless there are too many presented pairs.
 
-    known : those that are at hand, by normalisation.
+    known : coordinates already computed, by normalisation.
     """
     if (memberships.grouping_sizes.astype(float) ** 2).sum() <= MOST_PAIRS:
         for normalize in NORMALIZATIONS:
@@ -107,7 +107,7 @@ def all_coordinates(
 
 
 def kmeans(points: Embedding, n_clusters: int, *, rng: np.random.Generator, n_init: int = 1) -> Clusters:
-    """Clusters of points, fewer where fewer are distinct; where there are many, the centres are those of a sample."""
+    """Clusters of points, fewer if fewer points are distinct; of many points, the centres are those of a sample."""
     model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31 - 1)))
     some = points if len(points) <= KMEANS_ITEMS else points[rng.choice(len(points), KMEANS_ITEMS, replace=False)]
     with warnings.catch_warnings():
@@ -117,7 +117,7 @@ def kmeans(points: Embedding, n_clusters: int, *, rng: np.random.Generator, n_in
 
 
 def by_kmeans(memberships: Memberships, places: Coordinates, numbers: range, *, rng: np.random.Generator) -> Solution:
-    """Clusters by k-means on the coordinates, as many as have the largest silhouette in the evidence."""
+    """Clusters by k-means on the coordinates; their number has the largest silhouette in the evidence."""
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
     found = {}
     with counting("numbers of clusters", len(numbers)) as tried:
@@ -138,11 +138,12 @@ def by_mixture(
     n_init: int,
     rng: np.random.Generator,
 ) -> Solution:
-    """Clusters by the mixture of groupings, as many as have the largest silhouette.
+    """Clusters by the mixture of groupings; their number has the largest silhouette.
 
-    Fewer than the least of the numbers come out where the groupings tell no more apart. Their number found, the mixture
-    is also run from that many clusters by k-means on other coordinates. The largest silhouette is kept, of those that
-    explain more than one cluster does if there are any. Where that is doubtful, k-means on the coordinates counts too.
+    There are fewer than the smallest of the numbers where the groupings do not distinguish as many. Once the number is
+    known, the mixture is also run from that many clusters by k-means on other coordinates. The solution with the
+    largest silhouette is kept, among those with more evidence than a single cluster. If there are none, the solution is
+    doubtful, and k-means on the coordinates is a candidate too.
     """
     layout = mixture.Layout.of(memberships)
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
@@ -177,12 +178,14 @@ def by_mixture(
     plain = by_kmeans(memberships, places, numbers, rng=rng)
     if best.n_clusters < fewest or plain.silhouette > evidence.score(best.cluster):
         return replace(plain, doubtful=True)
-    here = softmax(mixture.cluster_scores(layout, best), axis=1)  # draws would go to the one cluster
+    here = softmax(mixture.cluster_scores(layout, best), axis=1)  # samples would all end in one cluster
     return replace(_solution(layout, evidence, best, curve, here), doubtful=True)
 
 
-def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: np.random.Generator) -> Solution:
-    """Clusters by the mixture from these, as many as there are; items with cluster -1 come in from the start."""
+def continue_from(
+    memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: np.random.Generator
+) -> Solution:
+    """Run the mixture from these clusters, keeping their number; items of cluster -1 start at random."""
     layout = mixture.Layout.of(memberships)
     start = mixture.init(
         layout, np.where(cluster < 0, rng.integers(n_clusters, size=len(cluster)), cluster), n_clusters
@@ -192,11 +195,11 @@ def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: 
     return _solution(layout, evidence, end, curve_of({}), mixture.probabilities(layout, end, rng=rng))
 
 
-def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
-    """Clusters that follow from the groupings without inference, or None.
+def determined_clusters(memberships: Memberships, part: Clusters) -> Clusters | None:
+    """Return the clusters if the groupings determine them without inference, else None.
 
-    No two items ever together: each is alone. None ever apart: each part is a cluster. All pairs within parts
-    presented, and nobody contradicts anybody, directly or through a third item: what everybody says.
+    No two items ever together: each is a cluster. None ever apart: each part is a cluster. All pairs within parts
+    presented, and no two groupings contradict each other, directly or through a third item: the groups they agree on.
     """
     group_pairs = (memberships.group_sizes.astype(float) ** 2 - memberships.group_sizes).sum()
     pairs = (memberships.grouping_sizes.astype(float) ** 2 - memberships.grouping_sizes).sum()
@@ -211,13 +214,13 @@ def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
     _, cluster = connected_components(counts, directed=False)
     split = np.unique(np.column_stack([memberships.grouping, cluster[memberships.item]]), axis=0)
     if len(split) != np.count_nonzero(memberships.group_sizes):
-        return None  # a grouping tells items of a cluster apart
+        return None  # a grouping separates items of a cluster
     seen = csr_array(memberships.in_grouping @ memberships.in_grouping.T.tocsr()).nnz
     return cluster if seen == (of_part**2).sum() else None
 
 
 def within_parts(probabilities: Float[np.ndarray, "items clusters"], part: Clusters) -> Float[np.ndarray, "items own"]:
-    """Give each part of the evidence clusters of its own; those that own no item go, the largest come first."""
+    """Give each part of the evidence its own clusters, without empty ones, the largest first."""
     n_clusters = probabilities.shape[1]
     owner = part * n_clusters + probabilities.argmax(1)
     names, first, sizes = np.unique(owner, return_index=True, return_counts=True)
@@ -227,9 +230,9 @@ def within_parts(probabilities: Float[np.ndarray, "items clusters"], part: Clust
 
 
 def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, " annotators"]:
-    """Adjusted Rand index of each annotator's groupings with clusters, all pairs that they hold taken together.
+    """Adjusted Rand index of each annotator's groupings with clusters, over all pairs in these groupings.
 
-    NaN where it is not defined: no pair, or nothing that could disagree.
+    NaN where it is undefined: without pairs, or where disagreement is impossible.
     """
     by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
     n_clusters = int(cluster.max()) + 1
@@ -253,7 +256,7 @@ def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndar
 
 
 def onehot(cluster: Clusters, n_clusters: int) -> Float[np.ndarray, "items clusters"]:
-    """Probabilities that are certain."""
+    """One-hot probabilities of clusters."""
     return np.eye(n_clusters)[cluster]
 
 
@@ -282,7 +285,7 @@ def _solution(
     curve: pd.DataFrame,
     probabilities: Float[np.ndarray, "items clusters"],
 ) -> Solution:
-    """Put a settled state into the curve."""
+    """Make a solution of a settled state, and add it to the curve."""
     curve, silhouette = curve.copy(), evidence.score(state.cluster)
     curve.loc[state.n_clusters] = [silhouette, mixture.log_evidence(layout, state)]
     return Solution(probabilities, curve.sort_index(), silhouette, state)

@@ -266,7 +266,7 @@ class SubsetFusion(GroupingConsensus):
         rng = self._rng()
         most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
         coordinates = fusing.coordinates(memberships, self.normalize, min(most, memberships.n_items))
-        obvious = fusing.beyond_doubt(memberships, part) if self.n_clusters == "auto" else None
+        obvious = fusing.determined_clusters(memberships, part) if self.n_clusters == "auto" else None
         if self.n_clusters == 1:
             obvious = np.zeros(memberships.n_items, dtype=np.intp)
         numbers = range(min(2, most), most + 1) if self.n_clusters == "auto" else range(most, most + 1)
@@ -299,7 +299,7 @@ class SubsetFusion(GroupingConsensus):
     def _go_on(self, groupings: Groupings) -> None:
         memberships, places, part = self._linked(groupings)
         before = pd.Series(self._raw_clusters, index=self.items_).reindex(groupings.items).fillna(-1).to_numpy(np.intp)
-        solution = fusing.go_on(memberships, before[places], self._n_raw_clusters, rng=self._rng())
+        solution = fusing.continue_from(memberships, before[places], self._n_raw_clusters, rng=self._rng())
         known = self.n_clusters_curve_.drop(solution.curve.index, errors="ignore")
         solution = replace(solution, curve=pd.concat([known, solution.curve]).sort_index())
         coordinates = np.zeros((len(groupings), self.embedding_.shape[1]))
