@@ -141,7 +141,7 @@ def test_clusters_move_towards_coordinate_maxima(explicit):
     problem, state, _ = tiny(explicit=explicit)
     rng = np.random.default_rng(0)
     columns = np.arange(4)
-    with patch.object(module, "_furthest_way", lambda eta, *_: np.ones(eta.shape[2])):
+    with patch.object(module, "_largest_share", lambda eta, *_: np.ones(eta.shape[2])):
         target = module.update_clusters(problem, state, columns).eta
     for item in range(len(target)):
         eta = state.eta.copy()
@@ -161,11 +161,11 @@ def test_clusters_go_as_far_as_the_bound_does_not_fall():
         problem, state, _ = tiny(seed, n_views=1, n_restarts=3, missing=0.0, n_items=12)
         state = scored(problem, replace(state, right=np.tile([[[60.0, 1.0]]], (2, 3, 3, 1))))
         columns = np.arange(3)
-        with patch.object(module, "_furthest_way", lambda eta, *_: np.ones(eta.shape[2])):
+        with patch.object(module, "_largest_share", lambda eta, *_: np.ones(eta.shape[2])):
             direction = module.update_clusters(problem, state, columns).eta - state.eta
         found = module.update_clusters(problem, state, columns)
-        gains = np.array([bounds_of(problem, replace(state, eta=state.eta + w * direction)) for w in module.WAYS])
-        way = module.WAYS[(gains >= state.bounds).argmax(0)]
+        gains = np.array([bounds_of(problem, replace(state, eta=state.eta + w * direction)) for w in module.SHARES])
+        way = module.SHARES[(gains >= state.bounds).argmax(0)]
         np.testing.assert_allclose(found.eta, state.eta + way * direction, atol=1e-12)
         ways |= set(way)
     assert len(ways) > 1
@@ -301,7 +301,9 @@ def test_views_without_annotators_take_the_better_state():
     phi = np.tile([1.0, 0.0, 0.0], (3, 1, 1))
     state = scored(problem, replace(state, phi=phi))
     weights, eta, bound = problem.unused
-    kept = module.leave(problem, replace(state, of_views=np.array([0.0, bound + 1, bound - 1])), np.array([1, 2]))
+    kept = module.reset_unused(
+        problem, replace(state, of_views=np.array([0.0, bound + 1, bound - 1])), np.array([1, 2])
+    )
     np.testing.assert_array_equal(kept.eta[:, :, :2], state.eta[:, :, :2])
     np.testing.assert_array_equal(kept.eta[:, :, 2:], eta)
     np.testing.assert_array_equal(kept.weights.mean[:, :, 2:], weights.mean)

@@ -48,9 +48,11 @@ def test_notes_say_what_the_groupings_do_not():
     assert fusion_result.notes(SORTS, one, "auto", 2) == []
     assert fusion_result.notes(SORTS, one, 2, 2) == []
     assert fusion_result.notes(SORTS, one, 3, 2) == ["3 clusters were requested; the groupings distinguish 2."]
-    tail = "items) that no chain of groupings links; each has clusters of its own, and nothing is known about pairs across parts."
+    tail = (
+        "that no chain of groupings links; each has clusters of its own, and nothing is known about pairs across parts."
+    )
     assert fusion_result.notes(SORTS, np.array([0, 1, 1, 1]), "auto", 2) == [
-        f"The items fall into 2 parts (of 1, 3 {tail}"
+        f"The items fall into 2 parts (of 1, 3 items) {tail}"
     ]
     many = Groupings.from_lists([[[name]] for name in "abcdef"])
     assert fusion_result.notes(many, np.arange(6), "auto", 6) == [

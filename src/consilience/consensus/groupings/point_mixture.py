@@ -40,7 +40,7 @@ class Prior:
 
     @property
     def strength(self) -> float:
-        """β₀: such that the variance of the centres, within / β₀, and that within clusters sum to that of the points."""
+        """β₀, by which the variance of the centres, within / β₀, is the points' variance less that within clusters."""
         return self.within / (self.item_variance - self.within)
 
 
