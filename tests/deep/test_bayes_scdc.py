@@ -262,7 +262,7 @@ class TestMerging:
         together = jnp.eye(5).at[3].set(jnp.eye(5)[2])  # 3 is in the cluster of 2, which is merged already
         assert np.asarray(merging.chosen(jnp.asarray(gain), together)).argmax(1).tolist() == [0, 1, 1, 3, 4]
 
-    def test_nothing_to_gain_changes_nothing(self):
+    def test_without_positive_gain_nothing_changes(self):
         np.testing.assert_array_equal(merging.chosen(jnp.full((3, 3), -1.0), jnp.eye(3)), np.eye(3))
 
     def test_merging_two_components_merges_their_clusters(self):
@@ -279,7 +279,7 @@ class TestJoining:
                 yield np.eye(n)[list(code)]
 
     @pytest.mark.parametrize("seed", range(6))
-    def test_finds_clusters_that_were_put_in(self, seed):
+    def test_recovers_planted_clusters(self, seed):
         rng = np.random.default_rng(seed)
         planted = rng.integers(3, size=6)
         same = planted[:, None] == planted
@@ -309,11 +309,11 @@ class TestJoining:
         assert merging.across(jnp.eye(2), affinity)[0, 1] == pytest.approx(change)
         assert merging.across(both, affinity)[0, 1] == 0
 
-    def test_the_clusters_at_hand_stay_where_they_are_better(self):
+    def test_better_current_clusters_are_kept(self):
         affinity = jnp.array([[0.0, 1.0], [1.0, 0.0]])
         both, alone = jnp.array([[1.0, 0.0], [1.0, 0.0]]), jnp.eye(2)
         np.testing.assert_array_equal(merging.better(alone, both, affinity), both)
         np.testing.assert_array_equal(merging.better(both, alone, affinity), both)
 
-    def test_nobody_judged(self):
+    def test_without_judgements(self):
         np.testing.assert_array_equal(merging.join(jnp.zeros((3, 3))), np.eye(3))

@@ -92,12 +92,12 @@ def test_numbers_are_names():
         (pd.DataFrame({"u": [0.0, 1.0], "v": [1.0, -np.inf]}), "The label of item 1 by annotator 1 is inf"),
     ],
 )
-def test_what_is_no_table_of_labels(annotations, message):
+def test_invalid_tables_raise(annotations, message):
     with pytest.raises(InputError, match=message):
         MajorityVote().fit(annotations)
 
 
-def test_mistakes_in_a_long_table_are_those_of_labels():
+def test_errors_in_a_long_table_are_those_of_labels():
     with pytest.warns(AnnotationWarning, match=r"^1 row without a label left out\."):
         vote = MajorityVote().fit(FRAME.assign(label=[*FRAME["label"][:1], "", *FRAME["label"][2:]]))
     assert vote.annotators_["n_labels"].sum() == len(FRAME) - 1
@@ -112,7 +112,7 @@ def test_a_long_table_may_hold_several_labels_of_an_item_by_one_annotator():
     assert vote.annotators_["n_labels"].sum() == len(said) - 1
 
 
-def test_labels_that_are_no_classes_are_refused(monkeypatch):
+def test_too_many_different_labels_raise(monkeypatch):
     monkeypatch.setattr(aggregator, "MAX_TABLE_ENTRIES", 8)
     said = [["a", "b"], ["b", "a"]]
     MajorityVote().fit(said)  # 2 × 2 × 2
@@ -120,7 +120,7 @@ def test_labels_that_are_no_classes_are_refused(monkeypatch):
         MajorityVote().fit([*said, ["c", "a"]])
 
 
-def test_nothing_is_said_before_fit():
+def test_queries_before_fit_raise():
     for call in (lambda m: m.predict(FRAME), lambda m: m.predict_proba(FRAME), lambda m: m.predict_same("p", "q")):
         with pytest.raises(NotFittedError):
             call(MajorityVote())
@@ -133,7 +133,7 @@ def test_a_matrix_to_predict_has_the_columns_of_the_matrix_fitted():
     assert model.predict(Labels.from_matrix([["a"]], annotators=[1])).tolist() == ["a"]
 
 
-def test_a_new_fit_forgets_the_columns_of_the_old():
+def test_a_new_fit_forgets_the_columns_of_the_previous_one():
     model = MajorityVote().fit(WIDE)
     model.fit(Labels.from_matrix([["a", "b", "b"]]))
     assert not {"n_features_in_", "feature_names_in_"} & set(vars(model))
@@ -223,7 +223,7 @@ def test_probability_that_an_annotator_gives_the_same_label():
         ((["p"], ["q", "r"]), "item_a and item_b must be two names of items, or two lists of names of one length."),
     ],
 )
-def test_pairs_that_cannot_be_answered(pair, message):
+def test_invalid_pairs_raise(pair, message):
     with pytest.raises(InputError) as error:
         MajorityVote().fit(FRAME).predict_same(*pair)
     assert str(error.value) == message

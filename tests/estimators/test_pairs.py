@@ -58,7 +58,7 @@ def test_groupings_labels_and_arrays_are_the_same_judgements():
 
 
 @pytest.mark.parametrize("kind", ["pairs", "groupings"])
-def test_too_many_judgements_are_refused_or_drawn(kind, monkeypatch):
+def test_too_many_judgements_raise_or_are_sampled(kind, monkeypatch):
     monkeypatch.setattr(module, "LARGEST", 50)
     said = Groupings.from_matrix(np.random.default_rng(0).integers(3, size=(12, 2)))
     annotations = said.to_pairs() if kind == "pairs" else said
@@ -83,7 +83,7 @@ def test_pairs_drawn_from_groupings_are_uniform():
     np.testing.assert_allclose(counts, whole, atol=54)  # 4 standard errors of at most 13.4
 
 
-def test_empty_clusters_go_and_the_largest_comes_first():
+def test_empty_clusters_are_dropped_and_the_largest_comes_first():
     model = MPCKMeans()
     kept = model._set_clusters(np.array([3, 3, 1, 3, 1, 0]))
     np.testing.assert_array_equal(kept, [3, 1, 0])
@@ -104,13 +104,13 @@ def test_empty_clusters_go_and_the_largest_comes_first():
         (simulate_pairs([0, 1], 1, 1, balanced=False, random_state=0), np.zeros((1, 1)), "X has 1 rows"),
     ],
 )
-def test_refuses_what_does_not_match(model, annotations, X, message):
+def test_mismatched_features_raise(model, annotations, X, message):
     with pytest.raises(InputError, match=message):
         model.fit(X, annotations)
 
 
 @each
-def test_refuses_more_clusters_than_items(model):
+def test_more_clusters_than_items_raise(model):
     said = simulate_pairs([0, 0, 1, 1], 1, 2, random_state=0)
     name = type(model).__name__
     with pytest.raises(InputError, match=f"'n_clusters' parameter of {name} must be at most the number of items, 4 "):

@@ -17,7 +17,7 @@ def test_the_sentence_names_parameter_estimator_and_value():
     assert str(error.value) == expected
 
 
-def test_numbers_that_parameters_may_be():
+def test_numbers_accepted_as_parameters():
     assert [is_whole(value, 2) for value in (2, np.int64(3), 1, 2.0, True, "2", None)] == [True, True] + [False] * 5
     numbers = (0.5, 1, np.float32(2), 0, -1, np.inf, np.nan, True, "1", None)
     assert [is_number(value) for value in numbers] == [True] * 3 + [False] * 7

@@ -101,7 +101,7 @@ def test_items_are_processed_in_chunks(monkeypatch, entries, n_chunks):
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, 64])
-def test_threads_change_nothing_but_the_order_of_sums(monkeypatch, n_jobs):
+def test_threads_change_only_the_order_of_sums(monkeypatch, n_jobs):
     monkeypatch.setattr(product_distributions, "CHUNK_ENTRIES", 100)
     rng = np.random.default_rng(1)
     item, column, shape = random_labels(rng, 500, 8, 3)
@@ -128,7 +128,7 @@ def test_an_item_without_labels_has_the_weights_as_its_posterior():
     assert expectation(onehot, np.log(weights), table).log_likelihood == pytest.approx(np.log(0.28))  # ln 1 twice
 
 
-def test_a_known_component_counts_its_term_alone():
+def test_an_item_of_known_component_has_only_its_term():
     weights, table = np.array([0.2, 0.8]), np.log([[0.1, 0.4], [0.9, 0.6]])
     onehot = OneHotLabels.of(np.array([0, 1]), np.array([0, 1]), (3, 2), 2, known=np.array([0, -1, 1]))
     found = expectation(onehot, np.log(weights), table)
@@ -142,7 +142,7 @@ def test_a_known_component_counts_its_term_alone():
 
 @pytest.mark.parametrize("known", [None, np.array([0, 1, -1, 2])])
 @pytest.mark.parametrize("size", [-599.0, -601.0, -750.0, -1e5, 750.0])
-def test_scores_that_exp_does_not_hold(size, known):
+def test_scores_outside_the_range_of_exp(size, known):
     """Below -745 exp is 0 and above 709 infinite; item 3 has a posterior between all components, far from 0."""
     onehot = OneHotLabels.of(np.array([0, 1, 3]), np.array([0, 1, 2]), (4, 3), 3, known=known)
     table = np.array([[size, 2 * size, 3 * size], [0.0, size, size + 1], [size, size + 0.5, size - 0.5]])

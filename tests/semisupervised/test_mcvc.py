@@ -154,7 +154,7 @@ def test_clusters_move_towards_coordinate_maxima(explicit):
             assert (bounds_of(problem, replace(state, eta=eta)) < best).all()
 
 
-def test_clusters_go_as_far_as_the_bound_does_not_fall():
+def test_clusters_take_the_largest_share_at_which_the_bound_does_not_fall():
     """Judgements that clash with η: some views can go all the way, others half of it or less."""
     ways = set()
     for seed in range(6):
@@ -234,7 +234,7 @@ def test_listed_and_implied_evidence_give_the_same_states():
     np.testing.assert_allclose(ends[0].weights.mean, ends[1].weights.mean, rtol=1e-8, atol=1e-10)
 
 
-def test_restarts_do_not_touch_each_other():
+def test_restarts_are_independent():
     problem, together, _ = tiny(n_restarts=4, n_views=3)
     some = np.array([2, 0])
     alone = together.of_restarts(some)

@@ -43,7 +43,7 @@ def test_the_table_of_annotators_by_hand():
     np.testing.assert_allclose(table["agreement"], [1.0, 0.5])
 
 
-def test_notes_say_what_the_groupings_do_not():
+def test_notes_state_the_limits_of_the_groupings():
     one = np.zeros(4, dtype=int)
     assert fusion_result.notes(SORTS, one, "auto", 2) == []
     assert fusion_result.notes(SORTS, one, 2, 2) == []
@@ -56,7 +56,7 @@ def test_notes_say_what_the_groupings_do_not():
     ]
     many = Groupings.from_lists([[[name]] for name in "abcdef"])
     assert fusion_result.notes(many, np.arange(6), "auto", 6) == [
-        f"The items fall into 6 parts (of 1, 1, 1, 1, 1, … {tail}"
+        f"The items fall into 6 parts (of 1, 1, 1, 1, 1, … items) {tail}"
     ]
     single = Groupings.from_frame(pd.DataFrame({"item": ["a", "b"], "annotator": "Ann", "group": [1, 2]}))
     assert fusion_result.notes(single, one[:2], "auto", 2) == [

@@ -313,7 +313,7 @@ def test_gold_decides_where_the_crowd_is_wrong(confusion, prior):
     np.testing.assert_array_equal(as_dict, model.labels_)
 
 
-def test_gold_against_all_labels_stays():
+def test_gold_overrides_all_labels():
     model = DawidSkene(tol=QUICK).fit(SAID, gold={2: "a"})
     np.testing.assert_array_equal(model.responsibilities_[2], [1, 0])
     assert model.labels_[2] == "a"
@@ -321,7 +321,7 @@ def test_gold_against_all_labels_stays():
     assert model.predict_proba(SAID)[2, 0] < 1
 
 
-def test_no_gold_is_no_gold():
+def test_empty_gold_equals_no_gold():
     there = DawidSkene(prior=None).fit(SAID)
     for nothing in (None, {}, pd.Series(dtype=object)):
         model = DawidSkene(prior=None).fit(SAID, gold=nothing)
@@ -336,7 +336,7 @@ def test_gold_of_tuples_and_numbers():
 
 
 @pytest.mark.parametrize(("confusion", "prior"), KINDS)
-def test_history_is_as_good_as_the_labels(confusion, prior):
+def test_history_is_as_informative_as_the_labels(confusion, prior):
     """Items A with all classes known leave counts; with those, items B fare as in one fit to A and B."""
     labels, true, _ = crowd(5, 300, n_annotators=6)
     old, new = labels[:200], labels[200:]
@@ -354,7 +354,7 @@ def test_history_is_as_good_as_the_labels(confusion, prior):
     assert apart.annotators_["n_labels"].tolist() == [100] * 6
 
 
-def test_history_tells_annotators_apart_who_agree_on_nothing():
+def test_history_distinguishes_annotators_who_never_agree():
     said = [["a", "b"], ["b", "a"]]
     rows = pd.MultiIndex.from_product([[0, 1], ["a", "b"]], names=["annotator", "class"])
     history = pd.DataFrame([[9, 1], [1, 9], [5, 5], [5, 5]], index=rows, columns=["a", "b"])
@@ -363,7 +363,7 @@ def test_history_tells_annotators_apart_who_agree_on_nothing():
     assert DawidSkene(tol=QUICK).fit(said, history=swapped).labels_.tolist() == ["b", "a"]
 
 
-def test_rows_and_columns_of_history_are_found_by_name():
+def test_history_is_matched_by_name():
     labels, _, _ = crowd(6, 60, n_annotators=4)
     history = DawidSkene(prior=None).fit(labels).confusion_counts_
     there = DawidSkene(prior=None).fit(labels, history=history)
@@ -379,7 +379,7 @@ def test_rows_and_columns_of_history_are_found_by_name():
     )
 
 
-def test_annotators_of_the_history_alone_are_kept_and_inform_the_crowd():
+def test_annotators_only_in_the_history_are_kept_and_inform_the_crowd():
     labels, true, _ = crowd(7, 200, n_annotators=8)
     history = DawidSkene(tol=QUICK).fit(labels, gold=pd.Series(true, labels.items)).confusion_counts_
     few = simulate_labels(true[:10], n_annotators=2, accuracy=0.6, random_state=8)
@@ -410,7 +410,7 @@ def test_an_item_without_labels_has_the_proportions():
     assert DawidSkene(tol=QUICK).fit(said, gold={4: "a"}).labels_[4] == "a"  # what is known is no guess
 
 
-def test_an_annotator_without_labels_is_one_of_the_crowd():
+def test_an_annotator_without_labels_has_the_crowds_distribution():
     labels, _, _ = crowd(9, 50, n_annotators=5)
     table = labels.to_matrix().assign(silent=None)
     model = DawidSkene(tol=QUICK).fit(Labels.from_matrix(table, classes=labels.classes))
@@ -457,7 +457,7 @@ def test_threads_change_nothing(monkeypatch):
     np.testing.assert_allclose(two.responsibilities_, one.responsibilities_, atol=1e-8)
 
 
-def test_warns_where_sweeps_did_not_suffice():
+def test_warns_if_sweeps_do_not_suffice():
     with pytest.warns(ConvergenceWarning, match=r"DawidSkene: The bound still rose .* Raise max_iter\."):
         model = DawidSkene(max_iter=1).fit(SAID)
     assert not model.converged_
@@ -477,7 +477,7 @@ def test_warns_where_sweeps_did_not_suffice():
         ({"tol": "small"}, "'tol' .* Got 'small' instead."),
     ],
 )
-def test_bad_parameters(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(InputError, match=message):
         DawidSkene(**parameters).fit(SAID)
 
@@ -496,7 +496,7 @@ def test_bad_parameters(parameters, message):
         ),
     ],
 )
-def test_gold_that_does_not_fit(gold, message):
+def test_invalid_gold(gold, message):
     with pytest.raises(InputError) as error:
         DawidSkene().fit(SAID, gold=gold)
     assert str(error.value) == message
@@ -531,7 +531,7 @@ TWICE = "history has a duplicate row or column. Expected one row for each annota
         (COUNTS.rename(index={"b": "d"}), "history has the class 'd', which the labels do not have."),
     ],
 )
-def test_history_that_does_not_fit(history, message):
+def test_invalid_history(history, message):
     with pytest.raises(InputError) as error:
         DawidSkene().fit(SAID, history=history)
     assert str(error.value) == message

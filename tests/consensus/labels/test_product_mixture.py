@@ -116,7 +116,7 @@ def crowd(seed=0, n_items=2000):
     return simulate_labels(true, **settings), true, accuracy
 
 
-def test_recovers_classes_and_matrices_of_its_own_model():
+def test_recovers_classes_and_matrices_of_the_model():
     labels, true, accuracy = crowd()
     model = ProductMixture().fit(labels)
     confusion = np.where(np.eye(3, dtype=bool), accuracy[:, None, None], (1 - accuracy[:, None, None]) / 2)
@@ -132,7 +132,7 @@ def test_recovers_classes_and_matrices_of_its_own_model():
     assert len(model.lower_bounds_) == model.n_iter_
 
 
-def test_components_are_named_after_classes_wherever_they_begin():
+def test_components_are_named_after_classes_from_any_start():
     labels, true, _ = crowd(1, 500)
     for seed in range(3):
         model = ProductMixture(init="random", n_init=2, tol=1e-4, random_state=seed).fit(labels)
@@ -152,7 +152,7 @@ def test_order_and_names_of_classes_change_nothing():
     )
 
 
-def test_components_without_names_are_numbered_by_falling_size():
+def test_components_without_names_are_numbered_by_decreasing_size():
     """Two kinds of items, and annotators who have four labels for them, two a kind; labels are numbers from 0."""
     rng = np.random.default_rng(3)
     kind = rng.permutation(np.repeat([0, 1], [120, 280]))
@@ -183,7 +183,7 @@ def test_matched_takes_the_largest_agreement():
     np.testing.assert_array_equal(matched(counts), [2, 0, 1])
 
 
-def test_matched_looks_beyond_chance():
+def test_matched_corrects_for_chance():
     """Ten annotators say "a" of everything: most labels "a" lie in the large component, which an expert calls "b"."""
     counts = np.zeros((11, 2, 2))
     counts[0] = [[0, 20], [80, 0]]  # expert: label a in component 1, label b in component 0
@@ -192,7 +192,7 @@ def test_matched_looks_beyond_chance():
     np.testing.assert_array_equal(matched(counts), [1, 0])
 
 
-def test_an_annotator_without_labels_decides_no_name():
+def test_an_annotator_without_labels_does_not_affect_names():
     counts = np.zeros((2, 2, 2))
     counts[0] = [[1, 9], [9, 1]]
     np.testing.assert_array_equal(matched(counts), [1, 0])
@@ -212,7 +212,7 @@ def test_restarts_and_the_best_of_them():
     assert not set(other.restart_bounds_) & set(model.restart_bounds_)
 
 
-def test_votes_are_the_start_where_components_are_classes():
+def test_votes_are_the_start_if_components_are_classes():
     model = ProductMixture().fit(SAID)
     votes = np.array([[2 / 3, 1 / 3], [1, 0], [0, 1], [0.5, 0.5]])
     for other in (ProductMixture(init="votes"), ProductMixture(init=votes), ProductMixture(n_clusters=2)):
@@ -237,7 +237,7 @@ def test_an_item_without_labels_has_the_weights():
     assert model.labels_[4] is None
 
 
-def test_an_annotator_without_labels_tells_nothing():
+def test_an_annotator_without_labels_has_no_information():
     with_silent = np.column_stack([np.array(SAID, dtype=object), [None] * 4])
     model, without = ProductMixture().fit(with_silent), ProductMixture().fit(SAID)
     np.testing.assert_allclose(model.responsibilities_, without.responsibilities_)
@@ -256,7 +256,7 @@ def test_one_class_is_certain():
     assert model.annotators_["information"].tolist() == [0, 0]
 
 
-def test_of_classes_as_probable_the_first_is_taken():
+def test_equally_probable_classes_go_to_the_first():
     model = ProductMixture().fit([["b", "a"], ["a", "b"]])
     np.testing.assert_allclose(model.responsibilities_, 0.5)
     assert model.labels_.tolist() == ["a", "a"]
@@ -306,7 +306,7 @@ def test_unknown_annotators_and_labels_are_named(frame, message):
     assert str(error.value) == message
 
 
-def test_warns_where_sweeps_did_not_suffice():
+def test_warns_if_sweeps_do_not_suffice():
     with pytest.warns(ConvergenceWarning, match=r"ProductMixture: The bound still rose .* Raise max_iter\."):
         model = ProductMixture(max_iter=1).fit(SAID)
     assert not model.converged_
@@ -334,7 +334,7 @@ def test_warns_where_sweeps_did_not_suffice():
         ({"tol": -1e-3}, "'tol' .* a float of at least 0. Got -0.001 instead"),
     ],
 )
-def test_bad_parameters(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(InputError, match=message):
         ProductMixture(**parameters).fit(SAID)
 

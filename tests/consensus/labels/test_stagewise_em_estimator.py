@@ -67,7 +67,7 @@ def test_order_of_entry_begins_with_the_best():
     assert first.max() < 12
 
 
-def test_trace_tells_how_it_went():
+def test_trace_records_the_rounds():
     labels, *_ = crowd(0.3, 1, accuracy=np.linspace(0.7, 0.45, 30))
     model = StagewiseEM(refine=None).fit(labels)
     trace = model.trace_
@@ -132,7 +132,7 @@ def test_predicting_the_training_items_is_fitting(refine):
     np.testing.assert_allclose(model.predict_proba(labels), model.responsibilities_, atol=1e-9)
 
 
-def test_weighted_or_not_both_run():
+def test_runs_weighted_and_unweighted():
     labels, classes, _ = crowd(0.2, 7)
     for weighted in (True, False):
         assert (StagewiseEM(weighted=weighted).fit(labels).labels_ != classes).mean() < 0.06
@@ -152,7 +152,7 @@ def test_more_components_than_labels_are_numbered_by_size():
     assert list(model.starts_.index) == ["stagewise"]
 
 
-def test_fewer_components_than_asked_are_said():
+def test_fewer_components_than_requested_are_reported():
     said = np.random.default_rng(1).integers(2, size=(300, 6))
     with pytest.warns(AnnotationWarning, match="tell 1 of 2 components apart; there are fewer"):
         model = StagewiseEM(refine=None, entry_level=1e-9).fit(said)
@@ -160,7 +160,7 @@ def test_fewer_components_than_asked_are_said():
     assert model.informative_set_ == []
 
 
-def test_fewer_components_than_numbered_ones_asked_are_said():
+def test_fewer_numbered_components_than_requested_are_reported():
     rng = np.random.default_rng(0)
     answer = np.column_stack([rng.integers(2, size=500)] * 4)
     said = np.where(rng.random(answer.shape) < 0.1, 1 - answer, answer)
@@ -171,7 +171,7 @@ def test_fewer_components_than_numbered_ones_asked_are_said():
     assert model.classes_.tolist() == list(range(model.n_components_))
 
 
-def test_too_few_common_items_leave_the_votes():
+def test_too_few_common_items_fall_back_to_the_votes():
     """Every item has three labels of 300 annotators: no pair has enough items in common for a table."""
     classes = np.arange(2000) % 2
     labels = simulate_labels(classes, n_annotators=300, accuracy=0.8, annotators_per_item=3, random_state=0)
@@ -202,7 +202,7 @@ def test_real_crowds(name, most):
         ("max_iter", 2.5, "an int of at least 1"),
     ],
 )
-def test_wrong_parameters_are_named(parameter, value, expected):
+def test_invalid_parameters_are_named(parameter, value, expected):
     with pytest.raises(
         InputError, match=f"The '{parameter}' parameter of StagewiseEM must be {expected}. Got {value!r}"
     ):
@@ -219,7 +219,7 @@ def test_wrong_parameters_are_named(parameter, value, expected):
         [["a", "b", None], ["b", "b", None], ["a", "a", None]],  # an annotator without labels
     ],
 )
-def test_hardly_anything_is_enough(said):
+def test_minimal_inputs_are_accepted(said):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnnotationWarning)
         model = StagewiseEM().fit(said)
@@ -240,7 +240,7 @@ def test_order_of_items_and_annotators_changes_nothing():
     )
 
 
-def test_a_crowd_without_experts_is_said():
+def test_a_crowd_without_experts_is_reported():
     said = np.random.default_rng(2).integers(2, size=(300, 3))
     with pytest.warns(AnnotationWarning, match="no annotator's labels depend on what the others say"):
         StagewiseEM().fit(said)
