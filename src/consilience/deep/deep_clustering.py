@@ -91,8 +91,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             Judgements of pairs of some of the items. A grouping judges every two of its items; they are never listed.
             None: nobody judged any, and the clusters are those of the features alone.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Raises
         ------
         InputError
-            Features and annotations that do not fit each other, a wrong parameter, or a checkpoint of another fit.
+            Features and annotations that do not match, a wrong parameter, or a checkpoint of another fit.
         FloatingPointError
             Training failed in every restart.
         """
@@ -178,7 +178,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Raises
         ------
         InputError
-            Features that are not finite, or outside of what the likelihood allows.
+            Features that are not finite, or outside the range of the likelihood.
         """
         return self.predict_proba(X).argmax(1)
 
@@ -196,36 +196,36 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Raises
         ------
         InputError
-            Features that are not finite, or outside of what the likelihood allows.
+            Features that are not finite, or outside the range of the likelihood.
         """
         owned = self._located(X)[0][:, self._owned]
         owned[owned.sum(1) == 0] = self.weights_  # of SCDC, where none of the candidates owns items
         return owned / owned.sum(1, keepdims=True)
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of what annotators say of other items, by the items' features.
+        """Mean log probability of judgements of other items, predicted from the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as by how much a model leads.
+        `consilience.selection.compare` says more, such as how far a model leads.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
         y : annotations, as for `fit`
-            An annotator who was not fitted is foreseen as the crowd.
+            An annotator who was not fitted is predicted like the crowd.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a judgement of two items, at most 0.
+            Nats per judgement, at most 0.
 
         Raises
         ------
         InputError
-            Nobody judged two of the items, or the model was fitted without annotations.
+            No two of the items were judged, or the model was fitted without annotations.
         """
         check_is_fitted(self)
         w_and_v = rates_of_table(self.annotators_)
@@ -247,7 +247,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Raises
         ------
         InputError
-            Features that are not finite, or outside of what the likelihood allows.
+            Features that are not finite, or outside the range of the likelihood.
         """
         return self._located(X)[1]
 

@@ -49,13 +49,13 @@ class DeepMCVC(ViewEstimator):
     weight_deviation : float, default=1.0
         σ: standard deviation of the networks' weights beforehand; the smaller, the smoother.
     reliability_prior : (float, float), default=(10.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     stick_concentration : float, default=1.0
         γ: the larger, the more views.
     implied_pairs : {"all", "independent"}, default="all"
-        What the pairs of a grouping count; see `MCVC`.
+        How the pairs of a grouping count; see `MCVC`.
     n_init : int, default=10
-        Restarts, side by side; the one with the highest bound is kept.
+        Restarts, run in parallel; the one with the highest bound is kept.
     n_sweeps : int, default=200
     learning_rate : float, default=0.01
         Of Adam, of whose steps a sweep makes five.
@@ -68,7 +68,7 @@ class DeepMCVC(ViewEstimator):
     views_, view_labels_, view_responsibilities_, view_probabilities_ : as in `MCVC`
     labels_, responsibilities_, n_clusters_ :
         Of the first view, the one most annotators hold.
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_pairs, view, sensitivity, specificity, weight, as in `MCVC`.
     items_ : Index, shape (n_items,)
     lower_bound_ : float

@@ -43,7 +43,7 @@ class SCDC(DeepClustering):
         Sum over this many of the most probable clusters of each item, so that the cost does not grow with K. None: over
         all, as in the paper.
     n_init : int, default=1
-        Restarts, side by side; the one with the highest bound is kept.
+        Restarts, run in parallel; the one with the highest bound is kept.
     n_epochs : "auto" or int, default="auto"
         Passes over the items. "auto": 25, or as many as make 3000 steps.
     warm_epochs : "auto" or int, default="auto"
@@ -59,14 +59,14 @@ class SCDC(DeepClustering):
         otherwise than people do, the first clusters make people look unreliable, and then nobody listens to them any
         more: half of the epochs keeps that from happening.
     implied_pairs : {"all", "independent"}, default="all"
-        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     init : {"mixture", "judgements", "random"}, default="mixture"
         What the classifier is taught first: a mixture of Gaussians of the positions that the warm start gives; what a
         network learns from the judged pairs alone, which is the one to take where people go by something that the
         features vary little by; or, as in the paper, nothing.
     reliability_prior : (float, float), default=(1.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     optimiser : {"adam", "momentum"} or optax.GradientTransformation, default="adam"
         Of the networks. A transformation has a learning rate of its own, or a schedule of it by the step, those of the
         warm start among them. It is made of functions, so that a model with one can be neither pickled nor saved by
@@ -91,13 +91,13 @@ class SCDC(DeepClustering):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size: that of the classifier, which the judgements have taught.
+        Cluster of each item, numbered by decreasing size: that of the classifier, which the judgements have taught.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
     n_clusters_ : int
         Clusters that own items.
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_pairs (judged), sensitivity and specificity (posterior means) with the ends of their 95 % credible intervals
-        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
+        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats, of a judgement).
     weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
         Share, mean and covariance of each cluster in the latent space.
     components_, component_means_, component_covariances_ : as in `BayesSCDC`; a Gaussian is a cluster

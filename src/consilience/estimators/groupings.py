@@ -40,10 +40,10 @@ class GroupingConsensus(CrowdEstimator):
             Groupings; a long table of item, annotator and / or grouping, group; or a matrix of group names, in which
             NaN and None mean that the annotator left the item out.
         y : not used
-            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+            Refused, unless it is one value for each item, which scikit-learn passes to every estimator.
         missing : optional
-            A value, or a list of them, that means that the annotator left the item out, besides blank cells. By default
-            -1 where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+            Value or list of values that means missing, in addition to blank cells. By default
+            -1 if it is the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
 
         Returns
         -------
@@ -52,12 +52,12 @@ class GroupingConsensus(CrowdEstimator):
         Raises
         ------
         InputError
-            Annotations that hold no groupings, features beside them, or a wrong parameter.
+            Annotations that hold no groupings, features given with them, or an invalid parameter.
 
         Warns
         -----
         AnnotationWarning
-            Something was left out, taken for missing, or not used.
+            Something was left out, treated as missing, or not used.
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()

@@ -50,10 +50,10 @@ class LabelAggregator(CrowdEstimator):
             Labels; a long table of item, annotator, label, or other words for these, as in `Labels.from_frame`; or a
             label matrix, in which NaN and None mean that the annotator did not label the item.
         y : not used
-            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+            Refused, unless it is one value for each item, which scikit-learn passes to every estimator.
         missing : optional
-            A value, or a list of them, that means that the annotator gave no label, besides blank cells. By default -1
-            where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+            Value or list of values that means missing, in addition to blank cells. By default -1
+            if it is the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
 
         Returns
         -------
@@ -62,12 +62,12 @@ class LabelAggregator(CrowdEstimator):
         Raises
         ------
         InputError
-            Annotations that hold no labels, features beside them, or a wrong parameter.
+            Annotations that hold no labels, features given with them, or an invalid parameter.
 
         Warns
         -----
         AnnotationWarning
-            Something was left out, taken for missing, or not used.
+            Something was left out, treated as missing, or not used.
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()
@@ -164,13 +164,13 @@ class LabelAggregator(CrowdEstimator):
             Of annotators who were fitted, with labels among those fitted.
         y : ignored
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a label, at most 0.
+            Nats per label, at most 0.
 
         Raises
         ------
@@ -309,7 +309,7 @@ def annotator_quality(
 
     Returns
     -------
-    DataFrame, one row an annotator
+    DataFrame, one row for each annotator
         ``n_labels``; ``agreement``: the expected share of these labels that are the item's class, NaN without labels;
         ``accuracy``: the probability that a label of an item of the crowd's mixture of classes is right; and
         ``information``: mutual information of label and class, bits. Agreement and accuracy are NaN if classes have

@@ -57,8 +57,8 @@ class PairwiseClustering(CrowdEstimator):
         y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
             Judgements of pairs; or what they follow from, as for the other models.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
@@ -67,7 +67,7 @@ class PairwiseClustering(CrowdEstimator):
         Raises
         ------
         InputError
-            Features and annotations that do not fit each other, too many judgements or items, or a wrong parameter.
+            Features and annotations that do not match, too many judgements or items, or an invalid parameter.
 
         Warns
         -----
@@ -119,29 +119,29 @@ class PairwiseClustering(CrowdEstimator):
         return self._nearest(self._features(X, reset=False))
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of what annotators say of other items, by the items' features.
+        """Mean log probability of judgements of other items, predicted from the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as by how much a model leads.
+        `consilience.selection.compare` says more, such as how far a model leads.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
         y : annotations, as for `fit`
-            An annotator who was not fitted is foreseen as the crowd.
+            An annotator who was not fitted is predicted like the crowd.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a judgement of two items, at most 0.
+            Nats per judgement, at most 0.
 
         Raises
         ------
         InputError
-            Nobody judged two of the items.
+            No two of the items were judged.
         """
         check_is_fitted(self)
         of_item = np.eye(self.n_clusters_)[self.predict(X)]
@@ -160,7 +160,7 @@ class PairwiseClustering(CrowdEstimator):
         return nearest
 
     def _set_clusters(self, cluster: Int[np.ndarray, " items"]) -> Int[np.ndarray, " kept"]:
-        """Set the clusters of the items, numbered by falling size; give the old number of each."""
+        """Set the clusters of the items, numbered by decreasing size; give the old number of each."""
         sizes = np.bincount(cluster)
         kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         self.n_clusters_ = len(kept)

@@ -93,7 +93,7 @@ def score(
     Raises
     ------
     InputError
-        Nobody judged two of the items.
+        No two of the items were judged.
     """
     rows = Rows.of(said)
     drawn, _ = draw(said, rows, MOST_JUDGEMENTS, np.random.default_rng(0))

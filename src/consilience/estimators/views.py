@@ -42,8 +42,8 @@ class ViewEstimator(CrowdEstimator):
         y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
             Judgements of pairs. A grouping judges every two of its items; they are never listed.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
@@ -52,7 +52,7 @@ class ViewEstimator(CrowdEstimator):
         Raises
         ------
         InputError
-            Features and annotations that do not fit each other, annotations without judgements, or a wrong parameter.
+            Features and annotations that do not match, annotations without judgements, or an invalid parameter.
         FloatingPointError
             Training of a deep model failed in every restart.
 
@@ -133,29 +133,29 @@ class ViewEstimator(CrowdEstimator):
         return same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of what annotators say of other items, by the items' features.
+        """Mean log probability of judgements of other items, predicted from the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as by how much a model leads.
+        `consilience.selection.compare` says more, such as how far a model leads.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
         y : annotations, as for `fit`
-            An annotator who was not fitted is foreseen as the crowd.
+            An annotator who was not fitted is predicted like the crowd.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a judgement of two items, at most 0.
+            Nats per judgement, at most 0.
 
         Raises
         ------
         InputError
-            Nobody judged two of the items.
+            No two of the items were judged.
         """
         check_is_fitted(self)
         said = self._judgements(X, y, missing)

@@ -70,7 +70,7 @@ class InductiveConsensus(CrowdEstimator):
     n_clusters_ : int
         Of the consensus model.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         The consensus model's.
     consensus_, classifier_ : fitted estimators
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -78,7 +78,7 @@ class InductiveConsensus(CrowdEstimator):
     Raises
     ------
     InputError
-        On `fit`, for features and annotations that do not fit each other, or what is no such estimator.
+        On `fit`, for features and annotations that do not match, or what is no such estimator.
 
     References
     ----------
@@ -120,8 +120,8 @@ class InductiveConsensus(CrowdEstimator):
         y : what the consensus model reads
             Items of X without annotations get the classifier's answer.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class InductiveConsensus(CrowdEstimator):
         Raises
         ------
         InputError
-            Features and annotations that do not fit each other, or what is no such estimator.
+            Features and annotations that do not match, or what is no such estimator.
         """
         self._check_parameters()
         self._require_annotations(X, y)
@@ -202,29 +202,29 @@ class InductiveConsensus(CrowdEstimator):
         return self._probabilities(self._features(X, reset=False))
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of what annotators say of other items, by the items' features.
+        """Mean log probability of judgements of other items, predicted from the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as by how much a model leads.
+        `consilience.selection.compare` says more, such as how far a model leads.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
         y : annotations, as for `fit`
-            An annotator who was not fitted is foreseen as the crowd.
+            An annotator who was not fitted is predicted like the crowd.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a judgement of two items, at most 0.
+            Nats per judgement, at most 0.
 
         Raises
         ------
         InputError
-            Nobody judged two of the items.
+            No two of the items were judged.
         """
         check_is_fitted(self)
         if not hasattr(self, "_rates"):

@@ -38,7 +38,7 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
     n_init : int, default=10
         Starts of k-means.
     max_pairs : int, optional
-        Of more judgements, so many at random are used. Without it, more than a million are refused.
+        If there are more judgements, this many are drawn at random. Without it, more than a million are refused.
     max_iter : int, default=1000
         Passes over the pairs.
     tol : float, default=1e-2
@@ -50,7 +50,7 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
+        Cluster of each item, numbered by decreasing size.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
         1 for the item's cluster, else 0.
     n_clusters_ : int
@@ -65,13 +65,13 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
     multipliers_ : ndarray, shape (n_pairs_,)
         λ; 0 where a pair would keep its bound without being asked.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
-        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
-        sensitivity, of pairs of one cluster; specificity, of pairs of two.
+    annotators_ : DataFrame, one row for each annotator
+        n_pairs; n_together, pairs of one cluster; accuracy, the share of judgements that agree with the clusters;
+        sensitivity, the same for pairs of one cluster; specificity, for pairs of two.
     n_pairs_, n_contradicted_ : int
         Pairs used; pairs on which judgements differ.
     notes_ : list of str
-        What was contradicted or left out: sentences.
+        Sentences on what was contradicted or left out.
     objective_ : float
         D(A, A_0) + Σ_c γ_c d(ξ_c, b_c); lower is better.
     inertia_ : float

@@ -48,36 +48,36 @@ class MCVC(ViewEstimator):
     max_views : "auto" or int, default="auto"
         Views to begin with, of which those that nobody holds are left out. "auto": half the annotators, at most 10.
     reliability_prior : (float, float), default=(10.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     stick_concentration : float, default=1.0
         γ: the larger, the more views.
     implied_pairs : {"all", "independent"}, default="all"
-        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     n_init : int, default=50
         Restarts; the one with the highest bound is kept.
     max_iter : int, default=500
-        Sweeps of a restart.
+        Maximum number of sweeps of a restart.
     tol : float, default=1e-6
-        A restart has converged when the bound gains less than this share of its size.
+        A restart has converged when the relative gain of the bound is less than this.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
-    views_ : DataFrame, one row a view, the most held first
+    views_ : DataFrame, one row for each view, the most held first
         n_annotators, weight (shares of annotators expected, sum to 1), n_clusters.
     view_labels_ : DataFrame of int, shape (n_items, n_views)
-        Cluster of each item in each view, numbered by falling size.
+        Cluster of each item in each view, numbered by decreasing size.
     view_responsibilities_ : list of ndarray, shapes (n_items, clusters of the view)
     labels_, responsibilities_, n_clusters_ :
         Of the first view.
     view_probabilities_ : DataFrame, shape (n_annotators, n_views)
         Probability that an annotator holds a view.
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_pairs (judged, or what `implied_pairs` counts), view (the most probable), sensitivity and specificity
-        (posterior means), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
+        (posterior means), weight (ln α β / ((1 − α)(1 − β)), nats, of a judgement).
     items_ : Index, shape (n_items,)
     lower_bound_ : float
         Bound on ln p(judgements | features), nats, of the kept restart.
@@ -157,16 +157,16 @@ class MECC(ViewEstimator):
     n_clusters : int, default=8
         Clusters at most; those that own no item are left out.
     reliability_prior : (float, float), default=(10.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     implied_pairs : {"all", "independent"}, default="independent"
-        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     n_init : int, default=50
         Restarts; the one with the highest bound is kept.
     max_iter : int, default=500
-        Sweeps of a restart.
+        Maximum number of sweeps of a restart.
     tol : float, default=1e-6
-        A restart has converged when the bound gains less than this share of its size.
+        A restart has converged when the relative gain of the bound is less than this.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -174,12 +174,12 @@ class MECC(ViewEstimator):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
+        Cluster of each item, numbered by decreasing size.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
     n_clusters_ : int
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_pairs (judged, or what `implied_pairs` counts), sensitivity and specificity (posterior means), weight
-        (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts). `view` is 0.
+        (ln α β / ((1 − α)(1 − β)), nats, of a judgement). `view` is 0.
     views_, view_labels_, view_responsibilities_, view_probabilities_ : as in MCVC, with one view.
     items_, lower_bound_, lower_bounds_, restart_bounds_, n_iter_, converged_ : as in MCVC
     n_features_in_, feature_names_in_ : as in scikit-learn

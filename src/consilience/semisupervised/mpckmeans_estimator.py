@@ -42,11 +42,11 @@ class MPCKMeans(PairwiseClustering):
     n_init : int, default=4
         Starts; the one with the lowest objective is kept.
     max_pairs : int, optional
-        Of more judgements, so many at random are used. Without it, more than a million are refused.
+        If there are more judgements, this many are drawn at random. Without it, more than a million are refused.
     max_iter : int, default=100
-        Sweeps of a run.
+        Maximum number of sweeps of a run.
     tol : float, default=1e-6
-        A run has converged when the objective falls by less than this share of its size.
+        A run has converged when the objective decreases by less than this share of its size.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -54,7 +54,7 @@ class MPCKMeans(PairwiseClustering):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
+        Cluster of each item, numbered by decreasing size.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
         1 for the item's cluster, else 0.
     n_clusters_ : int
@@ -63,9 +63,9 @@ class MPCKMeans(PairwiseClustering):
     metric_ : ndarray, shape (n_features, n_features), or (n_clusters_, n_features, n_features) if per cluster
         A.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
-        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
-        sensitivity, of pairs of one cluster; specificity, of pairs of two.
+    annotators_ : DataFrame, one row for each annotator
+        n_pairs; n_together, pairs of one cluster; accuracy, the share of judgements that agree with the clusters;
+        sensitivity, the same for pairs of one cluster; specificity, for pairs of two.
     n_pairs_ : int
         Constraints: pairs with a net majority.
     n_contradicted_ : int
@@ -73,7 +73,7 @@ class MPCKMeans(PairwiseClustering):
     n_violated_ : int
         Constraints that the clusters violate.
     notes_ : list of str
-        What was contradicted or left out: sentences.
+        Sentences on what was contradicted or left out.
     objective_ : float
         J; lower is better.
     objectives_ : ndarray, shape (n_iter_,)

@@ -98,11 +98,11 @@ class PartitionLabelModel(CrowdEstimator):
         Restarts; the one with the highest bound is kept. One alone often ends in a lower bound, with more clusters than
         there are; raise the number if the best of ``restart_bounds_`` was reached only once.
     max_iter : int, default=500
-        Sweeps of a restart.
+        Maximum number of sweeps of a restart.
     tol : float, default=1e-5
-        A restart has converged when the bound gains less than this share of its size.
+        A restart has converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
-        Restarts side by side, in threads, as in joblib.
+        Number of restarts run in parallel threads, as in joblib.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -110,7 +110,7 @@ class PartitionLabelModel(CrowdEstimator):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
+        Cluster of each item, numbered by decreasing size.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
         Probability of each cluster given the features and the labels of the item.
     items_ : Index, shape (n_items,)
@@ -124,15 +124,15 @@ class PartitionLabelModel(CrowdEstimator):
         σ² in use.
     prior_variance_search_ : DataFrame or None
         Log probability of the annotations left out under each candidate; None if σ² was given.
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_labels, n_groupings, n_groups, accuracy (share of the annotator's labels that the model predicts) and
         expected_accuracy (posterior mean probability of the label that is due). The level of neither shows who sorts at
         random: few labels hardly move the expected accuracy from 0.8, where the prior has it with the weight of
         50 (J - 1) labels in each cluster, and clusters may follow groups at random. The mean of
         `consilience.inspection.annotator_agreement` with the others is then about 0.
-    groupings_ : DataFrame, one row a grouping
+    groupings_ : DataFrame, one row for each grouping
         n_labels, n_groups, accuracy and expected_accuracy of each (annotator, grouping).
-    annotator_mapping_ : DataFrame, one row a group
+    annotator_mapping_ : DataFrame, one row for each group
         annotator, grouping, group, n_items, clusters (those that go by this label; empty if none) and probability
         (the smallest of their q(t)).
     mapping_probabilities_ : DataFrame, shape (n_groups, n_clusters_)
@@ -218,8 +218,8 @@ class PartitionLabelModel(CrowdEstimator):
         y : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
             Partition labels. Items of X without annotations are clustered by their features.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
@@ -228,7 +228,7 @@ class PartitionLabelModel(CrowdEstimator):
         Raises
         ------
         InputError
-            Features and annotations that do not fit each other or carry no information, or a wrong parameter.
+            Features and annotations that do not match or carry no information, or an invalid parameter.
 
         Warns
         -----
@@ -332,13 +332,13 @@ class PartitionLabelModel(CrowdEstimator):
         y : Groupings, Labels or array, as for `fit`
             Of annotators, groupings and groups that were fitted.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a label; higher is better.
+            Nats per label; higher is better.
 
         Raises
         ------
@@ -461,7 +461,7 @@ class PartitionLabelModel(CrowdEstimator):
         )
 
     def _read_off(self, state: State, problem: Problem, evidence: Evidence, prior: Prior, groupings: Groupings) -> None:
-        """Clusters that own items, by falling size, and what they mean to the annotators."""
+        """Clusters that own items, by decreasing size, and what they mean to the annotators."""
         everything = _posteriors(state, evidence, prior)
         sizes = np.bincount(everything.argmax(1), minlength=everything.shape[1])
         kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]

@@ -45,7 +45,7 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
     n_init : int, default=10
         Starts of k-means.
     max_pairs : int, optional
-        Of more judgements, so many at random are used. Without it, more than a million are refused.
+        If there are more judgements, this many are drawn at random. Without it, more than a million are refused.
     max_iter : int, default=500
         Steps of the completion.
     tol : float, default=1e-3
@@ -57,7 +57,7 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
+        Cluster of each item, numbered by decreasing size.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
         1 for the item's cluster, else 0.
     n_clusters_ : int
@@ -70,13 +70,13 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
     components_ : ndarray, shape (n_components, n_features)
         L with M = Lᵀ L, at most as many rows as clusters.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
-        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
-        sensitivity, of pairs of one cluster; specificity, of pairs of two.
+    annotators_ : DataFrame, one row for each annotator
+        n_pairs; n_together, pairs of one cluster; accuracy, the share of judgements that agree with the clusters;
+        sensitivity, the same for pairs of one cluster; specificity, for pairs of two.
     n_pairs_ : int
         Pairs whose similarity is known.
     notes_ : list of str
-        What was left out: sentences.
+        Sentences on what was left out.
     objective_ : float
         tr(A) + C Σ abs(A - Ã); lower is better.
     inertia_ : float

@@ -21,7 +21,7 @@ class CSPA(GroupingConsensus):
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
-        "auto": the number, from 2 to `max_clusters`, of largest gap between eigenvalues.
+        "auto": the number, from 2 to `max_clusters`, with the largest gap between eigenvalues.
     max_clusters : int, default=30
         Largest number that "auto" considers.
     random_state : int, RandomState, Generator or None, default=None
@@ -29,24 +29,24 @@ class CSPA(GroupingConsensus):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size; -1 for items that no grouping holds.
+        Cluster of each item, numbered by decreasing size; -1 for items in no grouping.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        0 or 1; the clusters' shares for items that no grouping holds.
+        0 or 1; the clusters' shares for items in no grouping.
     n_clusters_ : int
         More than `n_clusters` where the evidence falls into more parts; see `notes_`.
     eigenvalues_ : ndarray, shape (n_components,)
-        Leading eigenvalues of the normalised similarities, falling; none where the groupings left no doubt.
-    annotators_ : DataFrame, one row an annotator
+        Leading eigenvalues of the normalised similarities, in decreasing order; none where the groupings left no doubt.
+    annotators_ : DataFrame, one row for each annotator
         n_groupings, n_items (memberships), and `agreement`: adjusted Rand index of the annotator's groupings with the
-        clusters, over all pairs that they hold.
+        clusters, over all pairs in them.
     notes_ : list of str
-        What the evidence does not allow to say: sentences.
+        Sentences on the limits of the evidence.
     items_ : Index, shape (n_items,)
 
     Raises
     ------
     InputError
-        On `fit`, for a wrong parameter or annotations without groupings.
+        On `fit`, for an invalid parameter or annotations without groupings.
 
     References
     ----------
@@ -56,8 +56,8 @@ class CSPA(GroupingConsensus):
     Examples
     --------
     >>> from consilience.consensus import CSPA
-    >>> said = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
-    >>> CSPA(n_clusters=2, random_state=0).fit(said).labels_
+    >>> annotations = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
+    >>> CSPA(n_clusters=2, random_state=0).fit(annotations).labels_
     array([1, 1, 0, 0, 0])
     """
 

@@ -69,9 +69,9 @@ class KCC(GroupingConsensus):
     n_init : int, default=10
         Runs; the one of largest utility is kept.
     max_iter : int, default=100
-        Sweeps of a run.
+        Maximum number of sweeps of a run.
     n_jobs : int, optional
-        Runs side by side, in threads, as in joblib.
+        Number of runs in parallel threads, as in joblib.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -79,9 +79,9 @@ class KCC(GroupingConsensus):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size; -1 for items that no grouping holds.
+        Cluster of each item, numbered by decreasing size; -1 for items in no grouping.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        0 or 1; the clusters' shares for items that no grouping holds.
+        0 or 1; the clusters' shares for items in no grouping.
     n_clusters_ : int
         Fewer than `n_clusters` where the groupings do not tell so many items apart.
     centroids_ : DataFrame, shape (n_groups, n_clusters_)
@@ -91,10 +91,10 @@ class KCC(GroupingConsensus):
         Sum of the distances of the items from their centroids.
     utility_ : float
         Sum over groupings of the utility times the share of items that the grouping holds. `objective_` is a constant
-        minus this times the number of items that some grouping holds.
-    annotators_ : DataFrame, one row an annotator
+        minus this times the number of items that are in some grouping.
+    annotators_ : DataFrame, one row for each annotator
         n_groupings, n_items (memberships); `utility`: the part of `utility_` that the annotator's groupings make up;
-        `agreement`: adjusted Rand index of these with the clusters, over all pairs that they hold.
+        `agreement`: adjusted Rand index of these with the clusters, over all pairs in them.
     n_iter_ : int
         Sweeps of the run that was kept.
     converged_ : bool
@@ -103,7 +103,7 @@ class KCC(GroupingConsensus):
     Raises
     ------
     InputError
-        On `fit`, for a wrong parameter or annotations without groupings.
+        On `fit`, for an invalid parameter or annotations without groupings.
 
     Warns
     -----
@@ -117,8 +117,8 @@ class KCC(GroupingConsensus):
     Examples
     --------
     >>> from consilience.consensus import KCC
-    >>> said = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
-    >>> model = KCC(n_clusters=2, random_state=0).fit(said)
+    >>> annotations = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
+    >>> model = KCC(n_clusters=2, random_state=0).fit(annotations)
     >>> model.labels_
     array([1, 1, 0, 0, 0])
     >>> model.predict([["b", None, None], [None, "p", "x"]])
@@ -168,7 +168,7 @@ class KCC(GroupingConsensus):
         Returns
         -------
         ndarray of int, shape (n_items,)
-            -1 for items that no grouping holds.
+            -1 for items in no grouping.
 
         Raises
         ------
@@ -193,13 +193,13 @@ class KCC(GroupingConsensus):
             Of annotators, groupings and groups that were fitted.
         y : ignored
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a group of an item, at most 0.
+            Nats per group of an item, at most 0.
 
         Raises
         ------

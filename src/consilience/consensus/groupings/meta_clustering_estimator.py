@@ -28,9 +28,9 @@ class MetaClustering(GroupingConsensus):
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
-        Clusters of each view. "auto": the number, from 2 to `max_clusters`, of largest gap between eigenvalues.
+        Clusters of each view. "auto": the number, from 2 to `max_clusters`, with the largest gap between eigenvalues.
     n_views : "auto" or int, default="auto"
-        "auto": the number, from 1 to `max_views`, of largest gap between eigenvalues.
+        "auto": the number, from 1 to `max_views`, with the largest gap between eigenvalues.
     max_clusters : int, default=30
     max_views : int, default=10
         Largest numbers that "auto" considers.
@@ -39,7 +39,7 @@ class MetaClustering(GroupingConsensus):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item in the largest view, numbered by falling size; -1 for items that none of its annotators
+        Cluster of each item in the largest view, numbered by decreasing size; -1 for items that none of its annotators
         grouped.
     view_labels_ : DataFrame, shape (n_items, n_views)
         The same for every view, indexed by item.
@@ -48,25 +48,25 @@ class MetaClustering(GroupingConsensus):
     n_clusters_ : int
         Of the largest view.
     n_views_ : int
-    views_ : DataFrame, one row a view
+    views_ : DataFrame, one row for each view
         n_annotators, `weight` (share of all memberships that its annotators gave), n_clusters.
     annotator_view_ : Series
         View of each annotator.
     similarity_ : DataFrame, shape (n_annotators, n_annotators)
         Adjusted Rand index of the annotators' groupings over the pairs of items that both grouped; NaN without any.
     eigenvalues_ : ndarray
-        Of the normalised similarities of the annotators, falling.
-    annotators_ : DataFrame, one row an annotator
+        Of the normalised similarities of the annotators, in decreasing order.
+    annotators_ : DataFrame, one row for each annotator
         n_groupings, n_items (memberships), view, and `agreement`: adjusted Rand index of the annotator's groupings with
-        the clusters of this view, over all pairs that they hold.
+        the clusters of this view, over all pairs in them.
     notes_ : list of str
-        What the evidence does not allow to say of the largest view: sentences.
+        Sentences on the limits of the evidence for the largest view.
     items_ : Index, shape (n_items,)
 
     Raises
     ------
     InputError
-        On `fit`, for a wrong parameter, annotations without groupings, or too many annotators.
+        On `fit`, for an invalid parameter, annotations without groupings, or too many annotators.
 
     References
     ----------
@@ -78,8 +78,8 @@ class MetaClustering(GroupingConsensus):
 
     >>> from consilience.consensus import MetaClustering
     >>> colour, shape = list("rrrrbbbb"), list("ostostos")
-    >>> said = list(zip(colour, colour, colour, shape, shape))
-    >>> model = MetaClustering(random_state=0).fit(said)
+    >>> annotations = list(zip(colour, colour, colour, shape, shape))
+    >>> model = MetaClustering(random_state=0).fit(annotations)
     >>> model.views_["n_annotators"].tolist()
     [3, 2]
     >>> model.view_labels_.to_numpy().T

@@ -83,7 +83,7 @@ class SubsetFusion(GroupingConsensus):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size; -1 for items that no grouping holds.
+        Cluster of each item, numbered by decreasing size; -1 for items in no grouping.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
         Probability of each cluster, given this solution; 0 or 1 without refinement; the clusters' shares for items
         that no grouping holds.
@@ -93,18 +93,18 @@ class SubsetFusion(GroupingConsensus):
     silhouette_ : float
         That of `labels_`; 0 for a single cluster.
     embedding_ : ndarray, shape (n_items, n_components)
-        Coordinates of the items; zeros for items that no grouping holds.
-    annotators_ : DataFrame, one row an annotator, outliers last
+        Coordinates of the items; zeros for items in no grouping.
+    annotators_ : DataFrame, one row for each annotator, outliers last
         n_groupings, n_items (memberships), n_groups; `weight`: with refinement the annotator's intraclass
         correlation, 0 (groups at random) to 1 (never separates items of a cluster), else the weights of the
         annotator's groupings (all sum to 1); `agreement`: adjusted Rand index of the annotator's groupings with the
-        clusters, over all pairs that they hold.
+        clusters, over all pairs in them.
     part_ : ndarray of int, shape (n_items,)
-        Items of different parts are linked by no chain of groupings; -1 for items that no grouping holds.
+        Items of different parts are linked by no chain of groupings; -1 for items in no grouping.
     refined_ : bool
         Whether `labels_` are the mixture's.
     notes_ : list of str
-        What the evidence does not allow to say: sentences.
+        Sentences on the limits of the evidence.
     groupings_ : Groupings
         All that was fitted, `partial_fit` included.
     items_ : Index, shape (n_items,)
@@ -112,7 +112,7 @@ class SubsetFusion(GroupingConsensus):
     Raises
     ------
     InputError
-        On `fit`, for a wrong parameter or annotations without groupings.
+        On `fit`, for an invalid parameter or annotations without groupings.
 
     References
     ----------
@@ -262,7 +262,7 @@ class SubsetFusion(GroupingConsensus):
 
     def _fuse(self, groupings: Groupings) -> None:
         memberships, places, part = self._linked(groupings)
-        require_at_most(self, memberships.n_items, "items that some grouping holds")
+        require_at_most(self, memberships.n_items, "items that are in some grouping")
         rng = self._rng()
         most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
         coordinates = fusing.coordinates(memberships, self.normalize, min(most, memberships.n_items))
@@ -308,7 +308,7 @@ class SubsetFusion(GroupingConsensus):
         self._set_result(groupings, memberships, places, part, solution, None)
 
     def _linked(self, groupings: Groupings) -> tuple[Memberships, Int[np.ndarray, " seen"], Int[np.ndarray, " seen"]]:
-        """Memberships of the items that some grouping holds; their places; their parts."""
+        """Memberships of the items that are in some grouping; their places; their parts."""
         everything = Memberships.of(groupings)
         places = np.flatnonzero(everything.times_seen > 0)
         memberships = everything.of_items(places)

@@ -37,11 +37,11 @@ class DawidSkene(LabelAggregator):
         crowd's, as far as the labels say that annotators and classes are alike; few labels of an annotator then
         suffice. None: maximum likelihood.
     max_iter : int, default=500
-        Most sweeps.
+        Maximum number of sweeps.
     tol : float, default=1e-6
-        Converged when the bound gains less than this share of its size.
+        Converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
-        Threads that share the items, as in joblib.
+        Number of threads that share the items, as in joblib.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
 
@@ -58,7 +58,7 @@ class DawidSkene(LabelAggregator):
     class_proportions_ : ndarray, shape (n_classes,)
         π, posterior mean.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_labels; agreement, the expected share of these labels that is right; accuracy, the probability that a label
         is right by the confusion matrix; information of a label about the class, bits. Annotators of the history who
         gave no labels now come last.
@@ -82,8 +82,8 @@ class DawidSkene(LabelAggregator):
     Examples
     --------
     >>> from consilience.consensus import DawidSkene
-    >>> said = [["cat", "cat", "dog"], ["cat", "cat", "cat"], ["dog", "dog", "cat"], ["dog", "dog", None]]
-    >>> model = DawidSkene().fit(said)
+    >>> annotations = [["cat", "cat", "dog"], ["cat", "cat", "cat"], ["dog", "dog", "cat"], ["dog", "dog", None]]
+    >>> model = DawidSkene().fit(annotations)
     >>> model.labels_.tolist()
     ['cat', 'cat', 'dog', 'dog']
     >>> bool(model.annotators_["accuracy"].idxmin() == 2)
@@ -125,10 +125,10 @@ class DawidSkene(LabelAggregator):
             Labels; a long table of item, annotator, label or of crowd-kit's task, worker, label; or a label matrix,
             in which NaN and None mean that the annotator did not label the item.
         y : not used
-            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+            Refused, unless it is one value for each item, which scikit-learn passes to every estimator.
         missing : optional
-            A value, or a list of them, that means that the annotator gave no label, besides blank cells. By default -1
-            where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+            Value or list of values that means missing, in addition to blank cells. By default -1
+            if it is the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
         gold : Series or dict, optional
             Known classes by item; items that are not among the annotations are an error.
         history : DataFrame, optional
@@ -142,13 +142,13 @@ class DawidSkene(LabelAggregator):
         Raises
         ------
         InputError
-            Annotations that hold no labels, features beside them, gold or history that do not fit them, or a wrong
+            Annotations that hold no labels, features given with them, gold or history that do not fit them, or a wrong
             parameter.
 
         Warns
         -----
         AnnotationWarning
-            Something was left out, taken for missing, or not used.
+            Something was left out, treated as missing, or not used.
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """

@@ -38,7 +38,7 @@ class MajorityVote(LabelAggregator):
         Items with labels for which several classes have the most votes.
     classes_ : ndarray of class names, shape (n_classes,)
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_labels; agreement (mean share of the item's votes for the annotator's label, that one included); accuracy
         and information (bits) of the confusion matrix.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)

@@ -49,7 +49,7 @@ class ProductMixture(LabelAggregator):
     ----------
     n_clusters : "auto" or int, default="auto"
         Number of components. "auto": as many as there are classes among the labels. Components have
-        the classes' names if there are as many, else they are numbered by falling size.
+        the classes' names if there are as many, else they are numbered by decreasing size.
     init : "auto", "votes", "random" or array of shape (n_items, n_clusters), default="auto"
         First responsibilities: shares of the votes, random, or given. "auto" takes the votes where there are as many
         components as classes, else random ones. A DataFrame is indexed by item.
@@ -58,9 +58,9 @@ class ProductMixture(LabelAggregator):
     smoothing : float, default=0.01
         Pseudo-count ε > 0 of each label of each annotator in each component.
     max_iter : int, default=500
-        Sweeps of a restart.
+        Maximum number of sweeps of a restart.
     tol : float, default=1e-7
-        A restart has converged when the bound gains less than this share of its size.
+        A restart has converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
         Threads for the restarts, as in joblib; for the items if there is one start.
     verbose : bool, default=False
@@ -80,7 +80,7 @@ class ProductMixture(LabelAggregator):
     weights_ : ndarray, shape (n_components,)
         ω, the share of each component.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_labels, agreement, accuracy (NaN where components have no names) and information (bits).
     confusion_matrices_ : DataFrame, shape (n_annotators * n_components, n_labels)
         Probability of each label of an annotator in each component, indexed by annotator and class.
@@ -103,8 +103,8 @@ class ProductMixture(LabelAggregator):
     Examples
     --------
     >>> from consilience.consensus import ProductMixture
-    >>> said = [["a", "a", "b"], ["a", "a", None], ["b", "b", "b"], ["b", None, "a"]]
-    >>> ProductMixture().fit(said).labels_.tolist()
+    >>> annotations = [["a", "a", "b"], ["a", "a", None], ["b", "b", "b"], ["b", None, "a"]]
+    >>> ProductMixture().fit(annotations).labels_.tolist()
     ['a', 'a', 'b', 'b']
     """
 

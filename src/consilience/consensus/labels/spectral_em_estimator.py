@@ -39,7 +39,7 @@ class SpectralEM(LabelAggregator):
     max_iter : int, default=500
         Most sweeps of EM after its first step; the authors' program makes 10.
     tol : float, default=1e-7
-        Converged when the bound gains less than this share of its size.
+        Converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
         Threads for the groupings, as in joblib; for the items if there is one grouping.
     verbose : bool, default=False
@@ -58,7 +58,7 @@ class SpectralEM(LabelAggregator):
     weights_ : ndarray, shape (n_classes,)
         w, the share of each class.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_labels, agreement, accuracy and information (bits).
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Probability of each label of an annotator for items of each class, indexed by annotator and class.

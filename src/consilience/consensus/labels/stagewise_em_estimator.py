@@ -40,7 +40,7 @@ class StagewiseEM(LabelAggregator):
     ----------
     n_clusters : "auto" or int, default="auto"
         Number of components. "auto": as many as there are classes among the labels. Components have
-        the classes' names if there are as many, else they are numbered by falling size.
+        the classes' names if there are as many, else they are numbered by decreasing size.
     refine : {"informative", "all", None}, default="informative"
         What follows the stagewise algorithm. "informative": by turns EM on the informative set and a test of every
         annotator's labels against what the others say, until the set stays as it is; once from the stagewise
@@ -74,7 +74,7 @@ class StagewiseEM(LabelAggregator):
     informative_set_ : list of names
         Annotators whose labels decide the classes, in order of entry; those that refining adds, with the strongest
         evidence first.
-    trace_ : DataFrame, one row a round, indexed by round
+    trace_ : DataFrame, one row for each round, indexed by round
         n_components; log_likelihood of all labels, nats; information, the largest conditional mutual information of
         two annotators' labels given the class, nats; n_informative, the size of the informative set; entered, the
         names that it gained. Row 0 is the single component. Fig. 3 of the paper.
@@ -85,7 +85,7 @@ class StagewiseEM(LabelAggregator):
     n_components_ : int
         Fewer than asked for if no pair of annotators tells more classes apart.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_labels, agreement, accuracy, information (bits); informative, whether in the informative set; and with
         ``refine="informative"`` p_value, of the test of independence between the annotator's labels and the class by
         the others.

@@ -73,11 +73,11 @@ class Crowdclustering(CrowdEstimator):
     n_init : int, default=5
         Restarts; the one with the highest bound is kept.
     max_iter : int, default=500
-        Sweeps of each stage.
+        Maximum number of sweeps of each stage.
     tol : float, default=1e-5
-        A stage has converged when the bound gains less than this share of its size.
+        A stage has converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
-        Restarts side by side, as in joblib.
+        Number of restarts run in parallel, as in joblib.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -85,14 +85,14 @@ class Crowdclustering(CrowdEstimator):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size; -1 for items of which nothing was said.
+        Cluster of each item, numbered by decreasing size; -1 for items of which nothing was said.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
         Probability of each cluster; the clusters' shares for items of which nothing was said.
     n_clusters_ : int
         Clusters that own an item.
     embedding_ : ndarray, shape (n_items, n_components)
         Posterior means of the points. Another fit may turn and stretch them.
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_pairs (judged); bias (posterior mean of τ: how readily "same" is said); and how often the judgements are those
         of the clusters: accuracy (of all), sensitivity (of pairs within clusters) and specificity (of others), NaN
         where there are none.
@@ -109,7 +109,7 @@ class Crowdclustering(CrowdEstimator):
     Raises
     ------
     InputError
-        On `fit`, for a wrong parameter, annotations without judgements of pairs, or more than 500,000 of them.
+        On `fit`, for an invalid parameter, annotations without judgements of pairs, or more than 500,000 of them.
 
     References
     ----------
@@ -180,10 +180,10 @@ class Crowdclustering(CrowdEstimator):
             Judgements of pairs, or their long table; groupings, which judge every two of their items; a long table of
             groupings; or a matrix of group names, in which NaN and None mean that the annotator left the item out.
         y : not used
-            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+            Refused, unless it is one value for each item, which scikit-learn passes to every estimator.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells. By default -1 where it is
-            the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+            Value or list of values that means missing, in addition to blank cells. By default -1 if it is
+            the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
 
         Returns
         -------
@@ -192,12 +192,12 @@ class Crowdclustering(CrowdEstimator):
         Raises
         ------
         InputError
-            Annotations that hold no judgements of pairs or too many, features beside them, or a wrong parameter.
+            Annotations that hold no judgements of pairs or too many, features given with them, or an invalid parameter.
 
         Warns
         -----
         AnnotationWarning
-            Something was left out, taken for missing, or not used.
+            Something was left out, treated as missing, or not used.
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         AnnotationWarning
@@ -272,7 +272,7 @@ class Crowdclustering(CrowdEstimator):
     def _read_off(
         self, problem: Problem, state: State, mixture: Mixture, pairs: Pairs, order: Int[np.ndarray, " judged"]
     ) -> None:
-        """Clusters that own items, by falling size; points; annotators."""
+        """Clusters that own items, by decreasing size; points; annotators."""
         n_items, sizes = len(pairs), np.bincount(mixture.share.argmax(1), minlength=mixture.share.shape[1])
         owned = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         shares = point_mixture.expected_sticks(mixture.sticks)[owned]
