@@ -52,7 +52,7 @@ class GroupingConsensus(CrowdEstimator):
         Raises
         ------
         InputError
-            Annotations that hold no groupings, features given with them, or an invalid parameter.
+            Annotations without groupings, features given with them, or an invalid parameter.
 
         Warns
         -----

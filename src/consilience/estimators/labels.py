@@ -62,7 +62,7 @@ class LabelAggregator(CrowdEstimator):
         Raises
         ------
         InputError
-            Annotations that hold no labels, features given with them, or an invalid parameter.
+            Annotations without labels, features given with them, or an invalid parameter.
 
         Warns
         -----

@@ -1,4 +1,4 @@
-"""CSPA: the estimator over `consilience.consensus.groupings.cspa`."""
+"""CSPA: the estimator of `consilience.consensus.groupings.cspa`. Strehl & Ghosh (2002)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from consilience.estimators.user_order import Axes
 
 
 class CSPA(GroupingConsensus):
-    """Clusters of items that were often put together, of the times that they were seen together.
+    """Clusters of items that were put together in many of the groupings that present both.
 
     Parameters
     ----------
@@ -31,11 +31,12 @@ class CSPA(GroupingConsensus):
     labels_ : ndarray of int, shape (n_items,)
         Cluster of each item, numbered by decreasing size; -1 for items in no grouping.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        0 or 1; the clusters' shares for items in no grouping.
+        One-hot; the clusters' shares for items that are in no grouping.
     n_clusters_ : int
-        More than `n_clusters` where the evidence falls into more parts; see `notes_`.
+        More than `n_clusters` if the evidence falls into more parts; see `notes_`.
     eigenvalues_ : ndarray, shape (n_components,)
-        Leading eigenvalues of the normalised similarities, in decreasing order; none where the groupings left no doubt.
+        Leading eigenvalues of the normalised similarities, in decreasing order; empty if the groupings determine the
+        clusters.
     annotators_ : DataFrame, one row for each annotator
         n_groupings, n_items (memberships), and `agreement`: adjusted Rand index of the annotator's groupings with the
         clusters, over all pairs in them.
@@ -73,7 +74,7 @@ class CSPA(GroupingConsensus):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """Of an annotator: by the shares of pairs of one cluster, and of two, that the annotator put together."""
+        """Of an annotator: from the shares of pairs of one cluster, and of two, that the annotator puts together."""
         same = super()._same(a, b, None)
         if annotator is None:
             return same

@@ -1,4 +1,4 @@
-"""MetaClustering: the estimator over `consilience.consensus.groupings.meta_clustering`."""
+"""MetaClustering: the estimator of `consilience.consensus.groupings.meta_clustering`. Caruana et al. (2006)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from consilience.inference.spectral import rows_of_length_one
 
 
 class MetaClustering(GroupingConsensus):
-    """Several clusterings, one for each group of annotators who group alike.
+    """Several clusterings, one for each set of annotators who group alike.
 
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
-        Clusters of each view. "auto": the number, from 2 to `max_clusters`, with the largest gap between eigenvalues.
+        Number of clusters of each view. "auto": the number, from 2 to `max_clusters`, with the largest gap between
+        eigenvalues.
     n_views : "auto" or int, default="auto"
         "auto": the number, from 1 to `max_views`, with the largest gap between eigenvalues.
     max_clusters : int, default=30
@@ -39,12 +40,12 @@ class MetaClustering(GroupingConsensus):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item in the largest view, numbered by decreasing size; -1 for items that none of its annotators
-        grouped.
+        Cluster of each item in the largest view, numbered by decreasing size; -1 for items that none of its
+        annotators grouped.
     view_labels_ : DataFrame, shape (n_items, n_views)
         The same for every view, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        0 or 1, of the largest view; the clusters' shares for items that none of its annotators grouped.
+        One-hot, of the largest view; the clusters' shares for items that none of its annotators grouped.
     n_clusters_ : int
         Of the largest view.
     n_views_ : int
@@ -111,7 +112,7 @@ class MetaClustering(GroupingConsensus):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """In the view of the annotator, or in the largest."""
+        """In the view of the annotator, or in the largest view."""
         place = None if annotator is None else self._place_of_annotator(annotator)
         view = 0 if place is None else int(self.annotators_["view"].iloc[place])
         labels, n_clusters = self.view_labels_.to_numpy()[:, view], int(self.views_["n_clusters"].iloc[view])
@@ -164,11 +165,11 @@ class MetaClustering(GroupingConsensus):
         require(self, "max_views", "a positive int", is_whole(self.max_views, 1))
 
     def _asked(self, groupings: Groupings) -> int | None:
-        """Clusters asked for, and no more than the groupings allow; None if they are found."""
+        """Return the number of clusters requested, None for "auto"; check that the groupings allow it."""
         if groupings.n_annotators > LARGEST_TABLE:
             raise InputError(
-                f"MetaClustering compares every two annotators, and {groupings.n_annotators} are too many (the limit "
-                f"is {LARGEST_TABLE}): give groupings of some of them."
+                f"MetaClustering compares all pairs of annotators, and {groupings.n_annotators} are too many (the "
+                f"limit is {LARGEST_TABLE}): give groupings of some of them."
             )
         n_said = len(np.unique(groupings.annotator_of_group[groupings.incidence.indices]))
         if not isinstance(self.n_views, str) and self.n_views > n_said:
@@ -222,7 +223,7 @@ class MetaClustering(GroupingConsensus):
 def _by_size(
     view: Int[np.ndarray, " annotators"], rows: Int[np.ndarray, " annotators"]
 ) -> Int[np.ndarray, " annotators"]:
-    """Number views by falling number of annotators, then of their memberships, then by their first annotator."""
+    """Number views by decreasing number of annotators, then of their memberships, then by their first annotator."""
     _, first, code, sizes = np.unique(view, return_index=True, return_inverse=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=np.intp)
     rank[np.lexsort((first, -np.bincount(code, rows), -sizes))] = np.arange(len(sizes))

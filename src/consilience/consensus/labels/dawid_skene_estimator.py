@@ -1,4 +1,4 @@
-"""DawidSkene: the estimator over `consilience.consensus.labels.dawid_skene`."""
+"""DawidSkene: the estimator of `consilience.consensus.labels.dawid_skene`. Dawid & Skene (1979)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class DawidSkene(LabelAggregator):
     Parameters
     ----------
     confusion : {"full", "one-coin"}, default="full"
-        Whether annotators have a matrix each, or one probability of a right label for all classes and of each wrong
-        one alike.
+        Whether each annotator has a full matrix, or a single probability of a right label for all classes, with all
+        wrong labels equally likely.
     prior : {"learned", None}, default="learned"
-        Prior of the matrices. "learned": each annotator's rows lean on the annotator's accuracy, and that on the
-        crowd's, as far as the labels say that annotators and classes are alike; few labels of an annotator then
-        suffice. None: maximum likelihood.
+        Prior of the matrices. "learned": each annotator's rows are drawn towards the annotator's accuracy, and that
+        towards the crowd's, as far as the labels show that annotators and classes are alike; few labels of an
+        annotator then suffice. None: maximum likelihood.
     max_iter : int, default=500
         Maximum number of sweeps.
     tol : float, default=1e-6
@@ -48,8 +48,8 @@ class DawidSkene(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray of class names, shape (n_items,)
-        Most probable class; missing (NaN where classes are numbers, else None) for items that nobody labelled and whose
-        class is not known.
+        Most probable class; missing (NaN if classes are numbers, else None) for items without labels whose class is not
+        known.
     labels_series_ : Series
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
@@ -59,13 +59,13 @@ class DawidSkene(LabelAggregator):
         π, posterior mean.
     items_ : Index, shape (n_items,)
     annotators_ : DataFrame, one row for each annotator
-        n_labels; agreement, the expected share of these labels that is right; accuracy, the probability that a label
-        is right by the confusion matrix; information of a label about the class, bits. Annotators of the history who
-        gave no labels now come last.
+        n_labels; agreement, the expected share of these labels that are right; accuracy, the probability that a label
+        is right according to the confusion matrix; information of a label about the class, bits. Annotators of the
+        history who gave no labels here come last.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Posterior mean probability of each label, indexed by annotator and class.
     confusion_counts_ : DataFrame, shape (n_annotators * n_classes, n_classes)
-        Expected number of labels, history included: the history of the next fit.
+        Expected number of labels, including the history: it can be the history of the next fit.
     n_clusters_ : int
         Number of classes.
     lower_bound_ : float
@@ -132,8 +132,8 @@ class DawidSkene(LabelAggregator):
         gold : Series or dict, optional
             Known classes by item; items that are not among the annotations are an error.
         history : DataFrame, optional
-            Labels counted before, as `confusion_counts_` of another fit: indexed by annotator and class, a column a
-            label. Annotators who are not among the annotations are kept, and inform the crowd.
+            Counts of earlier labels, such as `confusion_counts_` of another fit: indexed by annotator and class, one
+            column per label. Annotators who are not among the annotations are kept, and inform the crowd.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class DawidSkene(LabelAggregator):
         Raises
         ------
         InputError
-            Annotations that hold no labels, features given with them, gold or history that do not fit them, or a wrong
+            Annotations without labels, features given with them, gold or history that do not match them, or an invalid
             parameter.
 
         Warns

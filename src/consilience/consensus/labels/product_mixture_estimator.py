@@ -1,4 +1,4 @@
-"""ProductMixture: the estimator over `consilience.consensus.labels.product_mixture`."""
+"""ProductMixture: the estimator of `consilience.consensus.labels.product_mixture`. Zhao & Zucker, section 2."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from consilience.inference.product_distributions import (
 
 
 class ProductMixture(LabelAggregator):
-    """Components within which annotators label independently of each other; no annotator needs all items.
+    """Components within which annotators label independently; annotators need not label all items.
 
     With as many components as labels this is the model of Dawid and Skene, fitted by maximum likelihood.
 
@@ -51,10 +51,11 @@ class ProductMixture(LabelAggregator):
         Number of components. "auto": as many as there are classes among the labels. Components have
         the classes' names if there are as many, else they are numbered by decreasing size.
     init : "auto", "votes", "random" or array of shape (n_items, n_clusters), default="auto"
-        First responsibilities: shares of the votes, random, or given. "auto" takes the votes where there are as many
+        First responsibilities: shares of the votes, random, or given. "auto" uses the votes if there are as many
         components as classes, else random ones. A DataFrame is indexed by item.
     n_init : int, default=10
-        Random restarts; the one with the highest bound is kept. The other starts are not random and made once.
+        Number of random restarts; the one with the highest bound is kept. The other starts are not random, and run
+        once.
     smoothing : float, default=0.01
         Pseudo-count ε > 0 of each label of each annotator in each component.
     max_iter : int, default=500
@@ -62,7 +63,7 @@ class ProductMixture(LabelAggregator):
     tol : float, default=1e-7
         A restart has converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
-        Threads for the restarts, as in joblib; for the items if there is one start.
+        Number of threads for the restarts, as in joblib; for the items if there is one start.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -70,8 +71,8 @@ class ProductMixture(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray, shape (n_items,)
-        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
-        items without labels.
+        Name of the most probable class of each item, or number of its component. Missing (NaN for numbers, else None)
+        for items without labels.
     labels_series_ : Series
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_components)
@@ -81,7 +82,7 @@ class ProductMixture(LabelAggregator):
         ω, the share of each component.
     items_ : Index, shape (n_items,)
     annotators_ : DataFrame, one row for each annotator
-        n_labels, agreement, accuracy (NaN where components have no names) and information (bits).
+        n_labels, agreement, accuracy (NaN if components have no names) and information (bits).
     confusion_matrices_ : DataFrame, shape (n_annotators * n_components, n_labels)
         Probability of each label of an annotator in each component, indexed by annotator and class.
     n_clusters_ : int
@@ -136,7 +137,7 @@ class ProductMixture(LabelAggregator):
         if len(labels) * n_components * n_starts > MAX_TABLE_ENTRIES:
             raise InputError(
                 f"ProductMixture keeps a probability for each item, component and restart: {len(labels)} × "
-                f"{n_components} × {n_starts}, more than {MAX_TABLE_ENTRIES}. Ask for fewer components or restarts."
+                f"{n_components} × {n_starts}, more than {MAX_TABLE_ENTRIES}. Use fewer components or restarts."
             )
         starts = self._starts(labels, n_components, known)
         column = labels.annotator * labels.n_classes + labels.label
@@ -155,7 +156,7 @@ class ProductMixture(LabelAggregator):
         return self
 
     def _known_of_items(self, labels: Labels) -> np.ndarray | None:
-        """First responsibilities, where they are given."""
+        """First responsibilities, if they are given."""
         self._check_parameters()
         return None if isinstance(self.init, str) else _given_start(self.init, labels, self._n_components(labels))
 
@@ -163,12 +164,12 @@ class ProductMixture(LabelAggregator):
         return labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
 
     def _starts(self, labels: Labels, n_components: int, given: np.ndarray | None) -> list[np.ndarray]:
-        """First responsibilities, one array a restart."""
+        """First responsibilities, one array for each restart."""
         if given is not None:
             return [given]
         votes = self.init == "votes" or (self.init == "auto" and n_components == labels.n_classes)
         if votes and n_components != labels.n_classes:
-            require(self, "init", f"'random' or an array: {n_components} components are no votes", False)
+            require(self, "init", f"'random' or an array: votes give no start for {n_components} components", False)
         if votes:
             return [vote_shares(labels)]
         rng = check_random_state(self.random_state)

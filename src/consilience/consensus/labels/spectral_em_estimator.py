@@ -1,4 +1,4 @@
-"""SpectralEM: the estimator over `consilience.consensus.labels.spectral_em`."""
+"""SpectralEM: the estimator of `consilience.consensus.labels.spectral_em`. Zhang, Chen, Zhou & Jordan (2016)."""
 
 from __future__ import annotations
 
@@ -21,27 +21,28 @@ from consilience.inference.tensor import N_STARTS
 
 
 class SpectralEM(LabelAggregator):
-    """Class of each item by the model of Dawid and Skene, from a start that does not rest on a vote.
+    """Class of each item by the model of Dawid and Skene, from a start that does not depend on votes.
 
-    The labels of three groups of annotators, taken two and three at a time, tell the groups' confusion matrices and
-    from them every annotator's; expectation maximisation goes on from there.
+    The labels of three groups of annotators, taken two and three at a time, determine the groups' confusion matrices,
+    and from these every annotator's; expectation maximisation continues from there.
 
     Parameters
     ----------
     groups : {"random", "modulo"}, default="random"
-        The three groups of annotators: at random, or by turns, in an order that depends on their labels alone.
+        How annotators are divided into three groups: at random, or in turn, in an order that depends only on their
+        labels.
     n_starts : int, default=100
-        Random starts of the tensor power method, for each class of each group.
+        Number of random starts of the tensor power method, for each class of each group.
     n_init : int, default=5
-        Random groupings; the one with the highest bound after EM is kept. Groups by turns are made once.
+        Number of random divisions; the one with the highest bound after EM is kept. "modulo" runs once.
     smoothing : float, default=0.01
         Pseudo-count ε > 0 of each label of each annotator in each class, in EM.
     max_iter : int, default=500
-        Most sweeps of EM after its first step; the authors' program makes 10.
+        Maximum number of sweeps of EM after its first step; the authors' program makes 10.
     tol : float, default=1e-7
         Converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
-        Threads for the groupings, as in joblib; for the items if there is one grouping.
+        Number of threads for the divisions, as in joblib; for the items if there is one division.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -49,7 +50,7 @@ class SpectralEM(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray of class names, shape (n_items,)
-        Most probable class. Missing (NaN where classes are numbers, else None) for items without labels.
+        Most probable class. Missing (NaN if classes are numbers, else None) for items without labels.
     labels_series_ : Series
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
@@ -67,21 +68,21 @@ class SpectralEM(LabelAggregator):
     log_likelihood_ : float
         ln p(labels), nats.
     lower_bound_ : float
-        ln p(labels, parameters), nats, of the kept grouping.
+        ln p(labels, parameters), nats, of the kept division.
     lower_bounds_ : ndarray, shape (n_iter_,)
     restart_bounds_ : ndarray
-        Last bound from each grouping whose moments showed all classes.
+        Final bound of each division whose moments identify all classes.
     n_iter_ : int
     converged_ : bool
 
     See Also
     --------
-    DawidSkene : from the votes, with a prior that few labels of an annotator suffice for.
+    DawidSkene : starts from the votes, with a prior for annotators with few labels.
 
     Notes
     -----
-    The moments take memory as the third power of the number of classes, and their decomposition time as the fourth:
-    some seven seconds a grouping for 60 classes.
+    Memory grows with the third power of the number of classes (moments), time with the fourth (their decomposition):
+    about seven seconds per division for 60 classes.
 
     References
     ----------
@@ -146,7 +147,7 @@ class SpectralEM(LabelAggregator):
         if not traces:
             warnings.warn(
                 "SpectralEM started from the votes: the labels by three groups of annotators are too few, or too "
-                f"little related, to show {labels.n_classes} classes.",
+                f"weakly related, to identify {labels.n_classes} classes.",
                 AnnotationWarning,
                 stacklevel=3,
             )
@@ -174,6 +175,6 @@ def _check_size(labels: Labels) -> None:
         )
     if n_classes > MAX_CLASSES:
         raise InputError(
-            f"SpectralEM keeps a moment for every three classes, and takes at most {MAX_CLASSES} of them. Got labels "
+            f"SpectralEM keeps a moment for every three classes, and accepts at most {MAX_CLASSES} classes. Got labels "
             f"of {n_classes} classes."
         )
