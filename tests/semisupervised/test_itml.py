@@ -150,7 +150,7 @@ def test_items_with_the_same_features_are_skipped_and_reported():
     model = ITMLClustering(2, random_state=0).fit(X, pairs)
     assert model.n_pairs_ == 2
     assert model.notes_ == [
-        "1 pairs are of items with the same features, which no metric tells apart: they are left out."
+        "1 pairs are of items with the same features, which no metric separates: they are left out."
     ]
 
 

@@ -109,7 +109,7 @@ def test_only_clear_similarities_are_known():
     model = SemiCrowd(2, random_state=0).fit(np.array([[0.0], [0.1], [1.0], [1.1]]), pairs)
     assert model.n_pairs_ == 2
     assert model.completed_.index.tolist() == [0, 1, 2]
-    assert model.notes_ == ["1 pairs have a share of yes between d0 and d1, and count as unknown."]
+    assert model.notes_ == ["1 pairs have a share of 'same' between d0 and d1, and count as unknown."]
 
 
 def test_recovers_clusters_from_a_crowd():
@@ -161,7 +161,7 @@ def test_names_predictions_and_pickle():
 def test_too_many_annotated_items_raise(monkeypatch):
     monkeypatch.setattr(module, "MAX_ANNOTATED", 30)
     X, _, pairs = noisy(4, n=40, pairs_each=60)
-    with pytest.raises(InputError, match="takes 30 of them at most"):
+    with pytest.raises(InputError, match="accepts at most 30 of them"):
         SemiCrowd(4).fit(X, pairs)
     kept = pairs.restrict(items=range(30)).reindex(range(40))
     assert SemiCrowd(4, random_state=0).fit(X, kept).labels_.shape == (40,)

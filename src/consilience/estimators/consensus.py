@@ -1,4 +1,4 @@
-"""How estimators read annotations that come alone, ``fit(annotations)``: tables and matrices brought in."""
+"""Reading of annotations by estimators without features, ``fit(annotations)``: tables and matrices."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def read_groupings_or_pairs(
 
 
 def groupings_of_some(said: Annotations | None, model: str) -> Groupings:
-    """Groupings that hold at least one item, of annotations that were read.
+    """Return annotations as groupings, of which at least one has items.
 
     Raises
     ------
@@ -81,13 +81,13 @@ def groupings_of_some(said: Annotations | None, model: str) -> Groupings:
 
 
 def keep_columns(estimator: CrowdEstimator, matrix: Any, *, reset: bool) -> None:
-    """Raise an InputError unless it is a matrix of labels; keep in mind its columns, or compare them."""
+    """Raise an InputError unless it is a matrix of labels; remember its columns, or compare them."""
     require_matrix(matrix, type(estimator).__name__)
     validate_data(estimator, matrix, reset=reset, skip_check_array=True)
 
 
 def require_matrix(matrix: Any, model: str) -> None:
-    """Raise an InputError unless it is a matrix of labels, real and of at least one row and column."""
+    """Raise an InputError unless it is a real matrix of labels with at least one row and column."""
     if isinstance(matrix, dict):
         raise InputError(f"{model} expected a label matrix, a table or annotations. Got a dict; give pd.DataFrame(…).")
     try:

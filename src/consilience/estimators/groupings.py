@@ -1,4 +1,4 @@
-"""The base of the estimators that need groupings alone: groupings brought in, clusters read off."""
+"""Base class of estimators that need only groupings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from consilience.inference.threads import one_blas_thread
 
 
 class GroupingConsensus(CrowdEstimator):
-    """What the estimators of clusters from groupings share: ``fit(groupings)``.
+    """Base class of estimators of clusters from groupings: ``fit(groupings)``.
 
     A subclass implements `_fuse`, which reads `Groupings` in canonical order and learns from them.
     """
@@ -65,13 +65,13 @@ class GroupingConsensus(CrowdEstimator):
         with one_blas_thread(), self._progress():
             self._fuse(arranged.said)
         self._restore(arranged)
-        if not hasattr(self, "notes_"):  # else it says so there
+        if not hasattr(self, "notes_"):  # otherwise a note says so
             grouped = np.diff(arranged.given.incidence.indptr) > 0
             warn_of_unsaid(arranged.given, grouped, "no annotations and no cluster (label -1)")
         return self
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
-        """Bring what was learned into the order of the annotations, and name the items of no grouping in a note."""
+        """Restore the order of the annotations, and name the items of no grouping in a note."""
         super()._restore(arrangement)
         notes: list[str] | None = getattr(self, "notes_", None)
         if notes is not None:
@@ -79,12 +79,12 @@ class GroupingConsensus(CrowdEstimator):
             self.notes_ = [*notes, *_of_unseen(given.items, np.diff(given.incidence.indptr) > 0)]
 
     def __getattr__(self, name: str) -> Any:
-        """Say what has a score and what predicts, which models that place no new items cannot."""
+        """Explain why there are no `score` and `predict` if the model cannot place new items."""
         raise AttributeError(reason_for_none(self, name))
 
     @abstractmethod
     def _fuse(self, groupings: Groupings) -> Any:
-        """Fit to groupings that hold at least one item."""
+        """Fit to groupings, of which at least one has items."""
 
     def _read_groupings(self, annotations: Any, *, reset: bool, missing: Any = None) -> Groupings:
         said = read_groupings_or_pairs(self, annotations, reset=reset, missing=missing)
@@ -92,7 +92,7 @@ class GroupingConsensus(CrowdEstimator):
 
 
 def _of_unseen(items: pd.Index, grouped: Bool[np.ndarray, " items"]) -> list[str]:
-    """Say which items no grouping holds, if there are any."""
+    """Return a note that names the items in no grouping, if there are any."""
     unseen = items[~grouped]
     if unseen.empty:
         return []
@@ -104,12 +104,12 @@ def _of_unseen(items: pd.Index, grouped: Bool[np.ndarray, " items"]) -> list[str
 
 
 def reason_for_none(estimator: Any, name: str) -> str:
-    """Say why an estimator that places no new items lacks an attribute, and where to look for what it stands for."""
+    """Explain why an estimator that cannot place new items lacks an attribute, and name alternatives."""
     model = type(estimator).__name__
     if name == "score":
         return (
-            f"{model} places no new items, and so has no score. To choose a number of clusters use "
-            "consilience.selection.compare, which predicts judgements that are held out."
+            f"{model} cannot place new items, so it has no score. To choose a number of clusters use "
+            "consilience.selection.compare, which predicts held-out judgements."
         )
     if name in {"predict", "predict_proba"} and not hasattr(type(estimator), "predict"):
         return _for_new_items(model, name)
@@ -117,10 +117,10 @@ def reason_for_none(estimator: Any, name: str) -> str:
 
 
 def _for_new_items(model: str, method: str) -> str:
-    """Say what places new items, where a model does not."""
+    """Name alternatives that place new items."""
     using = [name for name in models_of_features() if name != "InductiveConsensus"]
     return (
-        f"{model} places no new items, and so has no {method}; labels_series_ holds the clusters of those that were "
-        f"fitted. For new items fit InductiveConsensus({model}(), classifier) to features and annotations, or a model "
+        f"{model} cannot place new items, so it has no {method}; labels_series_ has the clusters of the fitted items. "
+        f"For new items fit InductiveConsensus({model}(), classifier) to features and annotations, or a model "
         f"of features: {', '.join(using)}."
     )

@@ -1,11 +1,11 @@
-"""The base of the clusterings by features and judgements of pairs: `MPCKMeans`, `ITMLClustering`, `SemiCrowd`.
+"""Base class of clusterings by features and judgements of pairs: `MPCKMeans`, `ITMLClustering`, `SemiCrowd`.
 
-`PairwiseClustering` reads judgements and features, hands them to `_learn`, and says how far annotators agree with the
-clusters. Those that learn a metric first cluster by `learn_kmeans` in it.
+`PairwiseClustering` reads judgements and features, passes them to `_learn`, and tabulates how far annotators agree with
+the clusters. Models that learn a metric first cluster in it with `learn_kmeans`.
 
 Decided here
 ------------
-Judgements are taken one by one, up to a million of them; `max_pairs` draws some.
+Judgements are processed one by one, up to a million; `max_pairs` draws a sample.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.pair_reliability import annotator_table, same_by_clusters
 from consilience.inference.threads import one_blas_thread
 
-LARGEST = 1_000_000  # judgements that are taken without being asked to sample
+LARGEST = 1_000_000  # judgements that are accepted without sampling
 
 
 class PairwiseClustering(CrowdEstimator):
@@ -44,7 +44,7 @@ class PairwiseClustering(CrowdEstimator):
     in `_learn`.
     """
 
-    _unsettled: ClassVar[str]  # what to say where max_iter did not do, with a place for it
+    _unsettled: ClassVar[str]  # sentence for a fit that max_iter stopped, with a placeholder for it
 
     def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
@@ -55,7 +55,7 @@ class PairwiseClustering(CrowdEstimator):
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position.
         y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
-            Judgements of pairs; or what they follow from, as for the other models.
+            Judgements of pairs, or annotations that imply them.
         missing : optional
             Value or list of values that means missing, in addition to blank cells; for tables and arrays.
             By default -1 if it is the only negative integer.
@@ -98,7 +98,7 @@ class PairwiseClustering(CrowdEstimator):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """1 or 0; of an annotator, by sensitivity and specificity."""
+        """1 or 0; for an annotator, by sensitivity and specificity."""
         if annotator is not None:
             self._place_of_annotator(annotator)
         return same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
@@ -113,7 +113,7 @@ class PairwiseClustering(CrowdEstimator):
         Returns
         -------
         ndarray of int, shape (n_items,)
-            Fitted items may come out otherwise than in `labels_`, where constraints contribute to these.
+            Fitted items may be in another cluster than in `labels_`, if constraints contribute to these.
         """
         check_is_fitted(self)
         return self._nearest(self._features(X, reset=False))
@@ -151,7 +151,7 @@ class PairwiseClustering(CrowdEstimator):
 
     @abstractmethod
     def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
-        """Set clusters and all else that is learned; give notes on what was left out."""
+        """Set clusters and the other fitted attributes; return notes on what was left out."""
 
     def _nearest(self, features: Float[np.ndarray, "items features"]) -> Int[np.ndarray, " items"]:
         """Nearest centroid, here in the metric whose root is ``components_``."""
@@ -160,7 +160,7 @@ class PairwiseClustering(CrowdEstimator):
         return nearest
 
     def _set_clusters(self, cluster: Int[np.ndarray, " items"]) -> Int[np.ndarray, " kept"]:
-        """Set the clusters of the items, numbered by decreasing size; give the old number of each."""
+        """Set the clusters of the items, numbered by decreasing size; return the old number of each."""
         sizes = np.bincount(cluster)
         kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         self.n_clusters_ = len(kept)
@@ -178,7 +178,7 @@ class PairwiseClustering(CrowdEstimator):
 
 
 def learn_kmeans(model: Any, features: Float[np.ndarray, "items features"], rng: np.random.RandomState) -> None:
-    """Set clusters and centroids by k-means in the metric that a model learned, whose root is ``components_``."""
+    """Set clusters and centroids by k-means in the model's metric, whose root is ``components_``."""
     rows = features @ model.components_.T
     n_clusters = min(int(model.n_clusters), len(np.unique(rows, axis=0)))
     kmeans = KMeans(n_clusters, n_init=model.n_init, random_state=rng).fit(rows)
@@ -191,14 +191,14 @@ def learn_kmeans(model: Any, features: Float[np.ndarray, "items features"], rng:
 def read_pairs(
     said: Pairs | Groupings, model: str, max_pairs: int | None, rng: np.random.RandomState
 ) -> tuple[Pairs, list[str]]:
-    """Judgements of pairs, one by one; and a note if some were left out.
+    """Return judgements of pairs, and a note if some were left out.
 
     Parameters
     ----------
     said : Pairs or Groupings
     model : name of the estimator, for messages.
     max_pairs : int, optional
-        Of more judgements, so many at random are taken.
+        If there are more judgements, this many are drawn at random.
     rng : RandomState
 
     Returns
@@ -213,8 +213,8 @@ def read_pairs(
     n_pairs = said.n_rows if isinstance(said, Pairs) else _n_pairs(said)
     if max_pairs is None and n_pairs > LARGEST:
         raise InputError(
-            f"The annotations hold {n_pairs} judgements of pairs, and {model} takes {LARGEST} at most. Set max_pairs "
-            "to use so many of them, drawn at random."
+            f"The annotations hold {n_pairs} judgements of pairs, and {model} accepts at most {LARGEST}. Set max_pairs "
+            "to draw that many at random."
         )
     if max_pairs is not None and n_pairs > max_pairs:
         ranks = np.sort(rng.choice(n_pairs, int(max_pairs), replace=False))
@@ -234,7 +234,7 @@ def _n_pairs(groupings: Groupings) -> int:
 
 
 def _drawn(groupings: Groupings, ranks: Int[np.ndarray, " drawn"]) -> Pairs:
-    """Pairs of groupings by their ranks among all pairs, which are not listed."""
+    """Pairs of groupings by their ranks among all pairs, without listing all."""
     group = groupings.incidence.indices.astype(np.int64)
     order = np.argsort(groupings.grouping_of_group[group], kind="stable")
     group, item = group[order], groupings.item_of_row[order]

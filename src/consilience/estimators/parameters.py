@@ -20,7 +20,7 @@ LONGEST = 80  # characters of a value in a message
 
 
 def require(estimator: Any, name: str, expected: str, holds: bool) -> None:
-    """Raise an InputError that says what a parameter must be, unless it holds."""
+    """Raise an InputError that says what a parameter must be, unless `holds`."""
     if not holds:
         value = getattr(estimator, name)
         limit = _limit(value, expected)
@@ -31,7 +31,7 @@ def require(estimator: Any, name: str, expected: str, holds: bool) -> None:
 
 
 def require_common(estimator: Any) -> None:
-    """Raise an InputError if a parameter that many estimators have is wrong."""
+    """Raise an InputError if a parameter common to many estimators is invalid."""
     held = vars(estimator)
     if "random_state" in held:
         seeds = f"an int from 0 to {LARGEST_SEED}, a RandomState, a Generator or None"
@@ -47,7 +47,7 @@ def require_common(estimator: Any) -> None:
 
 
 def is_one_of(value: Any, values: Iterable[str | None]) -> bool:
-    """Whether a value is one of some texts, or None where that is among them."""
+    """Whether a value is one of some strings, or None if it is among them."""
     return (value is None or isinstance(value, str)) and value in list(values)
 
 
@@ -62,12 +62,12 @@ def is_numbers(value: Any) -> bool:
 
 
 def is_whole(value: Any, least: int, most: int = LARGEST_WHOLE) -> bool:
-    """Whether a value is an int of at least `least` and at most `most`, by default what an index may be."""
+    """Whether a value is an int from `least` to `most`, by default the largest index."""
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
 def is_number(value: Any, *, zero: bool = False) -> bool:
-    """Whether a value is a number above zero, or zero where it may be, of a size that can be computed with."""
+    """Whether a value is a number above zero, or zero if allowed, of a size that does not overflow."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     if isinstance(value, Integral) and not -(2**63) <= int(value) < 2**63:  # which no array holds
@@ -100,7 +100,7 @@ def shown(value: Any) -> str:
 
 
 def _limit(value: Any, expected: str) -> str:
-    """Say what a number may be at most, or at least, if it is larger or smaller than any may be."""
+    """Return the limit of a number as text, if it is larger or smaller than any parameter may be."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return ""
     if isinstance(value, Integral):
@@ -113,7 +113,7 @@ def _limit(value: Any, expected: str) -> str:
 
 
 def is_auto(value: Any) -> bool:
-    """Whether a value says that the model is to find it."""
+    """Whether a value is "auto"."""
     return isinstance(value, str) and value == "auto"
 
 
@@ -124,17 +124,18 @@ def require_number_of_clusters(estimator: Any) -> None:
 
 
 def check_random_state(random_state: Any) -> np.random.RandomState:
-    """Return the source of randomness that a user named.
+    """Return the source of randomness that the user gave.
 
     Parameters
     ----------
     random_state : int, RandomState, Generator or None
-        A Generator is asked for a seed, and so goes on: two fits with one Generator differ, as with one RandomState.
+        A seed is drawn from a Generator, which advances it: two fits with one Generator differ, as with one
+        RandomState.
 
     Raises
     ------
     InputError
-        It is none of these, or an int that is no seed.
+        It is none of these, or an int that is not a valid seed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The base of models that find several views: read off, predicted from, compared."""
+"""Base class of models of several views."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from consilience.estimators.user_order import Axes
 
 
 class ViewEstimator(CrowdEstimator):
-    """A model of clustering views, each held by some annotators."""
+    """Base class of models of several views, each held by some annotators."""
 
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "view_labels_": ("items",),
@@ -37,10 +37,10 @@ class ViewEstimator(CrowdEstimator):
         ----------
         X : DataFrame or array, shape (n_items, n_features), or None
             Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
-            its index, an array by position. Without features (None), for models that can do without, the judgements
-            alone tell the clusters apart.
+            its index, an array by position. Without features (None), if the model allows it, the clusters depend on the
+            judgements alone.
         y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
-            Judgements of pairs. A grouping judges every two of its items; they are never listed.
+            Judgements of pairs. A grouping implies judgements of all its pairs, which are not listed.
         missing : optional
             Value or list of values that means missing, in addition to blank cells; for tables and arrays.
             By default -1 if it is the only negative integer.
@@ -123,7 +123,7 @@ class ViewEstimator(CrowdEstimator):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """In the first view; of an annotator, by the views that the annotator may hold."""
+        """In the first view; of an annotator, averaged over the views that the annotator may hold."""
         within = np.stack([(eta[a] * eta[b]).sum(1) for eta in self.view_responsibilities_], axis=1)
         if annotator is None:
             return within[:, 0]
@@ -173,7 +173,7 @@ class ViewEstimator(CrowdEstimator):
 
     @abstractmethod
     def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
-        """Set all that is learned, of annotations in canonical order; ends with `_read_views`."""
+        """Fit to annotations in canonical order; ends with `_read_views`."""
 
     @abstractmethod
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
@@ -187,9 +187,9 @@ class ViewEstimator(CrowdEstimator):
         share: Float[np.ndarray, " views"],
         said: Annotations,
     ) -> Int[np.ndarray, " kept"]:
-        """Views with annotators, the most followed first, and in them the clusters that own items; the views kept.
+        """Set the views with annotators, the most followed first, and their non-empty clusters; return the views kept.
 
-        judged : who judged any pair. share : of each view. said : names of items and annotators.
+        judged : whether each annotator judged any pair. share : of each view. said : names of items and annotators.
         """
         kept, followers = _by_falling_size(phi[judged].argmax(1))
         self._owned = [_by_falling_size(eta[view].argmax(1))[0] for view in kept]
@@ -214,7 +214,7 @@ class ViewEstimator(CrowdEstimator):
 
 
 def _by_falling_size(codes: Int[np.ndarray, " codes"]) -> tuple[np.ndarray, np.ndarray]:
-    """The codes that occur and how often, the commonest first; of equally common ones, the one that occurs first."""
+    """Codes that occur and their counts, the most common first; equally common ones in order of occurrence."""
     found, first, counts = np.unique(codes, return_index=True, return_counts=True)
     order = np.lexsort((first, -counts))
     return found[order], counts[order]

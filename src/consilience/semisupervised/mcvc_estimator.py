@@ -1,4 +1,4 @@
-"""The estimators of `multiple_views`: Chang et al. (2017), MCVC, and MECC, which is MCVC with one view."""
+"""MCVC and MECC: the estimators of `consilience.semisupervised.mcvc`. Chang et al. (2017)."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from consilience.inference.threads import one_blas_thread
 from consilience.semisupervised import mcvc as multiple_views
 from consilience.semisupervised.mcvc import Prior, Problem, State
 
-MOST_VIEWS = 10  # that "auto" allows
-LARGEST_VIEWS = 1000  # that may be asked for
-N_DRAWS = 100  # of the weights, over which predictions are averaged
+MOST_VIEWS = 10  # of "auto"
+LARGEST_VIEWS = 1000  # of an int
+N_DRAWS = 100  # of the weights; predictions are averaged over them
 
 
 class MCVC(ViewEstimator):
-    """Several clusterings of the same items, each told from the features and held by some of the annotators.
+    """Several clusterings of the same items, each predicted from the features and held by some of the annotators.
 
-    Annotators judge whether two items belong together, rightly or wrongly, each by one of several views. How many
-    views there are, and who holds which, is found out.
+    Annotators judge whether two items belong together, with errors, each by one of several views. The number of views,
+    and who holds which, is estimated.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters of each view, at most; those that own no item are left out.
+        Largest number of clusters of each view; those that own no item are left out.
     max_views : "auto" or int, default="auto"
-        Views to begin with, of which those that nobody holds are left out. "auto": half the annotators, at most 10.
+        Initial number of views; those that nobody holds are left out. "auto": half the annotators, at most 10.
     reliability_prior : (float, float), default=(10.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     stick_concentration : float, default=1.0
@@ -55,7 +55,7 @@ class MCVC(ViewEstimator):
         How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     n_init : int, default=50
-        Restarts; the one with the highest bound is kept.
+        Number of restarts; the one with the highest bound is kept.
     max_iter : int, default=500
         Maximum number of sweeps of a restart.
     tol : float, default=1e-6
@@ -67,22 +67,22 @@ class MCVC(ViewEstimator):
     Attributes
     ----------
     views_ : DataFrame, one row for each view, the most held first
-        n_annotators, weight (shares of annotators expected, sum to 1), n_clusters.
+        n_annotators, weight (expected share of annotators; sums to 1), n_clusters.
     view_labels_ : DataFrame of int, shape (n_items, n_views)
         Cluster of each item in each view, numbered by decreasing size.
     view_responsibilities_ : list of ndarray, shapes (n_items, clusters of the view)
     labels_, responsibilities_, n_clusters_ :
-        Of the first view.
+        Those of the first view.
     view_probabilities_ : DataFrame, shape (n_annotators, n_views)
         Probability that an annotator holds a view.
     annotators_ : DataFrame, one row for each annotator
-        n_pairs (judged, or what `implied_pairs` counts), view (the most probable), sensitivity and specificity
+        n_pairs (judged, as `implied_pairs` counts them), view (the most probable), sensitivity and specificity
         (posterior means), weight (ln α β / ((1 − α)(1 − β)), nats, of a judgement).
     items_ : Index, shape (n_items,)
     lower_bound_ : float
         Bound on ln p(judgements | features), nats, of the kept restart.
     lower_bounds_ : ndarray
-        The same after each of its last sweeps, which it made alone.
+        The same after each sweep of its last run, without other restarts.
     restart_bounds_ : ndarray, shape (n_init,)
         The bound at which each restart was compared with the others.
     n_iter_, converged_, n_features_in_, feature_names_in_ : as in scikit-learn
@@ -150,19 +150,19 @@ class MCVC(ViewEstimator):
 
 
 class MECC(ViewEstimator):
-    """One clustering told from the features, on which all annotators judge pairs, each as reliable as they are.
+    """One clustering predicted from the features, from pairs judged by annotators of different reliability.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters at most; those that own no item are left out.
+        Largest number of clusters; those that own no item are left out.
     reliability_prior : (float, float), default=(10.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     implied_pairs : {"all", "independent"}, default="independent"
         How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     n_init : int, default=50
-        Restarts; the one with the highest bound is kept.
+        Number of restarts; the one with the highest bound is kept.
     max_iter : int, default=500
         Maximum number of sweeps of a restart.
     tol : float, default=1e-6
@@ -178,7 +178,7 @@ class MECC(ViewEstimator):
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
     n_clusters_ : int
     annotators_ : DataFrame, one row for each annotator
-        n_pairs (judged, or what `implied_pairs` counts), sensitivity and specificity (posterior means), weight
+        n_pairs (judged, as `implied_pairs` counts them), sensitivity and specificity (posterior means), weight
         (ln α β / ((1 − α)(1 − β)), nats, of a judgement). `view` is 0.
     views_, view_labels_, view_responsibilities_, view_probabilities_ : as in MCVC, with one view.
     items_, lower_bound_, lower_bounds_, restart_bounds_, n_iter_, converged_ : as in MCVC
@@ -236,7 +236,7 @@ class MECC(ViewEstimator):
 
 
 def _check_parameters(model: MCVC | MECC) -> None:
-    """Raise an InputError if a parameter that both models have is wrong."""
+    """Raise an InputError if a parameter of both models is invalid."""
     require(model, "n_clusters", "a positive int", is_whole(model.n_clusters, 1))
     prior = model.reliability_prior
     two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
@@ -248,7 +248,7 @@ def _check_parameters(model: MCVC | MECC) -> None:
 
 
 def _evidence(model: MCVC | MECC, said: Pairs | Groupings) -> PairEvidence:
-    """Judged pairs, of which there must be some."""
+    """Return the evidence; raise an InputError if there are no judged pairs."""
     evidence = PairEvidence.of(said, implied=model.implied_pairs)
     if not evidence.n_pairs.sum():
         raise InputError(
@@ -266,7 +266,7 @@ def _learn(
     n_views: int,
     stick_concentration: float,
 ) -> None:
-    """Run the restarts, and set what the best of them found; `n_views` to begin with."""
+    """Run restarts from `n_views` views, and set the results of the best."""
     prior = Prior(stick_concentration, *map(float, model.reliability_prior))
     problem = Problem.of(features, evidence, prior, min(model.n_clusters, len(said)))
     rng = np.random.default_rng(check_random_state(model.random_state).randint(2**31 - 1))
@@ -282,7 +282,7 @@ def _learn(
 
 
 def _read_off(model: MCVC | MECC, state: State, evidence: PairEvidence, said: Annotations) -> None:
-    """Set views and annotators."""
+    """Set the views and the annotators."""
     phi, judged = state.phi[:, 0], evidence.n_pairs > 0
     share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
     kept = model._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, said)

@@ -399,9 +399,7 @@ def test_a_linkage_of_some_items_takes_their_evidence():
 
 def test_too_large_tables_raise(model, monkeypatch):
     monkeypatch.setattr(subset_fusion, "LARGEST_TABLE", 59)
-    message = (
-        r"^A table of all pairs of 60 items is too large to be read \(the limit is 59\): name some of the items\.$"
-    )
+    message = r"^A table of all pairs of 60 items is too large \(the limit is 59\): name some of the items\.$"
     for method in (model.co_occurrence, model.linkage):
         with pytest.raises(InputError, match=message):
             method()
@@ -410,7 +408,7 @@ def test_too_large_tables_raise(model, monkeypatch):
 
 def test_too_many_determined_clusters_raise(monkeypatch):
     monkeypatch.setattr(subset_fusion, "LARGEST_TABLE", 2)
-    with pytest.raises(InputError, match=r"^The groupings make 3 clusters of 3 items beyond doubt"):
+    with pytest.raises(InputError, match=r"^The groupings determine 3 clusters of 3 items"):
         fusion().fit([["a"], ["b"], ["c"]])
 
 

@@ -319,7 +319,10 @@ def test_warns_if_sweeps_do_not_suffice():
         ({"n_clusters": 0}, "The 'n_clusters' parameter of ProductMixture must be 'auto' or a positive int"),
         ({"n_clusters": 2.0}, "'n_clusters' .* Got 2.0 instead"),
         ({"init": "best"}, "'init' .* must be 'auto', 'votes', 'random' or an array. Got 'best' instead"),
-        ({"init": "votes", "n_clusters": 3}, "must be 'random' or an array: 3 components are no votes. Got 'votes'"),
+        (
+            {"init": "votes", "n_clusters": 3},
+            "must be 'random' or an array: votes give no start for 3 components. Got 'votes'",
+        ),
         ({"init": np.ones((4, 3))}, r"an array of numbers of shape \(4, 2\). Got float64 of shape \(4, 3\) instead"),
         ({"init": None}, "must be 'auto', 'votes', 'random' or an array. Got None instead"),
         ({"init": [["a", "b"]] * 4}, r"must be 'auto', 'votes', 'random' or an array. Got \[\['a', 'b'\], .* instead"),

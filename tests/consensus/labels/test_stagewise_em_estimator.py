@@ -154,7 +154,7 @@ def test_more_components_than_labels_are_numbered_by_size():
 
 def test_fewer_components_than_requested_are_reported():
     said = np.random.default_rng(1).integers(2, size=(300, 6))
-    with pytest.warns(AnnotationWarning, match="tell 1 of 2 components apart; there are fewer"):
+    with pytest.warns(AnnotationWarning, match="distinguish 1 of 2 components; there are fewer"):
         model = StagewiseEM(refine=None, entry_level=1e-9).fit(said)
     assert model.n_components_ == 1
     assert model.informative_set_ == []
@@ -164,7 +164,7 @@ def test_fewer_numbered_components_than_requested_are_reported():
     rng = np.random.default_rng(0)
     answer = np.column_stack([rng.integers(2, size=500)] * 4)
     said = np.where(rng.random(answer.shape) < 0.1, 1 - answer, answer)
-    with pytest.warns(AnnotationWarning, match="of 5 components apart; there are fewer"):
+    with pytest.warns(AnnotationWarning, match="of 5 components; there are fewer"):
         model = StagewiseEM(n_clusters=5).fit(said)
     assert 2 <= model.n_components_ < 5
     assert model.responsibilities_.shape == (500, model.n_components_)
@@ -242,5 +242,5 @@ def test_order_of_items_and_annotators_changes_nothing():
 
 def test_a_crowd_without_experts_is_reported():
     said = np.random.default_rng(2).integers(2, size=(300, 3))
-    with pytest.warns(AnnotationWarning, match="no annotator's labels depend on what the others say"):
+    with pytest.warns(AnnotationWarning, match="no annotator's labels depend on those of the others"):
         StagewiseEM().fit(said)
