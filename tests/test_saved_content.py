@@ -321,9 +321,7 @@ def test_files_of_earlier_versions_load_and_answer(path, tmp_path):
 def test_what_an_earlier_version_did_not_keep_is_said():
     _, said = study()
     of_earlier, of_later = (load(path) for path in EARLIER if path.stem.startswith("KCC"))
-    with pytest.raises(
-        InputError, match="saved by an earlier version, without the data (needed to score|to score with); fit it again"
-    ):
+    with pytest.raises(InputError, match="saved by an earlier version, without the data to score with; fit it again"):
         of_earlier.score(said)
     assert np.isfinite(of_later.score(said))
 

@@ -1,4 +1,4 @@
-"""The estimator of `deep_mcvc`: Luo et al. (2018), appendix C."""
+"""DeepMCVC: the estimator of `consilience.deep.deep_mcvc`. Luo et al. (2018), appendix C."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from consilience.errors import InputError
 from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
 from consilience.estimators.views import ViewEstimator
 
-MOST_VIEWS = 10  # that "auto" allows
-LARGEST_VIEWS = 1000  # that may be asked for
+MOST_VIEWS = 10  # of "auto"
+LARGEST_VIEWS = 1000  # of an int
 
 
 class DeepMCVC(ViewEstimator):
-    """Several clusterings of the same items, each told from the features by a network and held by some annotators.
+    """Several clusterings of the same items, each predicted from the features by a network and held by some annotators.
 
-    What `MCVC` does, where straight lines do not part the clusters. It learns from the annotated items alone; where few
-    are, `BayesSCDC` makes use of the others.
+    Like `MCVC`, with nonlinear boundaries of the clusters. It learns from the annotated items only; if they are few,
+    `BayesSCDC` also uses the others.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters of each view, at most; those that own no item are left out.
+        Largest number of clusters of each view; those that own no item are left out.
     max_views : "auto" or int, default="auto"
-        Views to begin with, of which those that nobody holds are left out. "auto": half the annotators, at most 10.
+        Initial number of views; those that nobody holds are left out. "auto": half the annotators, at most 10.
     hidden : tuple of int, default=(40, 40)
         Widths of the hidden layers.
     weight_deviation : float, default=1.0
-        σ: standard deviation of the networks' weights beforehand; the smaller, the smoother.
+        σ: prior standard deviation of the networks' weights; the smaller, the smoother.
     reliability_prior : (float, float), default=(10.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     stick_concentration : float, default=1.0
@@ -58,7 +58,7 @@ class DeepMCVC(ViewEstimator):
         Restarts, run in parallel; the one with the highest bound is kept.
     n_sweeps : int, default=200
     learning_rate : float, default=0.01
-        Of Adam, of whose steps a sweep makes five.
+        Learning rate of Adam, which makes five steps per sweep.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -67,7 +67,7 @@ class DeepMCVC(ViewEstimator):
     ----------
     views_, view_labels_, view_responsibilities_, view_probabilities_ : as in `MCVC`
     labels_, responsibilities_, n_clusters_ :
-        Of the first view, the one most annotators hold.
+        Those of the first view, which most annotators hold.
     annotators_ : DataFrame, one row for each annotator
         n_pairs, view, sensitivity, specificity, weight, as in `MCVC`.
     items_ : Index, shape (n_items,)
@@ -162,7 +162,7 @@ class DeepMCVC(ViewEstimator):
         return jax.eval_shape(lambda rows: init(settings, rows, 1, jax.random.key(0)).networks, observed)
 
     def _state_fits(self) -> bool:
-        """Whether what was learned has the shapes that the parameters say."""
+        """Whether the learned arrays have the shapes that the parameters imply."""
         return checkpoints.fits(self._template(), self.state_)
 
     def _read_annotators(self, state: State, judged: Judgements) -> None:
