@@ -22,7 +22,7 @@ LAYERS = [
     {"metrics", "inference"},
     {"annotations"},
     {"registry"},
-    {"errors", "_version"},
+    {"errors", "atomic_files", "_version"},
 ]
 MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
 HEAVY = {"jax", "equinox", "optax", "fastapi", "sqlalchemy", "dask"}

@@ -11,6 +11,7 @@ SEED = 0  # of the vector from which Lanczos starts: it changes the result by ro
 DENSE_SIZE = 256  # up to this size the whole matrix is as cheap
 LARGEST_DENSE_SIZE = 4000  # up to this size the whole matrix is used if Lanczos fails
 EMBEDDING_TOLERANCE = 1e-4  # of eigenvalues, at most 1: enough to cluster the rows
+MACHINE_ACCURACY_ITEMS = 2000  # up to this many, coordinates are exact to machine precision
 
 
 def leading_eigenpairs(
