@@ -1,6 +1,6 @@
-"""The updates of BayesSCDC against numerical gradients and brute force, with networks that are straight lines.
+"""The updates of BayesSCDC against numerical gradients and brute force, with linear networks.
 
-With o = a x + b + noise, the encoder that says exactly what o says of x is a straight line too, and the expected log
+With o = a x + b + noise, the exact encoder of x given o is linear too, and the expected log
 density of o is known, so that nothing is drawn.
 """
 
@@ -63,7 +63,7 @@ def prior():
 
 
 def model():
-    """The module that training sees, of this prior; its sizes are not looked at where networks are given."""
+    """The module that training uses, with this prior; its sizes do not matter if networks are given."""
     return replace(BayesSCDC(2, n_latent=1)._model(1), prior=prior())
 
 
@@ -110,7 +110,7 @@ def shared_step(fit, data, found, rate):
 
 
 def swept(fit, data):
-    """Items one after the other, so that no two that judge each other move at once; what is found of them."""
+    """Update items one by one, so that no two items of a judged pair move at once; return their local result."""
     for item in [*range(data.n_items)] * 3:
         fit = fit._replace(remembered=fit.remembered.at[item].set(survey(model(), data, fit).responsibilities[item]))
     return fit, survey(model(), data, fit)
@@ -168,7 +168,7 @@ def test_a_step_of_size_one_is_the_coordinate_update():
     fit = shared_step(fit, data, found, 1.0)
 
     def of(posterior):
-        """The bound as a function of what items share, their q held."""
+        """The bound as a function of the global variables, with fixed q of the items."""
         expected = families.expected_gaussian(posterior.components)
         offsets = families.expected_log(posterior.concentration)
         inside = (found.responsibilities * (bayes_scdc.log_densities(found.latent, expected) + offsets)).sum()
@@ -224,7 +224,7 @@ def test_gradient_passes_through_the_fixed_point():
 
 class TestMerging:
     def collapsed(self, found, eta, affinity_of):
-        """The bound with what items share at its optimum, up to a constant."""
+        """The bound with the global variables at their optimum, up to a constant."""
         totals = bayes_scdc.statistics(eta, found.latent, jnp.ones(len(eta)))
         entropy = -(eta * jnp.log(jnp.maximum(eta, 1e-300))).sum()
         return float(merging.evidence(prior(), totals).sum() + entropy + affinity_of(eta))

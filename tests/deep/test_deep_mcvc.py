@@ -1,4 +1,4 @@
-"""DeepMCVC: its bound against sums, recovery of a view that no straight line tells, two views."""
+"""DeepMCVC: its bound against sums, recovery of a nonlinear view, two views."""
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ QUICK = {"hidden": (16,), "n_init": 3, "n_sweeps": 60, "random_state": 0}
 
 
 def rings(n_items=120):
-    """A disc and the ring around it: no straight line parts them."""
+    """A disc and the ring around it, which are not linearly separable."""
     rng = np.random.default_rng(0)
     z = np.arange(n_items) % 2
     angle, radius = rng.uniform(0, 2 * np.pi, n_items), 1 + 2 * z + 0.2 * rng.normal(size=n_items)

@@ -1,4 +1,4 @@
-"""SCDC and BayesSCDC as their users meet them: small fits, so that compiling takes most of the time."""
+"""SCDC and BayesSCDC through their public interface: small fits, so that compiling takes most of the time."""
 
 import os
 import pickle
@@ -166,7 +166,7 @@ class TestCheckpoint:
         with pytest.raises(KeyboardInterrupt):
             BayesSCDC(4, **SMALL, checkpoint=file).fit(X, said)
         monkeypatch.setattr(restarts, "advance", advance)
-        monkeypatch.setattr(restarts, "begin", None)  # it must not begin anew
+        monkeypatch.setattr(restarts, "begin", None)  # it must not start again
         resumed = BayesSCDC(4, **SMALL, checkpoint=str(file)).fit(X, said)
         assert resumed.state_.keys() == whole.state_.keys()
         for name, array in whole.state_.items():
@@ -177,7 +177,7 @@ class TestCheckpoint:
         X, said, _ = study
         settings = SMALL | {"random_state": None, "checkpoint": tmp_path / "fit.npz"}
         whole = BayesSCDC(4, **settings).fit(X, said)
-        monkeypatch.setattr(restarts, "begin", None)  # it must not begin anew
+        monkeypatch.setattr(restarts, "begin", None)  # it must not start again
         resumed = BayesSCDC(4, **settings).fit(X, said)
         np.testing.assert_array_equal(resumed.responsibilities_, whole.responsibilities_)
 
@@ -297,7 +297,7 @@ def test_judgements_find_what_features_hide():
 
 @pytest.mark.parametrize("model", [BayesSCDC, pytest.param(SCDC, marks=pytest.mark.slow)])
 def test_start_from_judgements_finds_clusters_of_low_variance(model):
-    """Three heaps that nobody asked for, far apart, and within each the two classes by which people go."""
+    """Three distant blobs that do not matter, and within each the two classes by which annotators judge."""
     rng = np.random.default_rng(0)
     heap, z = np.divmod(np.arange(180) % 6, 2)
     X = rng.normal(size=(180, 4))
@@ -313,7 +313,7 @@ def test_start_from_judgements_finds_clusters_of_low_variance(model):
 
 @pytest.mark.slow
 def test_blobs_that_annotators_put_together_are_one_cluster():
-    """Heaps at the corners of a square, those of a diagonal a cluster."""
+    """Blobs at the corners of a square; those on a diagonal form a cluster."""
     rng = np.random.default_rng(0)
     heap = np.arange(200) % 4
     X = pd.DataFrame(np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])[heap] + 0.15 * rng.normal(size=(200, 2)))
@@ -448,7 +448,9 @@ def test_custom_networks(study, tmp_path):
     assert model.transform(X).shape == (60, 2)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
-    assert model._model_of(jnp.asarray(X)) is model._model_of(jnp.asarray(X))  # or every call would be compiled anew
+    assert model._model_of(jnp.asarray(X)) is model._model_of(
+        jnp.asarray(X)
+    )  # otherwise every call would compile again
     file, others = tmp_path / "fit.npz", eqx.nn.MLP(2, 8, 8, 1, tanh, straight, key=jax.random.key(2))
     BayesSCDC(4, **SMALL, encoder=encoder, decoder=decoder, checkpoint=file).fit(X, said)
     with pytest.raises(InputError, match="is the checkpoint of a fit with other data or parameters"):
@@ -474,7 +476,7 @@ def test_reliabilities_are_fixed_during_trust_epochs(study):
 
 
 class TestOptimiser:
-    """A transformation of Optax in place of a name."""
+    """A transformation of Optax instead of a name."""
 
     @pytest.mark.parametrize("model", [BayesSCDC, SCDC])
     def test_equivalent_transformation_gives_the_same_fit(self, model, study):
@@ -487,7 +489,7 @@ class TestOptimiser:
         assert clone(other).optimiser == other.optimiser
 
     def test_it_updates_the_parameters(self, study):
-        """One that takes no step leaves the networks as they began; one with decay sees the parameters."""
+        """A transformation without steps leaves the networks unchanged; one with decay gets the parameters."""
         X, said, _ = study
         still, other = (
             BayesSCDC(4, **SMALL, init="random", optimiser=how).fit(X, said)

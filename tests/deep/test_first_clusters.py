@@ -1,4 +1,4 @@
-"""First clusters: of positions, of judgements, and divided among components."""
+"""First clusters: from positions, from judgements, and divided into components."""
 
 import jax
 import jax.numpy as jnp

@@ -60,7 +60,7 @@ def test_no_module_uses_lapack():
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [BayesSCDC, SCDC])
 def test_compiled_training_does_not_call_lapack(model, monkeypatch):
-    """It may hang there; see the module."""
+    """LAPACK may hang there; see `linear_algebra`."""
     compiled = []
 
     def lowered(model, data, course, n_epochs):

@@ -42,7 +42,7 @@ RAW = X.assign(mass=X["mass"] * 1e5)
 
 
 def warned(model, features):
-    """What a fit says of scales."""
+    """Warnings of a fit about scales."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(features, SORTS)
@@ -126,7 +126,7 @@ def test_variation_by_rounding_is_constant():
 
 @given(st.lists(st.floats(-1e5, 1e5), min_size=2, max_size=20), st.floats(0.01, 100), st.floats(1.5, 1e4))
 def test_scale_ratio_depends_only_on_units(numbers, unit, times):
-    """Of a feature and the same in another unit the ratio is that of the units, whatever unit all are in."""
+    """The ratio of a feature to itself in another unit is that of the units."""
     one = np.array(numbers)
     values = np.column_stack([one, one * times, np.full(len(one), 5.0)]) * unit
     found = far_apart(values)

@@ -1,4 +1,4 @@
-"""What estimators that read annotations alone share: tags, a matrix that is checked, columns kept and forgotten."""
+"""Estimators without features: tags, checks of matrices, columns remembered and forgotten."""
 
 import numpy as np
 import pytest

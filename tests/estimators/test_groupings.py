@@ -1,4 +1,4 @@
-"""What estimators of clusters from groupings take for groupings, and what they refuse."""
+"""Input that estimators of clusters from groupings accept, and input that they refuse."""
 
 import numpy as np
 import pandas as pd

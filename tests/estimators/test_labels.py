@@ -1,4 +1,4 @@
-"""What the estimators of a class from labels share: what they read, what they say of annotators, names of any kind."""
+"""Base of estimators of classes from labels: input, table of annotators, names of any kind."""
 
 import numpy as np
 import pandas as pd
@@ -152,7 +152,7 @@ def test_information_in_bits():
     perfect = np.eye(4)
     always_the_same = np.tile([0.0, 1.0, 0.0, 0.0], (4, 1))
     guess = np.full((4, 4), 0.25)
-    names_swapped = np.roll(perfect, 1, axis=1)  # tells as much as the truth
+    names_swapped = np.roll(perfect, 1, axis=1)  # as informative as the truth
     one_bit = np.repeat(np.eye(2), 2, axis=0) @ np.array([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]])
     confusion = np.stack([perfect, always_the_same, guess, names_swapped, one_bit])
     np.testing.assert_allclose(information(np.full(4, 0.25), confusion), [2, 0, 0, 2, 1], atol=1e-12)
@@ -178,7 +178,7 @@ def test_agreement_and_accuracy_by_hand():
     labels = Labels.from_frame(FRAME)
     q = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
     confusion = np.array([[[0.8, 0.2], [0.3, 0.7]], [[1.0, 0.0], [0.5, 0.5]], [[0.6, 0.4], [0.4, 0.6]]])
-    names = pd.Index(["Ann", "Bo", "Cy"])  # Cy is known from elsewhere
+    names = pd.Index(["Ann", "Bo", "Cy"])  # Cy is from a history
     table = annotator_quality(labels, q, confusion, names, named=True)
     assert table.index.equals(names)
     assert table.index.name == "annotator"

@@ -1,4 +1,4 @@
-"""What the clusterings by features and judgements of pairs share: reading, drawing, matching, numbering."""
+"""Base of clusterings by features and judgements of pairs: reading, sampling, matching, numbering."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ def test_judgements_are_matched_with_the_features_by_name(model):
 
 @each
 def test_items_named_by_tuples_are_matched(model):
-    """As those of a frame with an index of several levels are."""
+    """Such as those of a frame with a MultiIndex."""
     X = pd.DataFrame({"f": [0.0, 1.0, 8.0, 9.0]}, index=pd.MultiIndex.from_product([["p", "q"], [1, 2]]))
     said = simulate_pairs([0, 0, 1, 1], 2, 4, 1.0, random_state=0, items=X.index)
     assert said.items.tolist() == [("p", 1), ("p", 2), ("q", 1), ("q", 2)]

@@ -118,7 +118,7 @@ def test_problems_are_independent():
 
 
 def alike(design, n_clusters):
-    """The best of the weights that treat all clusters alike: stationary, and yet no maximum."""
+    """The best weights that treat all clusters alike: a stationary point, but not a maximum."""
     shape = (design.x.shape[1], n_clusters, 1)
     log_variance = np.repeat(-np.log1p((design.x**2).sum(0) / n_clusters)[:, None, None], n_clusters, axis=1)
     return Weights(np.zeros(shape), log_variance), np.full((len(design.x), n_clusters, 1), 1 / n_clusters)
@@ -130,7 +130,7 @@ def with_entropy(design, weights, eta):
 
 @pytest.mark.parametrize(("n_features", "n_clusters"), [(0, 2), (2, 2), (2, 3)])
 def test_unused_weights_are_optimal(n_features, n_clusters):
-    """No other weights give more, from wherever one climbs, the memberships at their best for each."""
+    """No start leads to a higher bound, with the best memberships for each weights."""
     features = np.random.default_rng(3).normal(size=(10, n_features))
     design = Design.of((features - features.mean(0)) / features.std(0))
     weights, eta = gaussian_softmax.unused(design, n_clusters)

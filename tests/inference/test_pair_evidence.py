@@ -44,7 +44,7 @@ def explicit_agreement(said, eta, n_annotators):
 
 
 def drawn(evidence, seed, n_clusters, n_columns):
-    """η, not only of rows that sum to 1, and weights of either sign."""
+    """η whose rows need not sum to 1, and weights of either sign."""
     rng = np.random.default_rng(seed)
     eta = rng.normal(size=(evidence.n_items, n_clusters, n_columns))
     return eta, *rng.normal(size=(2, evidence.n_annotators, n_columns))
@@ -98,7 +98,7 @@ def test_repeated_and_contradictory_judgements(rows, seed, occasions):
     frame = pd.DataFrame(rows, columns=["item_a", "item_b", "annotator", "same"]).query("item_a != item_b")
     if occasions:
         frame["grouping"] = np.arange(len(frame))
-    pairs = Pairs.from_frame(frame, items=range(7))  # nobody judges item 6
+    pairs = Pairs.from_frame(frame, items=range(7))  # item 6 is not judged
     evidence = PairEvidence.of(pairs)
     eta, same, apart = drawn(evidence, seed, 3, 2)
     places = pairs.annotators.get_indexer(frame["annotator"])
@@ -151,7 +151,7 @@ def test_messages_are_the_gradient_of_the_agreement(kind):
 
 
 def test_a_large_grouping_costs_no_more_than_its_items():
-    """Five thousand million pairs, which nobody could list."""
+    """Five billion pairs, too many to list."""
     evidence = PairEvidence.of(Groupings.from_matrix(np.arange(100_000)[:, None] % 2))
     assert evidence.n_pairs.tolist() == [100_000 * 99_999 / 2]
     assert evidence.n_same.tolist() == [2 * (50_000 * 49_999 / 2)]

@@ -30,7 +30,7 @@ def random_labels(rng, n_items, n_annotators, n_labels, density=0.6):
 
 
 def tables_of(labels, n_labels, body, least_common=1):
-    """The tables of a label matrix, in the body wanted: the speeds that choose it are pretended."""
+    """Tables of a label matrix by the implementation wanted, which is forced through the speeds."""
     item, annotator = np.nonzero(labels >= 0)
     speed = {"DENSE_SPEED": np.inf} if body is DensePairs else {"LISTED_SPEED": np.inf}
     with patch.multiple(module, **speed):
@@ -138,8 +138,8 @@ def test_first_pairs_are_kept_if_all_have_equally_many_common_items(body, cells,
 def test_information_is_that_of_scikit_learn(body):
     rng = np.random.default_rng(4)
     labels = random_labels(rng, 60, 5, 3)
-    labels[:, 1] = np.where(labels[:, 0] >= 0, (labels[:, 0] + 1) % 3, -1)  # tells the same under other names
-    labels[:, 2] = 0  # tells nothing
+    labels[:, 1] = np.where(labels[:, 0] >= 0, (labels[:, 0] + 1) % 3, -1)  # the same information under other names
+    labels[:, 2] = 0  # no information
     tables = tables_of(labels, 3, body)
     information, total = mutual_information(tables.of(np.ones(60)))
     for p, (i, j) in enumerate(pairs_of(tables)):

@@ -19,7 +19,7 @@ def random_labels(rng, n_items, n_variables, n_labels, density=0.7):
 
 
 def random_parameters(rng, n_columns, n_components, scale=1.0):
-    """Any ln ω and ln μ: no sum below needs them to be normalised."""
+    """Any ln ω and ln μ; they need not be normalised here."""
     return np.log(rng.dirichlet(np.ones(n_components))), scale * np.log(rng.random((n_columns, n_components)))
 
 

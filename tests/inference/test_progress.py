@@ -1,4 +1,4 @@
-"""Progress: shown where somebody looks and asked, of every model that iterates; never in the way."""
+"""Progress bars: shown by every iterative model if requested, and without side effects."""
 
 import io
 import pickle
@@ -32,21 +32,21 @@ SMALL = {
     "DeepMCVC": {"n_clusters": 2, "max_views": 1, "hidden": (8,), "n_init": 2, "n_sweeps": 3},
 }
 AT_ONCE = {"MajorityVote", "CSPA", "MetaClustering"}
-"""Neither sweeps nor restarts: votes are counted, eigenvectors found."""
+"""Models without sweeps or restarts."""
 COMPILED = {"BayesSCDC", "SCDC", "DeepMCVC"}
 SETTINGS = {"n_clusters": 2, "random_state": 0}
 NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in COMPILED else name for name in registry.ESTIMATORS]
 
 
 class Terminal(io.StringIO):
-    """A terminal that remembers."""
+    """A terminal that records its output."""
 
     def isatty(self):
         return True
 
 
 def stderr_is(file, monkeypatch, **modules):
-    """Let progress find this on standard error, which pytest itself takes between a fixture and its test."""
+    """Set standard error as progress sees it; pytest replaces it between a fixture and its test."""
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=file, modules=sys.modules | modules))
     return file
 
@@ -85,7 +85,7 @@ def fit(model, name):
     labels = registry.ESTIMATORS[name].reads[0] == "labels"
     annotations = (Labels if labels else Groupings).from_matrix(said, items=names)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of so few sweeps
+        warnings.simplefilter("ignore")  # there are few sweeps
         takes_features = registry.ESTIMATORS[name].kind == "semisupervised"
         return model.fit(X, annotations) if takes_features else model.fit(annotations)
 
@@ -98,13 +98,13 @@ def test_every_iterative_model_shows_progress_if_verbose(name, terminal, monkeyp
     assert terminal.getvalue() == ""
     if name in AT_ONCE:
         assert "verbose" not in signature(registry.estimator(name)).parameters
-        assert not counted  # else it iterates, and should be able to say so
+        assert not counted  # otherwise it iterates, and needs `verbose`
         return
     fit(made(name, verbose=True), name)
     shown = terminal.getvalue()
     assert f"{name}:" in shown
     assert "100%" in shown
-    assert shown.endswith("\r")  # and wiped out
+    assert shown.endswith("\r")  # and cleared
 
 
 @pytest.mark.parametrize("name", sorted(set(registry.ESTIMATORS) - AT_ONCE - COMPILED))
@@ -146,7 +146,7 @@ def test_sweeps_are_shown_next_to_the_restarts(terminal):
 
 
 def slow(state):
-    """A sweep that lasts as long as a bar waits before it is drawn again."""
+    """A sweep as long as the interval between updates of a bar."""
     import time
 
     time.sleep(0.11)
@@ -169,7 +169,7 @@ def test_a_failure_closes_the_bar(terminal):
             fails()
         with progress.counting("others", 2) as others:
             others.update(2)
-    assert "2/2 others" in terminal.getvalue()  # the count that failed is not waited for
+    assert "2/2 others" in terminal.getvalue()  # the failed count does not block it
     assert progress.current() is None
 
 

@@ -22,7 +22,7 @@ from tests.subset_groupings import arguments, made
 
 
 def symmetric(size, seed=0):
-    """A matrix of known eigenvalues, none alike, positive and negative."""
+    """A matrix with known, distinct eigenvalues, positive and negative."""
     rng = np.random.default_rng(seed)
     basis, _ = np.linalg.qr(rng.standard_normal((size, size)))
     values = np.linspace(-3.0, 2.0, size) ** 3

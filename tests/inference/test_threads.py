@@ -1,4 +1,4 @@
-"""The limit of BLAS to one thread: shared by all that fit at a time, and undone when the last has ended."""
+"""The limit of BLAS to one thread: shared by concurrent fits, and removed when the last ends."""
 
 import os
 import subprocess

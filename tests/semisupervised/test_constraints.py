@@ -74,7 +74,7 @@ def test_a_chain_with_a_cannot_link_is_not_a_neighbourhood():
 
 @given(judgements)
 def test_entailed_pairs_hold_in_all_clusterings_that_satisfy_the_constraints(rows):
-    """Every entailed pair is forced, and added once; with contradictions only where there are none."""
+    """Every entailed pair is forced and added once; only chains without contradictions entail pairs."""
     given_constraints = Constraints.of(pairs_of(rows))
     more = entailed(given_constraints, 1000)
     group = neighbourhoods(given_constraints)

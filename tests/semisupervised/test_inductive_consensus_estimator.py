@@ -1,4 +1,4 @@
-"""Any consensus with any classifier: the two parts by hand are the whole, items without annotations, class names."""
+"""Any consensus with any classifier: the two parts by hand, items without annotations, class names."""
 
 import pickle
 

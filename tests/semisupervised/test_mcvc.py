@@ -137,7 +137,7 @@ def test_updates_of_annotators_are_coordinate_maxima(seed):
 
 @pytest.mark.parametrize("explicit", [False, True])
 def test_clusters_move_towards_coordinate_maxima(explicit):
-    """Where a single item moved all the way, no other distribution of that item is better."""
+    """For a single item that takes its full update, no other distribution is better."""
     problem, state, _ = tiny(explicit=explicit)
     rng = np.random.default_rng(0)
     columns = np.arange(4)
@@ -155,7 +155,7 @@ def test_clusters_move_towards_coordinate_maxima(explicit):
 
 
 def test_clusters_take_the_largest_share_at_which_the_bound_does_not_fall():
-    """Judgements that clash with η: some views can go all the way, others half of it or less."""
+    """Judgements that contradict η: some views can take the full update, others half of it or less."""
     ways = set()
     for seed in range(6):
         problem, state, _ = tiny(seed, n_views=1, n_restarts=3, missing=0.0, n_items=12)
@@ -181,7 +181,7 @@ def test_clusters_take_the_largest_share_at_which_the_bound_does_not_fall():
     st.booleans(),
 )
 def test_no_sweep_lowers_the_bound(seed, n_features, n_clusters, n_views, n_annotators, explicit):
-    """From far away, with more and with fewer views than annotators."""
+    """From states far from an optimum, with more and with fewer views than annotators."""
     problem, state, _ = tiny(
         seed,
         n_features=n_features,
@@ -203,7 +203,7 @@ def test_no_sweep_lowers_the_bound(seed, n_features, n_clusters, n_views, n_anno
 @settings(max_examples=8)
 @given(st.integers(0, 10_000), st.integers(0, 3))
 def test_no_sweep_lowers_the_bound_when_views_empty(seed, n_features):
-    """Annotators who agree but for a tenth leave most of four views, and come to rest in few."""
+    """Annotators who agree on nine tenths leave most of four views, and settle in few."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(3, size=40)
     said = np.where(rng.random((40, 4)) < 0.9, truth[:, None], rng.integers(3, size=(40, 4)))

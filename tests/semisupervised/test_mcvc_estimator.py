@@ -1,4 +1,4 @@
-"""MCVC and MECC: what users see, and what must not matter."""
+"""MCVC and MECC: fitted attributes, predictions and invariances."""
 
 from dataclasses import replace
 
@@ -61,7 +61,7 @@ def views_model(two_views):
 
 @pytest.mark.slow
 def test_two_views_are_recovered():
-    """Of ten draws nine: both views nearly whole, and each of twenty annotators in the right one."""
+    """In nine of ten draws, both views are nearly recovered, and each of twenty annotators is in the right one."""
     found = []
     for seed in range(10):
         X, views, judged = planted_views(seed)
@@ -271,7 +271,7 @@ def recovery_of_views(model, views):
 
 
 def test_annotators_who_contradict_each_other(iris):
-    """Of one view: who says the contrary of four others is wrong, and weighs less than nothing."""
+    """With one view, an annotator who contradicts four others is wrong, and has a negative weight."""
     X, species, _ = iris
     judged = simulate_pairs(species, 5, 300, [0.9] * 4 + [0.05], random_state=0, items=X.index)
     model = quick().fit(X, judged)
@@ -282,7 +282,7 @@ def test_annotators_who_contradict_each_other(iris):
 
 
 def test_one_annotator_who_contradicts_themselves():
-    """Every pair once "same" and once "apart": nothing is known, and nothing breaks."""
+    """Every pair once "same" and once "different": no information, and no error."""
     twice = Groupings.from_lists([[[*"abcdef"]], [[item] for item in "abcdef"]], annotators=["Ann", "Ann"])
     model = quick_views().fit(None, twice)
     assert len(model.views_) == 1

@@ -243,7 +243,7 @@ def test_start_from_features_weights_the_seed_clusters():
 
 
 def blobs_that_two_annotators_label(rng, same):
-    """Three far blobs; the annotators give blobs 1 and 2 the same label, or tell them apart."""
+    """Three distant blobs; the annotators give blobs 1 and 2 the same label, or different ones."""
     blob = np.repeat([0, 1, 2], 40)
     features = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])[blob] + 0.1 * rng.normal(size=(120, 2))
     meaning = [0, 1, 1] if same else [0, 1, 2]

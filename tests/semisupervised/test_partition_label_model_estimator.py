@@ -1,4 +1,4 @@
-"""The estimator: what users see, and what must not matter."""
+"""PartitionLabelModel: fitted attributes, predictions and invariances."""
 
 import warnings
 
@@ -41,7 +41,7 @@ def fitted(iris):
 
 
 def test_recovers_clusters_mapping_and_accuracy():
-    """Three far blobs, annotators right nine times in ten who lump two of the blobs or name all three."""
+    """Three distant blobs; annotators, right nine times in ten, merge two of the blobs or name all three."""
     rng = np.random.default_rng(0)
     X, blob = make_blobs([200, 150, 100], 2, centers=[[0, 0], [8, 0], [0, 8]], random_state=0)
     meaning = [["b", "a", "a"], ["a", "b", "b"], ["x", "y", "z"], ["q", "p", "q"]]

@@ -224,7 +224,7 @@ class CrowdEstimator(BaseEstimator):
             delattr(self, name)
 
     def _check_parameters(self) -> None:
-        """Raise an InputError if a parameter is wrong; a subclass adds the comparison of parameters with each other."""
+        """Raise an InputError if a parameter is invalid; a subclass adds checks of parameters against each other."""
         require_parameters(self)
 
     def _progress(self) -> AbstractContextManager[None]:

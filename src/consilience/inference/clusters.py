@@ -19,7 +19,7 @@ Clusters = Int[np.ndarray, " items"]
 
 
 def by_falling_size(sizes: Int[np.ndarray, " clusters"]) -> Int[np.ndarray, " owned"]:
-    """Return the numbers of the clusters that own items, the largest first; of equal ones, the first in order.
+    """Return the numbers of non-empty clusters by decreasing size; equal ones stay in order.
 
     Examples
     --------

@@ -253,7 +253,7 @@ class MECC(ViewEstimator):
 
 
 def views_to_begin_with(max_views: str | int, n_annotators: int) -> int:
-    """Return the number of views that the parameter `max_views` stands for."""
+    """Return the initial number of views, from the parameter `max_views`."""
     return min(math.ceil(n_annotators / 2), MOST_VIEWS) if is_auto(max_views) else int(max_views)
 
 

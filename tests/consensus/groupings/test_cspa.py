@@ -74,7 +74,7 @@ def test_recovers_clusters_and_their_number(n_clusters, crowd):
 
 
 def test_an_unseen_pair_does_not_count_as_apart():
-    """Two camps, of whom each pair was seen once, by one of many who saw few items each: shares, not counts, tell."""
+    """Two groups of items, each pair presented once, by one of many annotators: shares matter, not counts."""
     truth = np.arange(40) % 2
     rng = np.random.default_rng(0)
     lists = []
@@ -136,9 +136,9 @@ def test_loners_of_a_part_without_clusters_are_alone():
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ([["a"], ["b"], ["c"]], [0, 1, 2]),  # nobody put two together
-        ([["a", "x"], ["a", "x"], ["a", None]], [0, 0, 0]),  # nobody set two apart
-        ([["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"]], [0, 0, 1, 1]),  # nobody contradicts anybody
+        ([["a"], ["b"], ["c"]], [0, 1, 2]),  # no two together
+        ([["a", "x"], ["a", "x"], ["a", None]], [0, 0, 0]),  # no two apart
+        ([["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"]], [0, 0, 1, 1]),  # no contradiction
     ],
 )
 def test_groupings_that_determine_the_clusters(said, expected):

@@ -119,7 +119,7 @@ def test_a_grouping_with_a_single_group_has_no_weight():
 
 
 def test_an_outlier_has_less_weight():
-    """Four alike, one that says something else: Algorithm 1 lets it count less."""
+    """Four equal groupings and a different one, which has less weight by Algorithm 1."""
     lists = [[[0, 1, 2], [3, 4, 5]]] * 4 + [[[0, 3], [1, 4], [2, 5]]]
     w = distatis.weights(Memberships.of(Groupings.from_lists(lists)))
     np.testing.assert_allclose(w[:4], w[0])

@@ -1,4 +1,4 @@
-"""What a fusion tells of annotators and evidence, on a case small enough to be counted by hand."""
+"""Annotators and notes of a fusion, for a case small enough to count by hand."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ def state(concentration):
 
 
 def test_weights_are_the_mixtures_correlations_or_sums_over_groupings():
-    """1 / (1 + concentration); else what an annotator's groupings weigh, which is a share of them by default."""
+    """1 / (1 + concentration); otherwise the sum of the weights of the annotator's groupings."""
     np.testing.assert_allclose(fusion_result.weights(MEMBERSHIPS, state([0.25, 1.0]), None), [0.8, 0.5])
     given = np.array([0.5, 0.2, 0.3])
     np.testing.assert_allclose(fusion_result.weights(MEMBERSHIPS, state([3.0, 0.0]), given), [0.25, 1.0])

@@ -218,7 +218,7 @@ def test_a_sweep_moves_some_items_to_the_best_cluster_and_reports_it():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_settling_ends_with_more_evidence(seed):
-    """Half-sweeps side by side need not raise the evidence each, but from a start at random all of them do."""
+    """A single half-sweep need not raise the evidence, but all of them together do from a random start."""
     cluster, given_groupings = crowd(seed)
     layout = Layout.of(Memberships.of(given_groupings))
     rng = np.random.default_rng(seed)
@@ -317,7 +317,7 @@ def test_probabilities_are_the_mean_after_the_first_sweeps():
 
 
 def test_half_the_items_are_drawn_at_a_time():
-    """An item in doubt between two clusters alike moves in a quarter of all sweeps."""
+    """An item between two equally probable clusters moves in a quarter of all sweeps."""
     lists = [[[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 5]]] * 5 + [[[0, 6], [3]], [[3, 6], [0]]]
     layout = Layout.of(Memberships.of(Groupings.from_lists(lists, annotators=["a"] * 12, items=range(7))))
     start = State(np.array([0, 0, 0, 1, 1, 1, 0]), 2, np.array([0.1]))

@@ -1,4 +1,4 @@
-"""Meta clustering: similarities by counting pairs, views that annotators really have, one view as the special case."""
+"""Meta clustering: similarities by counting pairs, recovery of views, one view as the special case."""
 
 from itertools import combinations
 

@@ -140,7 +140,7 @@ def test_the_mixture_gives_the_requested_number_of_clusters():
 
 
 def test_a_doubtful_solution_has_the_larger_silhouette():
-    """Groups at random, and items that are hardly in two groupings."""
+    """Random groups, and items that are in few groupings."""
     _, memberships = crowd((1000.0,) * 3, n_each=3)
     places = fusing.coordinates(memberships, "degree", 5)
     numbers = range(2, 6)
@@ -152,7 +152,7 @@ def test_a_doubtful_solution_has_the_larger_silhouette():
 
 
 def test_the_start_with_the_largest_silhouette_is_kept():
-    """From one coordinate for all items k-means is a toss-up; from those of the groupings it is not."""
+    """With equal coordinates k-means is random; with those of the groupings it is not."""
     cluster, memberships = crowd()
     nowhere = fusing.Coordinates(rng().normal(size=(len(cluster), 3)), directions=False)
     alone = fusing.by_mixture(memberships, nowhere, range(3, 4), n_init=1, rng=rng())

@@ -94,7 +94,7 @@ def test_recovers_clusters_and_their_number(normalize, refine, sorted_crowd):
 
 @pytest.mark.parametrize(("n_clusters", "seed"), [(4, 0), (5, 1)])
 def test_finds_the_number_of_clusters_of_clustering_agents(n_clusters, seed):
-    """Twenty annotators, each of whom looks at other features and makes another number of groups each time."""
+    """Twenty annotators who use different features and make a different number of groups each time."""
     task = gaussian_clusters(20 * n_clusters, n_clusters=n_clusters, separation=10, random_state=seed)
     agents = ClusteringPopulation(task.data, random_state=seed)
     subsets = random_subsets(task.data.index, 10, 30 * n_clusters, random_state=seed)
@@ -232,7 +232,7 @@ class TestSpecialCases:
         assert model.part_.tolist() == model.labels_.tolist()
 
     def test_two_parts_have_their_own_clusters(self, parameters):
-        """The same disagreement among a to d and p to s, which nobody links."""
+        """The same disagreement among a to d and p to s, which no grouping links."""
         one = [[["a", "b"], ["c", "d"]], [["a", "b", "c"], ["d"]], [["a", "b"], ["c", "d"]]]
         other = [[[chr(ord(item) + 15) for item in group] for group in grouping] for grouping in one]
         model = fusion(**parameters).fit(Groupings.from_lists(one + other))
@@ -464,7 +464,7 @@ class TestPartialFit:
         assert at_fit == [1360] * 6 + [1500]
 
     def test_new_items_and_annotators(self, sorted_crowd):
-        """Two items that a newcomer puts with items of two clusters, time and again, and one that nobody sees."""
+        """Two items that a new annotator repeatedly puts with items of two clusters, and one in no grouping."""
         cluster, given_groupings = sorted_crowd
         model = fusion().fit(Groupings.from_frame(given_groupings.to_frame(), items=list(range(60))))
         before = model.labels_.copy()

@@ -1,4 +1,4 @@
-"""How annotators err: each model's share of the bound, term by term, its updates, and its limits."""
+"""Annotator models: contribution to the bound, term by term, updates, and limits."""
 
 import itertools
 from dataclasses import replace
@@ -29,7 +29,7 @@ MODELS = {
 
 
 def random_counts(rng, n_annotators, n_classes, most=20.0):
-    """Expected labels, (annotators, labels, classes): an annotator says the same of every class, another nothing."""
+    """Expected labels, (annotators, labels, classes): one annotator gives all classes the same label, another none."""
     counts = most * rng.random((n_annotators, n_classes, n_classes)) * (0.3 + 2 * np.eye(n_classes))
     counts[0, 1:] = 0
     counts[-1] = 0
@@ -227,7 +227,7 @@ def test_equal_rows_give_the_one_coin_model():
 
 
 def test_rows_are_drawn_towards_the_annotators_accuracy():
-    """Of a class about which an annotator said nothing, the accuracy in the other classes tells."""
+    """For a class without labels of an annotator, the accuracy in the other classes counts."""
     rng = np.random.default_rng(4)
     right = rng.beta(20, 5, size=30)
     counts = np.empty((30, 2, 2))

@@ -1,4 +1,4 @@
-"""Dawid-Skene against enumeration of all classes, its bound term by term, and what is known besides the labels."""
+"""Dawid-Skene against enumeration of all classes, its bound term by term, gold items and history."""
 
 import itertools
 import warnings
@@ -27,12 +27,12 @@ from tests.consensus.labels.test_annotator_models import crowds_log_prior, expli
 
 SAID = [["a", "a", "b"], ["a", "a", None], ["b", "b", "b"], ["b", None, "a"]]
 KINDS = list(itertools.product(["full", "one-coin"], ["learned", None]))
-QUICK = 1e-4  # a tolerance that many sweeps less reach; what is asked shows long before
+QUICK = 1e-4  # a tolerance that fewer sweeps reach; the tests do not need more
 KNOWLEDGE = list(itertools.product([False, True], repeat=2))
 
 
 def random_crowd(rng, n_items, n_annotators, n_classes, density=0.7, accuracies=(0.9, 0.6, 0.0)):
-    """Labels with some structure: annotators who know, who half know, and who always err or always say 0."""
+    """Labels with some structure: annotators who are right, often right, never right, or always give 0."""
     true = rng.integers(n_classes, size=n_items)
     right = rng.random((n_items, n_annotators)) < rng.choice(accuracies, n_annotators)
     said = np.where(right, true[:, None], rng.integers(n_classes, size=right.shape))
@@ -51,7 +51,7 @@ def with_repeats(rng, labels):
 
 
 def evidence_and_start(labels, known=None, history=0.0):
-    """What `DawidSkene` makes of labels: laid out, and the first responsibilities."""
+    """Evidence and first responsibilities from labels, as in `DawidSkene`."""
     n_classes = labels.n_classes
     column, shape = labels.annotator * n_classes + labels.label, (len(labels), labels.n_annotators * n_classes)
     onehot = OneHotLabels.of(labels.item, column, shape, n_classes, known=known)
@@ -226,7 +226,7 @@ def crowd(seed, n_items=400, n_annotators=12, n_classes=3, low=0.4, high=0.9, **
 
 
 def best_possible(labels, true, accuracy):
-    """Share of right classes of who knows the accuracies; classes are as probable."""
+    """Share of right classes given the true accuracies; classes are equally probable."""
     right, wrong = np.log(accuracy), np.log((1 - accuracy) / (labels.n_classes - 1))
     scores = np.zeros((len(labels), labels.n_classes))
     np.add.at(scores, (labels.item, labels.label), (right - wrong)[labels.annotator])
@@ -247,7 +247,7 @@ def test_recovers_classes_and_accuracies(confusion, prior):
 
 
 def test_learned_prior_on_a_sparse_crowd():
-    """500 labels an annotator for a hundred cells: rows alone are noise, what they share is not."""
+    """500 labels per annotator for a hundred cells: single rows are noise, their common structure is not."""
     rng = np.random.default_rng(0)
     true, accuracy = rng.integers(10, size=20_000), rng.uniform(0.4, 0.92, 200)
     labels = simulate_labels(true, n_annotators=200, accuracy=accuracy, annotators_per_item=5, random_state=0)

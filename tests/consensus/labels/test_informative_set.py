@@ -76,7 +76,7 @@ class TestScoreStatistic:
         assert kstest(chi2.sf(statistic, degrees), "uniform").pvalue > 0.01
 
     def test_no_evidence(self):
-        """No label, one label, the same label always, posteriors that are all alike."""
+        """No label, one label, always the same label, equal posteriors."""
         q = np.array([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1], [0.3, 0.7], [0.3, 0.7]])
         statistic, degrees = score_statistic(q, np.array([1, 2, 2, 3, 3]), np.array([0, 1, 1, 0, 1]), (4, 2))
         np.testing.assert_array_equal(statistic, 0)

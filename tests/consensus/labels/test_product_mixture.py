@@ -32,7 +32,7 @@ def random_labels(rng, n_items, n_annotators, n_labels, density=0.7):
 
 
 def fit(model, labels):
-    """Fit, and let it be unfinished."""
+    """Fit without warnings of convergence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(labels)
@@ -170,7 +170,7 @@ def test_components_without_names_are_numbered_by_decreasing_size():
 
 
 def test_more_components_than_labels():
-    """Three kinds that a label tells apart by two annotators together, not by one."""
+    """Three kinds that the labels of two annotators distinguish together, but not those of one."""
     kind = np.repeat([0, 1, 2], [30, 20, 10])
     said = np.array([["x", "x"], ["x", "y"], ["y", "y"]], dtype=object)[kind].repeat(4, axis=1)
     model = ProductMixture(n_clusters=3, n_init=3, random_state=0).fit(said)
@@ -184,7 +184,7 @@ def test_matched_takes_the_largest_agreement():
 
 
 def test_matched_corrects_for_chance():
-    """Ten annotators say "a" of everything: most labels "a" lie in the large component, which an expert calls "b"."""
+    """Ten annotators always give "a": most labels "a" are in the large component, which an expert labels "b"."""
     counts = np.zeros((11, 2, 2))
     counts[0] = [[0, 20], [80, 0]]  # expert: label a in component 1, label b in component 0
     counts[1:, 0] = [80, 20]

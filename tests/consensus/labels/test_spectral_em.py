@@ -26,7 +26,7 @@ from consilience.simulation import simulate_labels, sparse_crowd
 
 MISSING = -1
 CLASSES = [0, 0, 1, 2]  # each with its multiplicity: w = (1/2, 1/4, 1/4)
-SLOTS = [  # what each annotator says of items of each class, slots equally probable
+SLOTS = [  # labels of each annotator for each class, in equally probable slots
     [[0, 0, 0, 1], [1, 1, 2, 0], [2, 2, 0, 1]],
     [[0, 0, 1, 2], [1, 1, 1, 2], [2, 2, 2, 0]],
     [[0, 0, 0, 2], [1, 1, 1, 0], [2, 2, 1, 1]],

@@ -1,4 +1,4 @@
-"""The estimator of stagewise EM: it finds the experts, answers in the users' names, and tells how it went."""
+"""StagewiseEM: recovery of experts, results in the users' names, and the trace."""
 
 import warnings
 
@@ -139,7 +139,7 @@ def test_runs_weighted_and_unweighted():
 
 
 def test_more_components_than_labels_are_numbered_by_size():
-    """Four groups of items told by two questions of two answers each: answers do not name the groups."""
+    """Four kinds of items, identified by two binary questions: labels do not name the kinds."""
     rng = np.random.default_rng(0)
     group = rng.choice(4, 2000, p=[0.4, 0.3, 0.2, 0.1])
     answer = np.column_stack([group // 2] * 4 + [group % 2] * 4)

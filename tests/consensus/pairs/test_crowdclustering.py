@@ -1,4 +1,4 @@
-"""Points, annotators and mixture: the bound as written, exact updates, no step that goes down."""
+"""Points, annotators and mixture: the bound by its definition, exact updates, no step that lowers it."""
 
 from dataclasses import fields, replace
 
@@ -220,7 +220,7 @@ def gradient(problem, state, name, entries, step=1e-4):
 
 @pytest.mark.parametrize("n_clusters", [None, 2])
 def test_update_of_points_is_exact(monkeypatch, n_clusters):
-    """With an item a batch, the last item stands at its maximum."""
+    """With one item per batch, the last item is at its maximum."""
     monkeypatch.setattr(core, "N_BATCHES", 6)
     problem = problem_of(1)
     state = core.update_points(problem, anywhere(problem, 3, n_clusters))

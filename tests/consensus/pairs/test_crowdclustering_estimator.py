@@ -1,4 +1,4 @@
-"""Crowdclustering: crowds whose truth is known, what is read off, what is refused."""
+"""Crowdclustering: crowds whose truth is known, fitted attributes, invalid input."""
 
 import pickle
 
@@ -16,7 +16,7 @@ from consilience.metrics.clusterings import nmi
 from consilience.simulation.pairs import simulate_pairs
 
 CLASSES = np.random.default_rng(0).permutation(np.arange(60) % 3)
-ACCURACY = [0.95, 0.9, 0.9, 0.05, 0.5]  # the fourth says the opposite, the fifth anything
+ACCURACY = [0.95, 0.9, 0.9, 0.05, 0.5]  # the fourth judges the opposite, the fifth at random
 
 
 def model_of(**parameters):
@@ -93,7 +93,7 @@ def test_probability_of_same_is_a_moderated_logistic_function(model):
 
 
 def test_annotators_who_use_different_dimensions():
-    """Two tell halves apart, two other halves: the points hold both, whatever the clusters make of them."""
+    """Two annotators separate halves, two others different halves: the points represent both."""
     first, second = np.random.default_rng(3).permutation(np.arange(64) % 4) // np.array([[2], [1]]) % 2
     by = [simulate_pairs(first if j < 2 else second, 1, 500, 0.95, random_state=j).to_frame() for j in range(4)]
     frame = pd.concat([rows.assign(annotator=f"a{j}") for j, rows in enumerate(by)])
@@ -144,7 +144,7 @@ def test_groupings_and_labels_are_their_pairs():
 
 
 def test_items_and_annotators_without_annotations():
-    """They are at their priors: the clusters' shares, the middle of the mixture, a coin."""
+    """They are at their priors: the clusters' shares, the mean of the mixture, probability 1/2."""
     frame = simulate_pairs(CLASSES[:30], 2, 200, 0.95, random_state=0).to_frame()
     given = Pairs.from_frame(frame, items=range(32))
     silent = Pairs(

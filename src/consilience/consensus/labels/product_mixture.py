@@ -173,7 +173,7 @@ def read_off(
 
 
 def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[Mixture]]) -> Trace[Mixture]:
-    """Return the restart with the highest bound, and set what the restarts came to."""
+    """Return the restart with the highest bound, and set the attributes of the restarts."""
     best = max(traces, key=lambda trace: trace.lower_bound)
     keep_trace(estimator, best)
     estimator.restart_bounds_ = np.array([trace.lower_bound for trace in traces])

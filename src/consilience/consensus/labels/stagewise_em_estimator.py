@@ -162,7 +162,7 @@ class StagewiseEM(LabelAggregator):
         self.trace_ = trace_table(rounds, study, labels)
         if self.refine is None:
             keep_end(self, trace)
-        else:  # refining has an end of its own
+        else:  # refining sets its own attributes
             self.n_iter_ = trace.n_iter
         self.starts_: pd.DataFrame | None = None
         stage = trace.state
