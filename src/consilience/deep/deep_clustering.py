@@ -389,7 +389,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
                 raise InputError("init='judgements' needs annotations. Give some, or leave 'init' at 'mixture'.")
             rows = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(values))
             arranged: Arrangement[Any] = arrange_items(rows, values)
-            said, annotated = None, np.empty(0, int)
+            judged, annotated = None, np.empty(0, int)
         else:
             arranged = arrange(self._judgements(X, annotations, missing), values)
             arranged = arranged if reset else self._as_trained(arranged)
@@ -399,18 +399,18 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
                     f"The annotations judge no pair of items (n_samples={len(values)}). Give y=None to "
                     f"{type(self).__name__} to use the features alone."
                 )
-            said = judgements(arranged.said, annotated, implied=self.implied_pairs)
+            judged = judgements(arranged.said, annotated, implied=self.implied_pairs)
         plain = np.setdiff1d(np.arange(len(values)), annotated)
         observed = jnp.asarray(values[arranged.items], jnp.float32)
-        return Data(observed, jnp.asarray(plain), jnp.asarray(annotated), said), arranged
+        return Data(observed, jnp.asarray(plain), jnp.asarray(annotated), judged), arranged
 
     def _as_trained(self, arranged: Arrangement[Any]) -> Arrangement[Any]:
         """Rearrange annotators into the order in which they were trained, if they are the same."""
         trained, given = self._trained_annotators, arranged.given.annotators
         if set(trained) != set(given):
             return arranged  # training cannot continue with these: see `_continued`
-        said = arranged.said.restrict(annotators=trained)
-        return replace(arranged, said=said, annotators=given.get_indexer(trained))
+        judged = arranged.said.restrict(annotators=trained)
+        return replace(arranged, said=judged, annotators=given.get_indexer(trained))
 
     def _depends_on_scale(self) -> bool:
         """False if all features are shares from 0 to 1."""

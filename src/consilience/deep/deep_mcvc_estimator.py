@@ -149,14 +149,16 @@ class DeepMCVC(ViewEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
-        annotated = annotated_items(said)
+    def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:
+        annotated = annotated_items(annotations)
         if not len(annotated):
-            raise InputError(f"DeepMCVC needs judgements of pairs; the annotations hold none (n_samples={len(said)}).")
-        judged = judgements(said, annotated, implied=self.implied_pairs)
+            raise InputError(
+                f"DeepMCVC needs judgements of pairs; the annotations hold none (n_samples={len(annotations)})."
+            )
+        judged = judgements(annotations, annotated, implied=self.implied_pairs)
         seed = spawn_seeds(self.random_state, 1)[0]
         observed = jnp.asarray(features, jnp.float32)
-        settings = self._settings(len(said.annotators))
+        settings = self._settings(len(annotations.annotators))
         keys = jax.random.split(jax.random.key(seed), self.n_init)
         with self._progress():
             states, bounds = run(settings, observed[annotated], judged, keys)
@@ -170,8 +172,8 @@ class DeepMCVC(ViewEstimator):
         eta = np.exp(np.asarray(scores(state.networks, observed), float))
         eta[:, annotated] = state.eta
         phi, share = np.asarray(state.phi, float), np.exp(np.asarray(expected_log_sticks(state.sticks), float))
-        said_any = np.asarray(judged.n_pairs) > 0
-        self._kept = self._read_views(eta, phi, said_any, share, said)
+        judged_any = np.asarray(judged.n_pairs) > 0
+        self._kept = self._read_views(eta, phi, judged_any, share, annotations)
         self._read_annotators(state, judged)
         self.state_ = checkpoints.to_arrays(state.networks)
 

@@ -38,8 +38,8 @@ def read_alone(estimator: CrowdEstimator, given: Any, kind: str, *, reset: bool,
         estimator._missing = values_of_missing(missing)
     if isinstance(given, pd.Series) and given.index.nlevels == 1:
         raise InputError(
-            f"{model} reads what several annotators said, and a Series holds what one did. Give a DataFrame with a "
-            "column for each annotator, or a long table."
+            f"{model} reads annotations of several annotators, and a Series holds those of one. Give a DataFrame with "
+            "a column for each annotator, or a long table."
         )
     is_array = not (isinstance(given, Annotations | pd.Series) or is_frame(given, model))
     if is_array:
@@ -66,7 +66,7 @@ def read_groupings_or_pairs(
     return read_alone(estimator, annotations, "groupings", reset=reset, missing=missing)
 
 
-def groupings_of_some(said: Annotations | None, model: str) -> Groupings:
+def groupings_of_some(annotations: Annotations | None, model: str) -> Groupings:
     """Return annotations as groupings, of which at least one has items.
 
     Raises
@@ -74,7 +74,7 @@ def groupings_of_some(said: Annotations | None, model: str) -> Groupings:
     InputError
         There are none.
     """
-    groupings = as_groupings(said, None, model)
+    groupings = as_groupings(annotations, None, model)
     if not groupings.n_rows:
         raise InputError(f"{model} needs groupings, and none of the {len(groupings)} items is in any.")
     return groupings

@@ -87,8 +87,8 @@ class GroupingConsensus(CrowdEstimator):
         """Fit to groupings, of which at least one has items."""
 
     def _read_groupings(self, annotations: Any, *, reset: bool, missing: Any = None) -> Groupings:
-        said = read_groupings_or_pairs(self, annotations, reset=reset, missing=missing)
-        return groupings_of_some(said, type(self).__name__)
+        read = read_groupings_or_pairs(self, annotations, reset=reset, missing=missing)
+        return groupings_of_some(read, type(self).__name__)
 
 
 def _of_unseen(items: pd.Index, grouped: Bool[np.ndarray, " items"]) -> list[str]:

@@ -253,8 +253,8 @@ class LabelAggregator(CrowdEstimator):
         self.classes_ = classes.to_numpy()
         self.n_clusters_ = len(classes)
         self.responsibilities_ = responsibilities
-        said = _labelled(labels) if known is None else _labelled(labels) | (known >= 0)
-        self.labels_ = self._named(labels, responsibilities, said)
+        labelled = _labelled(labels) if known is None else _labelled(labels) | (known >= 0)
+        self.labels_ = self._named(labels, responsibilities, labelled)
         self._label_names = labels.classes
         # built from its parts, since from_product sorts names, and not all names can be sorted
         levels: Any = [annotators, classes]
@@ -266,16 +266,16 @@ class LabelAggregator(CrowdEstimator):
         self.annotators_ = annotator_quality(labels, responsibilities, confusion, annotators, named=named)
 
     def _named(
-        self, labels: Labels, responsibilities: Float[np.ndarray, "items classes"], said: Bool[np.ndarray, " items"]
+        self, labels: Labels, responsibilities: Float[np.ndarray, "items classes"], labelled: Bool[np.ndarray, " items"]
     ) -> np.ndarray:
         """Name the most probable class of each item; missing, with a warning, where nothing is known."""
         named: np.ndarray = self.classes_[responsibilities.argmax(1)]
-        if said.all():
+        if labelled.all():
             return named
-        warn_of_unsaid(labels, said, "no annotations and no class (missing; probabilities as of any item)")
+        warn_of_unsaid(labels, labelled, "no annotations and no class (missing; probabilities as of any item)")
         numbers = named.dtype.kind in "iuf" and np.abs(self.classes_).max() < 2**53
         named = named.astype(float if numbers else object)
-        named[~said] = np.nan if numbers else None
+        named[~labelled] = np.nan if numbers else None
         return named
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:

@@ -189,13 +189,13 @@ def learn_kmeans(model: Any, features: Float[np.ndarray, "items features"], rng:
 
 
 def read_pairs(
-    said: Pairs | Groupings, model: str, max_pairs: int | None, rng: np.random.RandomState
+    annotations: Pairs | Groupings, model: str, max_pairs: int | None, rng: np.random.RandomState
 ) -> tuple[Pairs, list[str]]:
     """Return judgements of pairs, and a note if some were left out.
 
     Parameters
     ----------
-    said : Pairs or Groupings
+    annotations : Pairs or Groupings
     model : name of the estimator, for messages.
     max_pairs : int, optional
         If there are more judgements, this many are drawn at random.
@@ -210,7 +210,7 @@ def read_pairs(
     InputError
         More than a million judgements and no `max_pairs`.
     """
-    n_pairs = said.n_rows if isinstance(said, Pairs) else _n_pairs(said)
+    n_pairs = annotations.n_rows if isinstance(annotations, Pairs) else _n_pairs(annotations)
     if max_pairs is None and n_pairs > LARGEST:
         raise InputError(
             f"The annotations hold {n_pairs} judgements of pairs, and {model} accepts at most {LARGEST}. Set max_pairs "
@@ -218,9 +218,9 @@ def read_pairs(
         )
     if max_pairs is not None and n_pairs > max_pairs:
         ranks = np.sort(rng.choice(n_pairs, int(max_pairs), replace=False))
-        said = said._rows(ranks) if isinstance(said, Pairs) else _drawn(said, ranks)
-        return said, [f"Of {n_pairs} judgements of pairs, {max_pairs} were drawn at random."]
-    return said if isinstance(said, Pairs) else said.to_pairs(max_pairs=n_pairs), []
+        annotations = annotations._rows(ranks) if isinstance(annotations, Pairs) else _drawn(annotations, ranks)
+        return annotations, [f"Of {n_pairs} judgements of pairs, {max_pairs} were drawn at random."]
+    return annotations if isinstance(annotations, Pairs) else annotations.to_pairs(max_pairs=n_pairs), []
 
 
 def _sizes(groupings: Groupings) -> Int[np.ndarray, " groupings"]:

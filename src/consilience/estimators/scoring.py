@@ -35,19 +35,19 @@ Places = Int[np.ndarray, " judgements"]
 
 
 def rates(
-    said: Annotations, of_item: Float[np.ndarray, "items clusters"]
+    annotations: Annotations, of_item: Float[np.ndarray, "items clusters"]
 ) -> Float[np.ndarray, "annotators_and_crowd 2"]:
     """w and v of each annotator, and in the last row of the crowd, whose rates are mixed into those of the others.
 
     Parameters
     ----------
-    said : annotations of the items
+    annotations : annotations of the items
     of_item : probability of each cluster of each item
     """
-    rows = Rows.of(said)
-    drawn, _ = draw(said, rows, MOST_JUDGEMENTS, np.random.default_rng(0))
+    rows = Rows.of(annotations)
+    drawn, _ = draw(annotations, rows, MOST_JUDGEMENTS, np.random.default_rng(0))
     together = (of_item[drawn.item_a] * of_item[drawn.item_b]).sum(1)
-    annotator, n = rows.annotator[drawn.row_a], said.n_annotators
+    annotator, n = rows.annotator[drawn.row_a], annotations.n_annotators
     columns = []
     for weight in (together, 1 - together):
         crowd = (weight @ drawn.same + 1) / (weight.sum() + 2)
@@ -76,7 +76,7 @@ def rates_of_table(annotators: pd.DataFrame) -> Float[np.ndarray, "annotators_an
 
 
 def score(
-    said: Annotations,
+    annotations: Annotations,
     together: Callable[[Places, Places, Places], Same],
     w_and_v: Float[np.ndarray, "annotators_and_crowd 2"],
     fitted: pd.Index,
@@ -85,7 +85,7 @@ def score(
 
     Parameters
     ----------
-    said : annotations of the items to score
+    annotations : annotations of the items to score
     together : s_ij, given the positions of the two items of each judgement and of its annotator in `w_and_v`
     w_and_v : of the fitted annotators, and in the last row of the crowd
     fitted : names of these annotators
@@ -95,21 +95,23 @@ def score(
     InputError
         No two of the items were judged.
     """
-    rows = Rows.of(said)
-    drawn, _ = draw(said, rows, MOST_JUDGEMENTS, np.random.default_rng(0))
+    rows = Rows.of(annotations)
+    drawn, _ = draw(annotations, rows, MOST_JUDGEMENTS, np.random.default_rng(0))
     if not len(drawn.same):
         raise InputError("No two of these items were judged, so there is nothing to score.")
-    place = fitted.get_indexer(said.annotators)[rows.annotator[drawn.row_a]]  # -1, the crowd's row, if not fitted
+    place = fitted.get_indexer(annotations.annotators)[
+        rows.annotator[drawn.row_a]
+    ]  # -1, the crowd's row, if not fitted
     same = together(drawn.item_a, drawn.item_b, place)
     within, across = w_and_v[place].T
     return -same_log_loss(drawn.same, np.clip(same * within + (1 - same) * across, 0, 1), clip=NEAREST)
 
 
 def score_of_clusters(
-    said: Annotations,
+    annotations: Annotations,
     of_item: Float[np.ndarray, "items clusters"],
     w_and_v: Float[np.ndarray, "annotators_and_crowd 2"],
     fitted: pd.Index,
 ) -> float:
     """`score` of one clustering, with s_ij from the probability of each cluster of each item."""
-    return score(said, lambda a, b, _: (of_item[a] * of_item[b]).sum(1), w_and_v, fitted)
+    return score(annotations, lambda a, b, _: (of_item[a] * of_item[b]).sum(1), w_and_v, fitted)

@@ -67,9 +67,9 @@ class ViewEstimator(CrowdEstimator):
         without = X is None and self._does_without_features
         features = None if without else self._features(X, reset=True)
         self._missing = values_of_missing(missing)
-        said = self._judgements(X, y, missing)
-        features = np.empty((len(said), 0)) if features is None else features
-        arranged = arrange(said, features)
+        annotations = self._judgements(X, y, missing)
+        features = np.empty((len(annotations), 0)) if features is None else features
+        arranged = arrange(annotations, features)
         self._learn(features[arranged.items], arranged.said)
         self._restore(arranged)
         return self
@@ -158,21 +158,21 @@ class ViewEstimator(CrowdEstimator):
             No two of the items were judged.
         """
         check_is_fitted(self)
-        said = self._judgements(X, y, missing)
+        annotations = self._judgements(X, y, missing)
         views = [self.predict_proba(X, view) for view in range(len(self.views_))]
         holds = np.vstack([self.view_probabilities_.to_numpy(), self.views_["weight"].to_numpy()])  # the crowd last
 
         def together(a: np.ndarray, b: np.ndarray, place: np.ndarray) -> np.ndarray:
             return (np.stack([(eta[a] * eta[b]).sum(1) for eta in views], axis=1) * holds[place]).sum(1)
 
-        return score(said, together, rates_of_table(self.annotators_), self.annotators_.index)
+        return score(annotations, together, rates_of_table(self.annotators_), self.annotators_.index)
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
         self.responsibilities_ = self.view_responsibilities_[0]
 
     @abstractmethod
-    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
+    def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:
         """Fit to annotations in canonical order; ends with `_read_views`."""
 
     @abstractmethod
@@ -185,11 +185,11 @@ class ViewEstimator(CrowdEstimator):
         phi: Float[np.ndarray, "annotators views"],
         judged: Bool[np.ndarray, " annotators"],
         share: Float[np.ndarray, " views"],
-        said: Annotations,
+        annotations: Annotations,
     ) -> Int[np.ndarray, " kept"]:
         """Set the views with annotators, the most followed first, and their non-empty clusters; return the views kept.
 
-        judged : whether each annotator judged any pair. share : of each view. said : names of items and annotators.
+        judged : whether each annotator judged any pair. share : of each view. annotations : for their names.
         """
         kept, followers = _by_falling_size(phi[judged].argmax(1))
         self._owned = [_by_falling_size(eta[view].argmax(1))[0] for view in kept]
@@ -199,7 +199,7 @@ class ViewEstimator(CrowdEstimator):
         ]
         names = pd.RangeIndex(len(kept), name="view")
         labels = np.column_stack([own.argmax(1) for own in self.view_responsibilities_])
-        self.view_labels_ = pd.DataFrame(labels, index=said.items, columns=names)
+        self.view_labels_ = pd.DataFrame(labels, index=annotations.items, columns=names)
         self.labels_, self.responsibilities_ = labels[:, 0], self.view_responsibilities_[0]
         self.n_clusters_ = self.responsibilities_.shape[1]
         table = {
@@ -209,7 +209,7 @@ class ViewEstimator(CrowdEstimator):
         }
         self.views_ = pd.DataFrame(table, index=names)
         own = phi[:, kept] / phi[:, kept].sum(1, keepdims=True)
-        self.view_probabilities_ = pd.DataFrame(own, index=said.annotators.rename("annotator"), columns=names)
+        self.view_probabilities_ = pd.DataFrame(own, index=annotations.annotators.rename("annotator"), columns=names)
         return kept
 
 

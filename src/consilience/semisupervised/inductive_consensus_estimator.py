@@ -152,13 +152,13 @@ class InductiveConsensus(CrowdEstimator):
             classifier = DummyClassifier(strategy="most_frequent")
         arranged = arrange(read, features)
         order = arranged.items
-        taught, asked = order[known[order]], order[~known[order]]
-        self.classifier_ = classifier.fit(features[taught], codes[taught])
+        annotated, others = order[known[order]], order[~known[order]]
+        self.classifier_ = classifier.fit(features[annotated], codes[annotated])
         self.responsibilities_ = np.array(self.consensus_.responsibilities_)
         self._codes = codes.copy()
-        if len(asked):
-            self._codes[asked] = self.classifier_.predict(features[asked])
-            self.responsibilities_[asked] = self._probabilities(features[asked])
+        if len(others):
+            self._codes[others] = self.classifier_.predict(features[others])
+            self.responsibilities_[others] = self._probabilities(features[others])
         self.labels_ = self._named(self._codes)
         self._rates, self._rated = rates(arranged.said, self.responsibilities_[order]), arranged.said.annotators
         return self

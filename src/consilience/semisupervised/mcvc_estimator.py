@@ -157,10 +157,12 @@ class MCVC(ViewEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
-        evidence = _evidence(self, said)
+    def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:
+        evidence = _evidence(self, annotations)
         n_views = views_to_begin_with(self.max_views, evidence.n_annotators)
-        _learn(self, features, evidence, said, n_views=n_views, stick_concentration=float(self.stick_concentration))
+        _learn(
+            self, features, evidence, annotations, n_views=n_views, stick_concentration=float(self.stick_concentration)
+        )
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         return _predicted(features, *self._weights[view])
@@ -245,8 +247,8 @@ class MECC(ViewEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
-        _learn(self, features, _evidence(self, said), said, n_views=1, stick_concentration=1.0)
+    def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:
+        _learn(self, features, _evidence(self, annotations), annotations, n_views=1, stick_concentration=1.0)
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         return _predicted(features, *self._weights[view])
@@ -257,12 +259,13 @@ def views_to_begin_with(max_views: str | int, n_annotators: int) -> int:
     return min(math.ceil(n_annotators / 2), MOST_VIEWS) if is_auto(max_views) else int(max_views)
 
 
-def _evidence(model: MCVC | MECC, said: Pairs | Groupings) -> PairEvidence:
+def _evidence(model: MCVC | MECC, annotations: Pairs | Groupings) -> PairEvidence:
     """Return the evidence; raise an InputError if there are no judged pairs."""
-    evidence = PairEvidence.of(said, implied=model.implied_pairs)
+    evidence = PairEvidence.of(annotations, implied=model.implied_pairs)
     if not evidence.n_pairs.sum():
         raise InputError(
-            f"{type(model).__name__} needs judgements of pairs; the annotations hold none (n_samples={len(said)})."
+            f"{type(model).__name__} needs judgements of pairs; the annotations hold none "
+            f"(n_samples={len(annotations)})."
         )
     return evidence
 
@@ -271,28 +274,28 @@ def _learn(
     model: MCVC | MECC,
     features: Float[np.ndarray, "items features"],
     evidence: PairEvidence,
-    said: Pairs | Groupings,
+    annotations: Pairs | Groupings,
     *,
     n_views: int,
     stick_concentration: float,
 ) -> None:
     """Run restarts from `n_views` views, and set the results of the best."""
     prior = Prior(stick_concentration, *map(float, model.reliability_prior))
-    problem = Problem.of(features, evidence, prior, min(model.n_clusters, len(said)))
+    problem = Problem.of(features, evidence, prior, min(model.n_clusters, len(annotations)))
     rng = spawn_generator(model.random_state)
     with one_blas_thread(), model._progress():
         trace, model.restart_bounds_ = multiple_views.run(
             problem, n_views, n_init=model.n_init, max_iter=model.max_iter, tol=float(model.tol), rng=rng
         )
     keep_trace(model, trace)
-    _read_off(model, trace.state, evidence, said)
+    _read_off(model, trace.state, evidence, annotations)
 
 
-def _read_off(model: MCVC | MECC, state: State, evidence: PairEvidence, said: Annotations) -> None:
+def _read_off(model: MCVC | MECC, state: State, evidence: PairEvidence, annotations: Annotations) -> None:
     """Set the views and the annotators."""
     phi, judged = state.phi[:, 0], evidence.n_pairs > 0
     share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
-    kept = model._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, said)
+    kept = model._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, annotations)
     mean, deviation = state.weights.mean, np.exp(state.weights.log_variance / 2)
     model._weights = [(mean[:, :, view], deviation[:, :, view]) for view in kept]
     own = model.view_probabilities_

@@ -400,14 +400,14 @@ class PartitionLabelModel(CrowdEstimator):
 
         If a number of clusters was requested and joining does not lead to it, runs start again from this number.
         """
-        start, told = self._start(problem), None if is_auto(self.n_clusters) else int(self.n_clusters)
+        start, requested = self._start(problem), None if is_auto(self.n_clusters) else int(self.n_clusters)
         found = []
-        for most in dict.fromkeys([n_clusters, told or n_clusters]):
+        for most in dict.fromkeys([n_clusters, requested or n_clusters]):
             evidence = problem.evidence(problem.labels, most)
             jobs = [(start, evidence, prior, most, seed) for seed in seeds]
             traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
             found.append((self._joined(traces, evidence, prior), traces, evidence))
-            if told in (None, len(_owners(found[-1][0].state, evidence, prior))):
+            if requested in (None, len(_owners(found[-1][0].state, evidence, prior))):
                 return found[-1]
         return found[-1]
 
@@ -418,13 +418,13 @@ class PartitionLabelModel(CrowdEstimator):
             return _owners(state, evidence, prior)
 
         settings: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
-        told = None if is_auto(self.n_clusters) else int(self.n_clusters)
-        if told is not None:
-            traces = [trace for trace in traces if len(owners(trace.state)) >= told] or traces
+        requested = None if is_auto(self.n_clusters) else int(self.n_clusters)
+        if requested is not None:
+            traces = [trace for trace in traces if len(owners(trace.state)) >= requested] or traces
         best = max(traces, key=lambda trace: trace.lower_bound)
         if self.merge:
-            best = merge(best, evidence, prior, fewest=told or 1, **settings)
-        return best if told is None else merge_to(best, told, owners, evidence, prior, **settings)
+            best = merge(best, evidence, prior, fewest=requested or 1, **settings)
+        return best if requested is None else merge_to(best, requested, owners, evidence, prior, **settings)
 
     def _start(self, problem: Problem) -> Start:
         from_features = self.init == "features" and problem.n_weights > 1
@@ -528,17 +528,17 @@ class PartitionLabelModel(CrowdEstimator):
                 f"The 'max_clusters' parameter of PartitionLabelModel must be at most the number of items, {n_items}. "
                 f"Got {self.max_clusters} instead."
             )
-        told = 1 if is_auto(self.n_clusters) else int(self.n_clusters)
+        requested = 1 if is_auto(self.n_clusters) else int(self.n_clusters)
         most = n_items if self.max_clusters is None else int(self.max_clusters)
-        if told > most:
+        if requested > most:
             what = f"the number of items, {n_items}" if self.max_clusters is None else f"max_clusters, {most}"
             raise InputError(
                 f"The 'n_clusters' parameter of PartitionLabelModel must be at most {what} (n_samples = {n_items}). "
-                f"Got {told} instead."
+                f"Got {requested} instead."
             )
         if self.n_clusters == 1:
             return 1
-        return max(min(MAX_CLUSTERS, n_items), told) if self.max_clusters is None else most
+        return max(min(MAX_CLUSTERS, n_items), requested) if self.max_clusters is None else most
 
 
 def _require_information(features: Float[np.ndarray, "items features"], groupings: Groupings) -> None:
@@ -560,10 +560,10 @@ def _require_information(features: Float[np.ndarray, "items features"], grouping
 
 def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndarray, "items clusters"]:
     """(16), for all items."""
-    said = label_evidence(state.assignment, state.confusion, evidence.cells)
+    of_labels = label_evidence(state.assignment, state.confusion, evidence.cells)
     found = np.empty((sum(len(chunk.design) for chunk in evidence.chunks), state.weights.shape[1]))
     start = 0
-    for part in posteriors(evidence.chunks, with_offset(state.weights, prior.richness), said):
+    for part in posteriors(evidence.chunks, with_offset(state.weights, prior.richness), of_labels):
         found[start : start + len(part)] = part
         start += len(part)
     return found

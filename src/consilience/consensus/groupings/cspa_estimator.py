@@ -93,8 +93,8 @@ class CSPA(GroupingConsensus):
         if not auto:
             core.require_at_most(self, self.n_clusters, len(seen.places))
         rng = spawn_generator(self.random_state)
-        asked = None if auto else int(self.n_clusters)
-        found = core.partition(seen, asked, self.max_clusters, rng=rng)
+        requested = None if auto else int(self.n_clusters)
+        found = core.partition(seen, requested, self.max_clusters, rng=rng)
         self.items_ = groupings.items
         self.labels_ = seen.scattered(found.cluster)
         self.n_clusters_ = int(found.cluster.max()) + 1
@@ -102,4 +102,4 @@ class CSPA(GroupingConsensus):
         self.eigenvalues_ = found.eigenvalues
         self.annotators_ = core.annotator_table(groupings, seen.memberships, found.cluster)
         self._habits = core.habits(seen.memberships, found.cluster)
-        self.notes_ = core.notes(seen, found, asked)
+        self.notes_ = core.notes(seen, found, requested)

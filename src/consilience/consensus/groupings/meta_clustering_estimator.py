@@ -128,52 +128,52 @@ class MetaClustering(GroupingConsensus):
         return (probabilities[a] * probabilities[b]).sum(1)
 
     def _fuse(self, groupings: Groupings) -> None:
-        asked = self._asked(groupings)
+        requested = self._requested(groupings)
         rng = spawn_generator(self.random_state)
         memberships = Memberships.of(groupings)
         rows = np.bincount(memberships.annotator_of_grouping[memberships.grouping], minlength=groupings.n_annotators)
-        said = np.flatnonzero(rows)
+        active = np.flatnonzero(rows)
         similarity = similarities(memberships)
-        view_of_said, self.eigenvalues_ = self._views(affinities(similarity[np.ix_(said, said)]), rng)
+        view_of_active, self.eigenvalues_ = self._views(affinities(similarity[np.ix_(active, active)]), rng)
         view = np.full(groupings.n_annotators, -1)
-        view[said] = _by_size(view_of_said, rows[said])
+        view[active] = _by_size(view_of_active, rows[active])
         names = groupings.annotators.rename("annotator")
         self.similarity_ = pd.DataFrame(similarity, index=names, columns=names)
         self.annotator_view_ = pd.Series(view, index=names, name="view")
         self.n_views_ = int(view.max()) + 1
         found = [
-            self._of_view(groupings.restrict(annotators=names[view == v]), asked, rng) for v in range(self.n_views_)
+            self._of_view(groupings.restrict(annotators=names[view == v]), requested, rng) for v in range(self.n_views_)
         ]
-        self._set_result(groupings, memberships, rows, found, asked)
+        self._set_result(groupings, memberships, rows, found, requested)
 
     def _views(self, affinity: Similarity, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """View of each annotator, and the eigenvalues."""
         auto = isinstance(self.n_views, str)
         wanted = min(int(self.max_views) + 1 if auto else int(self.n_views), len(affinity))
         values, vectors = core.embedding(csr_array(affinity), wanted)
-        # negative ones tell nothing, and after the last there is none
+        # negative eigenvalues carry no information, and there is none after the last
         positive = np.append(np.maximum(values, 0.0), [0.0] * (len(affinity) == wanted))
         number = min(core.eigengap(positive, 1), int(self.max_views)) if auto else wanted
         return kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=10), values
 
     def _of_view(
-        self, groupings: Groupings, asked: int | None, rng: np.random.Generator
+        self, groupings: Groupings, requested: int | None, rng: np.random.Generator
     ) -> tuple[core.Seen, core.Partition]:
         seen = core.Seen.of(groupings)
-        number = None if asked is None else min(asked, len(seen.places))
+        number = None if requested is None else min(requested, len(seen.places))
         return seen, core.partition(seen, number, self.max_clusters, rng=rng)
 
-    def _asked(self, groupings: Groupings) -> int | None:
+    def _requested(self, groupings: Groupings) -> int | None:
         """Return the number of clusters requested, None for "auto"; check that the groupings allow it."""
         if groupings.n_annotators > LARGEST_TABLE:
             raise InputError(
                 f"MetaClustering compares all pairs of annotators, and {groupings.n_annotators} are too many (the "
                 f"limit is {LARGEST_TABLE}): give groupings of some of them."
             )
-        n_said = len(np.unique(groupings.annotator_of_group[groupings.incidence.indices]))
-        if not isinstance(self.n_views, str) and self.n_views > n_said:
+        n_active = len(np.unique(groupings.annotator_of_group[groupings.incidence.indices]))
+        if not isinstance(self.n_views, str) and self.n_views > n_active:
             raise InputError(
-                f"The 'n_views' parameter of MetaClustering must be at most {n_said}, the number of annotators who "
+                f"The 'n_views' parameter of MetaClustering must be at most {n_active}, the number of annotators who "
                 f"grouped anything. Got {self.n_views} instead."
             )
         if self.n_clusters == "auto":
@@ -187,7 +187,7 @@ class MetaClustering(GroupingConsensus):
         memberships: Memberships,
         rows: Int[np.ndarray, " annotators"],
         found: list[tuple[core.Seen, core.Partition]],
-        asked: int | None,
+        requested: int | None,
     ) -> None:
         view, n_views = self.annotator_view_.to_numpy(), self.n_views_
         self.items_ = groupings.items
@@ -216,7 +216,7 @@ class MetaClustering(GroupingConsensus):
             },
             index=self.annotator_view_.index,
         )
-        self.notes_ = core.notes(*found[0], asked)
+        self.notes_ = core.notes(*found[0], requested)
 
 
 def _by_size(

@@ -39,7 +39,7 @@ Clusters = Int[np.ndarray, " items"]
 class Coordinates:
     """Coordinates of the items, the leading ones first.
 
-    directions : whether only the direction of an item's row tells its cluster, in as many components as clusters.
+    directions : whether only the direction of an item's row determines its cluster, in as many components as clusters.
     grouping_weights : of the groupings, if they were weighted.
     """
 

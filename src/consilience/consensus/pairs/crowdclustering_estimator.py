@@ -232,14 +232,14 @@ class Crowdclustering(CrowdEstimator):
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()
-        said = read_groupings_or_pairs(self, annotations, reset=True, missing=missing)
-        if not isinstance(said, Pairs):
-            said = groupings_of_some(said, "Crowdclustering")
-        arranged = arrange(self._pairs_of(said))
+        given = read_groupings_or_pairs(self, annotations, reset=True, missing=missing)
+        if not isinstance(given, Pairs):
+            given = groupings_of_some(given, "Crowdclustering")
+        arranged = arrange(self._pairs_of(given))
         with one_blas_thread(), self._progress():
             self._learn(arranged.said)
         self._restore(arranged)
-        warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
+        warn_of_unsaid(given, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
         return self
 
     def _same(
@@ -257,14 +257,14 @@ class Crowdclustering(CrowdEstimator):
         """Explain why there are no `score` and `predict`: the model cannot place new items."""
         raise AttributeError(reason_for_none(self, name))
 
-    def _pairs_of(self, said: Pairs | Groupings) -> Pairs:
-        if isinstance(said, Pairs):
-            self._require_pairs(said.n_rows, len(said))
-            return said
-        sizes = np.bincount(said.grouping_of_group[said.incidence.indices]).astype(float)
+    def _pairs_of(self, given: Pairs | Groupings) -> Pairs:
+        if isinstance(given, Pairs):
+            self._require_pairs(given.n_rows, len(given))
+            return given
+        sizes = np.bincount(given.grouping_of_group[given.incidence.indices]).astype(float)
         n_pairs = int((sizes * (sizes - 1) / 2).sum())
-        self._require_pairs(n_pairs, len(said))
-        return said.to_pairs(max_pairs=MAX_PAIRS)
+        self._require_pairs(n_pairs, len(given))
+        return given.to_pairs(max_pairs=MAX_PAIRS)
 
     def _learn(self, pairs: Pairs) -> None:
         order = np.union1d(pairs.item_a, pairs.item_b)
