@@ -208,7 +208,7 @@ class SubsetFusion(GroupingConsensus):
         _require_new(new, self.groupings_)
         arranged = arrange(concat([self.groupings_, new]))
         little = arranged.given.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
-        learn = self._go_on if self.refined_ and little else self._fuse
+        learn = self._continue if self.refined_ and little else self._fuse
         with one_blas_thread(), self._progress():
             learn(arranged.said)
         self._restore(arranged)
@@ -303,7 +303,7 @@ class SubsetFusion(GroupingConsensus):
         self._notes = [fusion_result.DOUBTFUL] if solution.doubtful else []
         self._set_result(groupings, memberships, places, part, solution, coordinates.grouping_weights)
 
-    def _go_on(self, groupings: Groupings) -> None:
+    def _continue(self, groupings: Groupings) -> None:
         memberships, places, part = self._linked(groupings)
         before = pd.Series(self._raw_clusters, index=self.items_).reindex(groupings.items).fillna(-1).to_numpy(np.intp)
         solution = fusing.continue_from(memberships, before[places], self._n_raw_clusters, rng=self._rng())
