@@ -62,7 +62,7 @@ def test_too_many_judgements_raise_or_are_sampled(kind, monkeypatch):
     monkeypatch.setattr(module, "LARGEST", 50)
     said = Groupings.from_matrix(np.random.default_rng(0).integers(3, size=(12, 2)))
     annotations = said.to_pairs() if kind == "pairs" else said
-    with pytest.raises(InputError, match="hold 132 judgements of pairs, and M takes 50 at most"):
+    with pytest.raises(InputError, match="hold 132 judgements of pairs, and M accepts at most 50"):
         read_pairs(annotations, "M", None, rng())
     drawn, notes = read_pairs(annotations, "M", 30, rng())
     assert drawn.n_rows == 30

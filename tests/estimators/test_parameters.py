@@ -47,7 +47,7 @@ def test_every_parameter_is_declared_or_named_here(one):
 
 def test_the_sentence_names_parameter_estimator_and_value():
     model = DawidSkene(tol="small")
-    require(model, "tol", "a float of at least 0", True)
+    require(model, "tol", "a number of at least 0", True)
     with pytest.raises(InputError) as error:
         require_parameters(model)
     expected = "The 'tol' parameter of DawidSkene must be a number of at least 0. Got 'small' instead."

@@ -215,7 +215,7 @@ def test_works_with_scikit_learns_tools(model, experts):
         ({"consensus": PartitionLabelModel()}, "that needs no features, such as KCC.5.. Got PartitionLabelModel"),
         (
             {"classifier": 3},
-            "'classifier' parameter of InductiveConsensus must be None or a classifier .* Got 3 instead",
+            "'classifier' parameter of InductiveConsensus must be None or a scikit-learn classifier. Got 3 instead",
         ),
     ],
 )

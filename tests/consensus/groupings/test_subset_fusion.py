@@ -15,7 +15,7 @@ from consilience.consensus.groupings import distatis
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
-from consilience.inference import spectral
+from consilience.inference import clusters, spectral
 from consilience.inference.clusters import agreement_with, determined_clusters, kmeans
 from consilience.inference.memberships import Memberships, parts
 from consilience.metrics.clusterings import nmi
@@ -82,7 +82,7 @@ def test_coordinates_of_few_items_are_exact():
 
 def test_kmeans_of_a_sample_assigns_all_items_and_accepts_duplicates():
     points = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 9.0]], [40, 30, 20], axis=0) + rng().normal(0, 0.1, (90, 2))
-    with patch.object(fusing, "KMEANS_ITEMS", 25):
+    with patch.object(clusters, "KMEANS_ITEMS", 25):
         found = kmeans(points, 3, rng=rng(), n_init=5)
     assert nmi(np.repeat([0, 1, 2], [40, 30, 20]), found) == pytest.approx(1)
     same = kmeans(np.repeat([[1.0], [2.0]], 5, axis=0), 4, rng=rng())

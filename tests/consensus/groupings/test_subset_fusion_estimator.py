@@ -533,13 +533,13 @@ class TestPartialFit:
         ),
         ({"n_clusters": "some"}, "'n_clusters' .* must be 'auto' or a positive int. Got 'some' instead."),
         ({"n_clusters": 2.0}, "'n_clusters' .* Got 2.0 instead."),
-        ({"n_clusters": 6}, r"must be at most 5, the number of items that some grouping holds. Got 6 instead.$"),
+        ({"n_clusters": 6}, r"must be at most 5, the number of items that are in some grouping. Got 6 instead.$"),
         ({"normalize": "rows"}, "'normalize' .* must be 'degree', 'presented' or None. Got 'rows' instead."),
         ({"refine": "yes"}, "'refine' .* must be True or False. Got 'yes' instead."),
         ({"refine": 1}, "'refine' .* must be True or False. Got 1 instead."),
         ({"max_clusters": 1}, "'max_clusters' .* must be an int of at least 2. Got 1 instead."),
-        ({"n_init": 0}, "'n_init' .* must be a positive int. Got 0 instead."),
-        ({"n_init": True}, "'n_init' .* must be a positive int. Got True instead."),
+        ({"n_init": 0}, "'n_init' .* must be an int from 1 to 1,000,000. Got 0 instead."),
+        ({"n_init": True}, "'n_init' .* must be an int from 1 to 1,000,000. Got True instead."),
     ],
 )
 def test_invalid_parameters(parameters, message):

@@ -32,7 +32,6 @@ from consilience.estimators.parameters import (
     one_of,
     whole,
 )
-from consilience.estimators.traces import keep_end
 from consilience.inference.product_distributions import Responsibilities, expectation_of, posterior
 
 EM_ITER, EM_TOL = 500, 1e-6
@@ -160,10 +159,7 @@ class StagewiseEM(LabelAggregator):
         settings = Settings(n_components, bool(self.weighted))
         trace, rounds = stagewise.run(study, settings, max_iter=self.max_iter)
         self.trace_ = trace_table(rounds, study, labels)
-        if self.refine is None:
-            keep_end(self, trace)
-        else:  # refining sets its own attributes
-            self.n_iter_ = trace.n_iter
+        self.n_iter_, self.converged_ = trace.n_iter, trace.converged  # without a warning: the rounds may go in circles
         self.starts_: pd.DataFrame | None = None
         stage = trace.state
         if len(stage.log_weights) < n_components and (self.refine is None or n_components != labels.n_classes):
