@@ -260,7 +260,7 @@ def test_three_annotators_are_needed(n_annotators):
 
 
 def test_too_many_classes():
-    with pytest.raises(InputError, match=r"at most 400 of them\. Got labels of 401 classes"):
+    with pytest.raises(InputError, match=r"at most 400 classes\. Got labels of 401 classes"):
         SpectralEM().fit(np.arange(401)[:, None].repeat(3, axis=1))
 
 
@@ -274,7 +274,7 @@ VOTES = {
 
 @pytest.mark.parametrize("said", VOTES.values(), ids=VOTES.keys())
 def test_em_starts_from_the_votes_if_moments_do_not_identify_classes(said):
-    with pytest.warns(AnnotationWarning, match="SpectralEM started from the votes.* to show . classes"):
+    with pytest.warns(AnnotationWarning, match="SpectralEM started from the votes.* to identify . classes"):
         model = quiet_fit(said)
     voted = ProductMixture(init="votes").fit(said)
     np.testing.assert_allclose(model.responsibilities_, voted.responsibilities_)
