@@ -321,7 +321,7 @@ def test_files_of_earlier_versions_load_and_predict(path, tmp_path):
 def test_attributes_missing_in_earlier_versions_are_named():
     _, said = study()
     of_earlier, of_later = (load(path) for path in EARLIER if path.stem.startswith("KCC"))
-    with pytest.raises(InputError, match="saved by an earlier version, which kept nothing to score by; fit it again"):
+    with pytest.raises(InputError, match="saved by an earlier version, without the data to score with; fit it again"):
         of_earlier.score(said)
     assert np.isfinite(of_later.score(said))
 

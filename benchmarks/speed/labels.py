@@ -33,9 +33,9 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote, StagewiseEM
 from consilience.consensus.labels import dawid_skene
-from consilience.estimators.consensus import one_blas_thread
 from consilience.estimators.labels import vote_shares
-from consilience.inference.product_distributions import Answers
+from consilience.inference.product_distributions import OneHotLabels
+from consilience.inference.threads import one_blas_thread
 from consilience.simulation import simulate_labels, sparse_crowd
 
 SWEEPS = 20
@@ -176,8 +176,8 @@ def sweep_against_arithmetic(shape: tuple[int, int, int]) -> list[str]:
     n_items, n_annotators, n_classes = shape
     column = labels.annotator * n_classes + labels.label
     columns = n_annotators * n_classes
-    answers = Answers.of(labels.item, column, (n_items, columns), n_classes)
-    evidence = dawid_skene.Evidence(answers, 0.0)
+    onehot = OneHotLabels.of(labels.item, column, (n_items, columns), n_classes)
+    evidence = dawid_skene.Evidence(onehot, 0.0)
     state = dawid_skene.init(evidence, vote_shares(labels), one_coin=False, learned=False)
     with one_blas_thread():  # as in fit
         sweep = fastest(lambda: dawid_skene.step(state, evidence, learned=False))

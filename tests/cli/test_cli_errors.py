@@ -122,7 +122,7 @@ def test_features_that_are_not_a_file(fails, study):
 def test_features_that_are_all_constant(fails, study, features):
     features.assign(length=1, width=2).to_csv(study / "still.csv")
     assert fails("fit", "sorts.csv", "--features", "still.csv").startswith(
-        "All 2 features are constant over the 12 items, so they tell nothing apart."
+        "All 2 features are constant over the 12 items, so they do not distinguish any."
     )
 
 

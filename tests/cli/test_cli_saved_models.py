@@ -73,7 +73,7 @@ def test_predict_errors(fitted, fails, features, tmp_path):
 def test_predict_needs_a_fitted_model_with_features(study, run, fails, quick, quick_report):
     run("fit", "sorts.csv", *quick, "-o", "bare")
     message = fails("predict", "bare/model.zip", "features.csv")
-    assert message.startswith("The model was fitted without features, so new items cannot be told apart")
+    assert message.startswith("The model was fitted without features, so it cannot predict new items")
     save(PartitionLabelModel(), study / "new.zip")
     assert fails("predict", "new.zip", "features.csv") == (
         "new.zip: The model was saved before it was fitted, so it cannot predict."

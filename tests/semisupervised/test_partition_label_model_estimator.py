@@ -1,4 +1,4 @@
-"""The estimator: what users see, and what must not matter."""
+"""PartitionLabelModel: fitted attributes, predictions and invariances."""
 
 import warnings
 
@@ -41,7 +41,7 @@ def fitted(iris):
 
 
 def test_recovers_clusters_mapping_and_accuracy():
-    """Three far blobs, annotators right nine times in ten who lump two of the blobs or name all three."""
+    """Three distant blobs; annotators, right nine times in ten, merge two of the blobs or name all three."""
     rng = np.random.default_rng(0)
     X, blob = make_blobs([200, 150, 100], 2, centers=[[0, 0], [8, 0], [0, 8]], random_state=0)
     meaning = [["b", "a", "a"], ["a", "b", "b"], ["x", "y", "z"], ["q", "p", "q"]]
@@ -199,7 +199,7 @@ def test_auto_finds_a_variance_that_predicts_annotations(iris):
     assert model.n_clusters_ == 3
 
 
-def test_without_features_the_labels_tell_the_clusters(iris):
+def test_without_features_the_labels_determine_the_clusters(iris):
     _, species, _ = iris
     experts = simulate_experts(species, n_annotators=20, random_state=0)
     model = quick().fit(None, experts)
@@ -260,7 +260,7 @@ def test_warns_when_it_has_not_converged(iris):
         quick(max_iter=2, n_init=1).fit(X, experts)
 
 
-def test_an_annotator_with_one_label_is_legal(iris):
+def test_an_annotator_with_one_label_is_accepted(iris):
     X, _, experts = iris
     table = experts.to_matrix()
     table["expert 11"] = "all the same"
@@ -298,7 +298,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_clear_sentence(iris, case):
+def test_invalid_input_raises_one_sentence(iris, case):
     X, _, experts = iris
     spoil, sentence = BAD[case]
     with pytest.raises(InputError, match=sentence) as caught:

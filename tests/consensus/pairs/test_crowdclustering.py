@@ -1,4 +1,4 @@
-"""Points, annotators and mixture: the bound as written, exact updates, no step that goes down."""
+"""Points, annotators and mixture: the bound by its definition, exact updates, no step that lowers it."""
 
 from dataclasses import fields, replace
 
@@ -220,7 +220,7 @@ def gradient(problem, state, name, entries, step=1e-4):
 
 @pytest.mark.parametrize("n_clusters", [None, 2])
 def test_update_of_points_is_exact(monkeypatch, n_clusters):
-    """With an item a batch, the last item stands at its maximum."""
+    """With one item per batch, the last item is at its maximum."""
     monkeypatch.setattr(core, "N_BATCHES", 6)
     problem = problem_of(1)
     state = core.update_points(problem, anywhere(problem, 3, n_clusters))
@@ -336,7 +336,7 @@ def at_least(problem, state, before):
     return bound
 
 
-def test_an_update_writes_into_no_argument():
+def test_updates_do_not_modify_their_arguments():
     problem = problem_of()
     state = anywhere(problem, 0, 2)
     kept = [np.copy(getattr(state, f.name)) for f in fields(state)[:4]]
@@ -396,7 +396,7 @@ def test_expected_sticks_are_means_of_draws():
     np.testing.assert_allclose(point_mixture.expected_sticks(np.empty((0, 2))), [1.0])
 
 
-def test_a_point_of_which_nothing_was_said():
+def test_a_point_without_judgements():
     problem = problem_of()
     given = problem.layout, problem.prior
     np.testing.assert_allclose(point_mixture.prior_points(*given, None), [5, 0, 5, 0, 0, 1])
@@ -423,7 +423,7 @@ def test_finds_planted_clusters_and_their_number(two_stage):
     assert (trace.state.mixture is None) == two_stage
 
 
-def test_start_knows_who_is_right():
+def test_start_weights_annotators_with_the_right_sign():
     classes = np.random.default_rng(0).permutation(np.arange(60) % 3)
     pairs = simulate_pairs(classes, 4, 400, [0.95, 0.9, 0.05, 0.5], random_state=0)
     agreed = core.agree(Problem.of(pairs), rng=np.random.default_rng(0))

@@ -1,4 +1,4 @@
-"""Crowdclustering: crowds whose truth is known, what is read off, what is refused."""
+"""Crowdclustering: crowds whose truth is known, fitted attributes, invalid input."""
 
 import pickle
 
@@ -16,7 +16,7 @@ from consilience.metrics.clusterings import nmi
 from consilience.simulation.pairs import simulate_pairs
 
 CLASSES = np.random.default_rng(0).permutation(np.arange(60) % 3)
-ACCURACY = [0.95, 0.9, 0.9, 0.05, 0.5]  # the fourth says the opposite, the fifth anything
+ACCURACY = [0.95, 0.9, 0.9, 0.05, 0.5]  # the fourth judges the opposite, the fifth at random
 
 
 def model_of(**parameters):
@@ -45,7 +45,7 @@ def test_recovers_clusters_and_their_number(pairs, two_stage):
     assert model.n_iter_ == len(model.lower_bounds_)
 
 
-def test_what_a_model_tells(model, pairs):
+def test_fitted_attributes(model, pairs):
     assert model.items_.equals(pairs.items)
     assert model.embedding_.shape == (60, 4)
     np.testing.assert_allclose(model.responsibilities_.sum(1), 1)
@@ -92,8 +92,8 @@ def test_probability_of_same_is_a_moderated_logistic_function(model):
     assert model.predict_same(0, 1, annotator="annotator 1") == pytest.approx(drawn, abs=0.02)
 
 
-def test_an_annotator_who_looks_at_something_else():
-    """Two tell halves apart, two other halves: the points hold both, whatever the clusters make of them."""
+def test_annotators_who_use_different_dimensions():
+    """Two annotators separate halves, two others different halves: the points represent both."""
     first, second = np.random.default_rng(3).permutation(np.arange(64) % 4) // np.array([[2], [1]]) % 2
     by = [simulate_pairs(first if j < 2 else second, 1, 500, 0.95, random_state=j).to_frame() for j in range(4)]
     frame = pd.concat([rows.assign(annotator=f"a{j}") for j, rows in enumerate(by)])
@@ -113,7 +113,7 @@ def test_order_of_items_changes_nothing(model, pairs):
     assert here.lower_bound_ == pytest.approx(model.lower_bound_)
 
 
-def test_side_by_side_is_one_after_another(pairs):
+def test_parallel_restarts_equal_sequential_ones(pairs):
     one, two = (model_of(n_init=2, max_iter=2, tol=0.0, n_jobs=n).fit for n in (None, 2))
     with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
         here = one(pairs)
@@ -143,8 +143,8 @@ def test_groupings_and_labels_are_their_pairs():
         np.testing.assert_allclose(found.responsibilities_, expected.responsibilities_, atol=1e-8)
 
 
-def test_items_and_annotators_of_whom_nothing_is_known():
-    """They are at their priors: the clusters' shares, the middle of the mixture, a coin."""
+def test_items_and_annotators_without_annotations():
+    """They are at their priors: the clusters' shares, the mean of the mixture, probability 1/2."""
     frame = simulate_pairs(CLASSES[:30], 2, 200, 0.95, random_state=0).to_frame()
     given = Pairs.from_frame(frame, items=range(32))
     silent = Pairs(
@@ -182,7 +182,7 @@ def test_everybody_contradicts_everybody():
     assert np.isfinite(model.responsibilities_).all()
 
 
-def test_one_cluster_where_all_is_one():
+def test_one_cluster_if_all_items_are_the_same():
     items = [f"i{n}" for n in range(12)]
     model = model_of().fit(Groupings.from_lists([[items], [items]]))
     assert model.n_clusters_ == 1
@@ -203,7 +203,7 @@ def test_one_cluster_where_all_is_one():
         ({"tol": -1}, "'tol' parameter"),
     ],
 )
-def test_wrong_parameters(pairs, parameters, message):
+def test_invalid_parameters(pairs, parameters, message):
     with pytest.raises(InputError, match=message):
         model_of(**parameters).fit(pairs)
 

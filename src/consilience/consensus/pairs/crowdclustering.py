@@ -8,9 +8,9 @@ Model
     v_k ~ Beta(1, γ),  π_k = v_k Π_{l<k} (1 − v_l)     k = 1 … K; the last stick takes the rest
     Λ_k ~ Wishart(ν₀, S₀⁻¹),  μ_k ~ N(0, (β₀ Λ_k)⁻¹)
     z_i ~ Categorical(π)                               cluster of item i
-    x_i ~ N(μ_k, Λ_k⁻¹), k = z_i                       its place; N(0, 5 I) in the first of two stages
-    W_j ~ N(0, 10), entries of the upper triangle      what annotator j looks at; symmetric
-    τ_j ~ N(0, 1)                                      how readily j says "same"
+    x_i ~ N(μ_k, Λ_k⁻¹), k = z_i                       its point; N(0, 5 I) in the first of two stages
+    W_j ~ N(0, 10), entries of the upper triangle      weights of the dimensions for annotator j; symmetric
+    τ_j ~ N(0, 1)                                      bias of j towards "same"
     l_t ∈ {−1, 1}, p(l_t = 1) = σ(A_t)                 judgement t, of items a and b by annotator j
     A_t = x_aᵀ W_j x_b + τ_j
 
@@ -27,7 +27,7 @@ Symbols
 
 Updates
 -------
-With the moments u of the points everything is linear: A_t² has the expectation u_aᵀ M_j u_b, M_j linear in E[w wᵀ], and
+In the moments u of the points everything is linear: A_t² has the expectation u_aᵀ M_j u_b, M_j linear in E[w wᵀ], and
 E ln N(x_i; μ_k, Λ_k⁻¹) = c_k·u_i. The bound of a judgement is
 
     ln σ(l A) ≥ ln σ(Δ) + (l A − Δ) / 2 + λ(Δ) (A² − Δ²)
@@ -39,22 +39,22 @@ E ln N(x_i; μ_k, Λ_k⁻¹) = c_k·u_i. The bound of a judgement is
 
 Decided here
 ------------
-q(W_j, τ_j) and q(x_i) are Gaussians with full covariances, W and τ together: the bound is tighter than the paper's and
-no step dearer. Items move in batches. The items of a batch go towards their updates at once, the share of the way at
-which the bound is highest (all of it if no two of them were judged; where they were, mixtures of moments are moments,
-and the bound along the way is a quadratic and entropies). γ = 1, ν₀ = D + 2; S₀ and β₀ are such that the clusters have
-variance 1/2 and the points altogether the 5 of the first stage.
+q(W_j, τ_j) and q(x_i) are Gaussians with full covariances, W and τ jointly: the bound is tighter than the paper's, and
+no step costs more. Items move in batches. The items of a batch move towards their updates at once, by the share of the
+step at which the bound is highest (all of it if no two of them were judged; if some were, mixtures of moments are
+moments, and the bound along the step is a quadratic plus entropies). γ = 1, ν₀ = D + 2; S₀ and β₀ are such that the
+clusters have variance 1/2 and all points together the 5 of the first stage.
 
-After the mixture, points are stretched and W shrunk so that no judgement changes and the bound is highest, in one go.
-Without this the scale creeps for hundreds of sweeps.
+After the mixture, points are scaled up and W down, in closed form, so that no judgement changes and the bound is
+highest. Without this the scale drifts for hundreds of sweeps.
 
-Each start has stages. First the points alone. They begin about the axes of largest agreement of judgements (`agree`):
-each annotator's count with the sign and weight that fit the axes, so that one who says the opposite is no obstacle.
-Then the mixture alone, over the posterior means, from k-means with each number of clusters. The best three meet the
-judgements for some sweeps, and the best of these goes on: points and clusters together. With `two_stage` the best
-mixture of the posterior means is the result.
+Each start has stages. First the points alone. They start around the axes of largest agreement of the judgements
+(`agree`): each annotator counts with the sign and weight that fit the axes, so that one who gives the opposite
+judgements does no harm. Then the mixture alone, over the posterior means, from k-means with each number of clusters.
+The best three are fitted to the judgements for a few sweeps, and the best of these continues: points and clusters
+together. With `two_stage` the best mixture of the posterior means is the result.
 
-An item of which nothing was said has no place in the sums; what is said of it is `prior_points`.
+An item without judgements does not enter the sums; its moments are `prior_points`.
 """
 
 from __future__ import annotations
@@ -75,22 +75,22 @@ from consilience.consensus.pairs.point_mixture import Layout, Mixture, Points, P
 from consilience.inference import Trace, iterate
 
 N_BATCHES = 4  # of items that move at once
-SHAKE = 0.5  # deviation of the first points about the axes, whose own is 1
-TURNS = 50  # of the axes
-WAYS = np.array([1.0, 0.75, 0.5, 0.25, 0.1, 0.01, 0.0])  # shares of the way of a batch; the last is to stay
-LOOSE_TOL = 3e-5  # at which the points meet the mixture
-TRIED = 3  # mixtures that meet the judgements
-TRIAL_SWEEPS = 10  # after which the best is kept
+SHAKE = 0.5  # standard deviation of the first points around the axes, which have standard deviation 1
+TURNS = 50  # iterations of the axes
+SHARES = np.array([1.0, 0.75, 0.5, 0.25, 0.1, 0.01, 0.0])  # of a batch's step; at 0 its points stay
+LOOSE_TOL = 3e-5  # of the points alone, before the mixture is added
+TRIED = 3  # mixtures that are fitted to the judgements
+TRIAL_SWEEPS = 10  # sweeps after which the best of them is kept
 
 PerJudgement = Float[np.ndarray, " judgements"]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Judgements, and the way they link items.
+    """Judgements, and the links between items that they make.
 
-    A cell is an item that an annotator met; cells are in the order of items. Each judgement is two links: from an item
-    to the cell of the other. Links are in the order of items.
+    A cell is an item in the judgements of an annotator; cells are sorted by item. Each judgement is two links, from
+    either item to the cell of the other. Links are sorted by item.
 
     sign : l_t. batches : slices of items. cell_of_a, cell_of_b : of each judgement.
     link_starts, cell_starts : where those of each item begin; link_cell, link_judgement : of each link.
@@ -113,7 +113,7 @@ class Problem:
 
     @classmethod
     def of(cls, pairs: Pairs, *, n_components: int = 4, prior: Prior | None = None) -> Problem:
-        """Problem of judgements; the items of one batch stand side by side."""
+        """Prepare judgements; the items of a batch are contiguous."""
         here = np.concatenate([pairs.item_a, pairs.item_b])
         keys = here * pairs.n_annotators + np.tile(pairs.annotator, 2)
         cells, cell = np.unique(keys, return_inverse=True)
@@ -140,12 +140,12 @@ class Problem:
 
     @property
     def batches(self) -> list[slice]:
-        """Items that move at once."""
+        """Slices of items that move at once."""
         edges = np.linspace(0, self.n_items, min(N_BATCHES, self.n_items) + 1).astype(int)
         return [slice(start, stop) for start, stop in pairwise(edges.tolist())]
 
     def links(self, items: slice, *weights: PerJudgement) -> csr_array:
-        """(items, cells) sparse, with weights of the judgements; for several weights one below the other."""
+        """(items, cells) sparse, weighted by judgement; matrices of several weights are stacked."""
         starts = self.link_starts[items.start : items.stop + 1]
         own, n_links = slice(starts[0], starts[-1]), starts[-1] - starts[0]
         judgement, cell = self.link_judgement[own], np.tile(self.link_cell[own], len(weights))
@@ -155,7 +155,7 @@ class Problem:
         return csr_array((data, cell, np.concatenate([*rows, [len(cell)]])), shape=shape)
 
     def cells(self, items: slice) -> slice:
-        """Those of some items."""
+        """Cells of some items."""
         return slice(int(self.cell_starts[items.start]), int(self.cell_starts[items.stop]))
 
     @property
@@ -164,7 +164,7 @@ class Problem:
         return slice(0, len(self.cell_item))
 
     def in_blocks(self, values: np.ndarray, cells: slice) -> csr_array:
-        """(cells, annotators · width) sparse: the values of the item of each cell, in the columns of its annotator."""
+        """(cells, annotators · width) sparse: values of the item of each cell, in the columns of its annotator."""
         n_cells, width = cells.stop - cells.start, values.shape[1]
         columns = self.cell_annotator[cells, None] * width + np.arange(width)
         data = values[self.cell_item[cells]].ravel()
@@ -174,7 +174,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class State:
-    """q of all variables; without a mixture the points have their prior of the first stage."""
+    """q of all variables; without a mixture the points have the prior of the first stage."""
 
     points: Points
     mean: Float[np.ndarray, "annotators weights"]
@@ -185,7 +185,7 @@ class State:
 
 
 def init(problem: Problem, *, rng: np.random.Generator) -> State:
-    """Points and annotators by `Agreed`, the points shaken; W a multiple of I."""
+    """Initialise points and annotators from `Agreed`, with noise on the points; W is a multiple of I."""
     layout, n_items, n_annotators = problem.layout, problem.n_items, problem.n_annotators
     agreed = agree(problem, rng=rng)
     places = SHAKE * rng.normal(size=(n_items, layout.n_components))
@@ -202,7 +202,7 @@ def init(problem: Problem, *, rng: np.random.Generator) -> State:
 
 @dataclass(frozen=True)
 class Agreed:
-    """Axes along which annotators agree or disagree as one, and how much each does, with sign."""
+    """Axes of largest agreement, and the weight of each annotator, negative for those who judge the opposite."""
 
     axes: Float[np.ndarray, "items axes"]
     weight: Float[np.ndarray, " annotators"]
@@ -210,7 +210,7 @@ class Agreed:
 
 
 def agree(problem: Problem, *, rng: np.random.Generator) -> Agreed:
-    """Σ_j n_j ω_j² at a maximum over axes X, ω_j = tr Xᵀ L_j X / n_j, L_j the judgements of j less their mean."""
+    """Maximise Σ_j n_j ω_j² over axes X, ω_j = tr Xᵀ L_j X / n_j, L_j the judgements of j less their mean."""
     n_each = np.bincount(problem.annotator, minlength=problem.n_annotators)
     mean = np.bincount(problem.annotator, problem.sign, problem.n_annotators) / np.maximum(n_each, 1)
     links = problem.links(slice(0, problem.n_items), problem.sign - mean[problem.annotator])
@@ -238,7 +238,7 @@ def step(problem: Problem, state: State) -> State:
 
 
 def update_points(problem: Problem, state: State) -> State:
-    """q(x), batch after batch."""
+    """q(x), batch by batch."""
     layout = problem.layout
     tables = _tables(problem, state)
     points = state.points.copy()
@@ -276,13 +276,13 @@ def update_annotators(problem: Problem, state: State) -> State:
 
 def update_delta(problem: Problem, state: State) -> State:
     """Δ, and the bound."""
-    said, square = judgement_moments(problem, state)
+    score, square = judgement_moments(problem, state)
     state = replace(state, delta=np.sqrt(square))
-    return replace(state, bound=_bound(problem, state, said, square))
+    return replace(state, bound=_bound(problem, state, score, square))
 
 
 def update_scale(problem: Problem, state: State) -> State:
-    """Points times a factor and W over its square, which changes no judgement: see the module."""
+    """Multiply the points by a factor and divide W by its square, which changes no judgement."""
     mixture, layout, prior = state.mixture, problem.layout, problem.prior
     if mixture is None:
         return state
@@ -310,7 +310,7 @@ def lower_bound(problem: Problem, state: State) -> float:
 def run(
     problem: Problem, n_clusters: int, seed: int, *, fewest: int = 1, two_stage: bool, max_iter: int, tol: float
 ) -> tuple[Trace[State], Mixture]:
-    """Fit from one start; the trace of the last stage that sees judgements, and the mixture of its points.
+    """Fit from one start; return the trace of the last stage that uses judgements, and the mixture of its points.
 
     It begins with `fewest` to `n_clusters` clusters.
     """
@@ -329,7 +329,7 @@ def run(
     best = max(begun, key=lambda trace: trace.lower_bound)
     last = iterate(best.state, sweep, bound, max_iter=max_iter, tol=tol)
     if last.state.mixture is None:
-        raise RuntimeError("A step has lost the mixture.")
+        raise RuntimeError("The mixture is missing after a step.")
     return last, last.state.mixture
 
 
@@ -350,8 +350,8 @@ def scores_of_pairs(
     layout = Layout.of(size - 1)
     square = ((covariance + np.outer(mean, mean)).ravel() @ layout.square).reshape(points_a.shape[1], -1)
     linear = np.tensordot(mean, layout.weights, 1)
-    said = np.einsum("td,de,te->t", points_a[:, -size:], linear, points_b[:, -size:])
-    return said, np.einsum("tm,mn,tn->t", points_a, square, points_b)
+    score = np.einsum("td,de,te->t", points_a[:, -size:], linear, points_b[:, -size:])
+    return score, np.einsum("tm,mn,tn->t", points_a, square, points_b)
 
 
 def slopes(delta: PerJudgement) -> PerJudgement:
@@ -361,7 +361,7 @@ def slopes(delta: PerJudgement) -> PerJudgement:
 
 
 def _tables(problem: Problem, state: State) -> Float[np.ndarray, "annotators2 columns"]:
-    """Of each annotator, one below the other, M_j beside E of W with τ in the rows of E[y]."""
+    """Stack over annotators of M_j next to E of W with τ, the latter in the rows of E[y]."""
     layout, n_annotators = problem.layout, problem.n_annotators
     n_moments, size = layout.moments.shape[:2]
     second = state.covariance + state.mean[:, :, None] * state.mean[:, None, :]
@@ -372,21 +372,21 @@ def _tables(problem: Problem, state: State) -> Float[np.ndarray, "annotators2 co
 
 
 def _sent(problem: Problem, points: Points, tables: np.ndarray, cells: slice) -> Float[np.ndarray, "cells columns"]:
-    """What each cell tells the other item of a judgement: coefficients of its u in E A², and of its E[y] in E A."""
+    """Message of each cell to the other item of a judgement: coefficients of its u in E A², and of its E[y] in E A."""
     return np.asarray(problem.in_blocks(points, cells) @ tables)
 
 
 def _received(layout: Layout, sums: Float[np.ndarray, "items2 columns"]) -> Points:
-    """Coefficients of u, from sums of what was sent weighted by λ, and below them by l / 2."""
+    """Coefficients of u, from sums of messages weighted by λ, and stacked below them those weighted by l / 2."""
     n_items, (n_moments, size) = len(sums) // 2, layout.moments.shape[:2]
     received = sums[:n_items, :n_moments].copy()
     received[:, -size:] += sums[n_items:, n_moments:]
     return received
 
 
-def _bound(problem: Problem, state: State, said: PerJudgement, square: PerJudgement) -> float:
+def _bound(problem: Problem, state: State, score: PerJudgement, square: PerJudgement) -> float:
     delta = state.delta
-    judgements = log_expit(delta) + (problem.sign * said - delta) / 2 + slopes(delta) * (square - delta**2)
+    judgements = log_expit(delta) + (problem.sign * score - delta) / 2 + slopes(delta) * (square - delta**2)
     points = (_coefficients_of_items(problem, state) * state.points).sum() + problem.layout.entropies(
         state.points
     ).sum()
@@ -397,13 +397,13 @@ def _bound(problem: Problem, state: State, said: PerJudgement, square: PerJudgem
 
 
 def _best_share(layout: Layout, points: Points, way: Points, pull: Points, push: Points) -> float:
-    """Return the share of WAYS at which the bound is highest."""
+    """Return the entry of SHARES at which the bound is highest."""
     slope, curve = float((pull * way).sum()), float((push * way).sum()) / 2
     if not push.any():
         return 1.0
-    there = points + WAYS[:, None, None] * way
-    entropy = layout.entropies(there.reshape(-1, points.shape[1])).reshape(len(WAYS), -1).sum(1)
-    return float(WAYS[np.argmax(WAYS * slope + WAYS**2 * curve + entropy)])
+    there = points + SHARES[:, None, None] * way
+    entropy = layout.entropies(there.reshape(-1, points.shape[1])).reshape(len(SHARES), -1).sum(1)
+    return float(SHARES[np.argmax(SHARES * slope + SHARES**2 * curve + entropy)])
 
 
 def _sums_of_annotators(problem: Problem, values: np.ndarray, links: csr_array) -> np.ndarray:
