@@ -26,7 +26,9 @@ def lowest_version(requirement):
     """
     bounds = [specifier.version for specifier in requirement.specifier if specifier.operator == ">="]
     if len(bounds) != 1:
-        raise ValueError(f"A dependency in pyproject.toml must have one lower bound, as in 'numpy>=2.0'. Got {str(requirement)!r}.")
+        raise ValueError(
+            f"A dependency in pyproject.toml must have one lower bound, as in 'numpy>=2.0'. Got {str(requirement)!r}."
+        )
     return bounds[0]
 
 
