@@ -39,7 +39,7 @@ def long_frame():
 
 LONG = long_frame()
 WIDE = Labels.from_frame(LONG).to_matrix().rename_axis("item")
-NUMBERS = WIDE.replace({"x": 0, "y": 1}).astype(int)
+NUMBERS = WIDE.map({"x": 0, "y": 1}.get).astype(int)
 SECONDS = np.random.default_rng(1).integers(1, 500, size=len(LONG))
 GROUPED = LONG.rename(columns={"label": "group"})
 READ = {  # the value of a long table is called label for models of labels, and group for models of groupings
@@ -402,7 +402,7 @@ class TestItemsThatNobodyLabelled:
         [((0, 1), "f", np.nan), ((0.5, 1.5), "f", np.nan), ((False, True), "O", None), ((2**60, 2**60 + 1), "O", None)],
     )
     def test_missing_labels_match_the_type_of_the_classes(self, values, kind, nothing):
-        said = self.said(WIDE.replace({"x": values[0], "y": values[1]}))
+        said = self.said(WIDE.map({"x": values[0], "y": values[1]}.get))
         with pytest.warns(UnannotatedWarning):
             vote = MajorityVote().fit(said)
         assert vote.labels_.dtype.kind == kind

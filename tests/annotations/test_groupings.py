@@ -428,9 +428,10 @@ def test_integers_with_nulls_keep_all_digits():
     assert Groupings.from_frame(frame).items.tolist() == [2**60 + 1, 2**60 + 2]
 
 
-def test_text_that_utf8_cannot_encode_is_refused():
+@pytest.mark.parametrize("group", [["\ud800"], ["\ud800", 1]])
+def test_text_that_utf8_cannot_encode_is_refused(group):
     with pytest.raises(AnnotationError, match="UTF-8 cannot encode"):
-        Groupings.from_lists([[["\ud800"]]])
+        Groupings.from_lists([[group]])
 
 
 def test_joining_names_of_text_and_tuples():

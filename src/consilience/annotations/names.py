@@ -95,17 +95,29 @@ def code(values: Any) -> Coded:
     """
     if isinstance(values, pd.Series | pd.Index):
         values = values.array
+    if isinstance(values, pd.arrays.NumpyExtensionArray):  # of which pandas 2 warns in factorize
+        values = values.to_numpy()
     if isinstance(values, pd.Categorical):
         return _without_blanks(by_appearance(Coded(values.codes.astype(np.intp), values.categories)))
     if not isinstance(values, np.ndarray | pd.api.extensions.ExtensionArray):
         values = np.fromiter(values, dtype=object, count=len(values))
     try:
-        codes, names = pd.factorize(values)
-        return _without_blanks(Coded(codes, name_index(names)))
+        codes, found = pd.factorize(values)
+        names = name_index(found)
+        _require_utf8(names)
+        return _without_blanks(Coded(codes, names))
     except TypeError as error:
         raise AnnotationError("Names must be text, numbers or other hashable values, not lists or tables.") from error
     except UnicodeEncodeError as error:
         raise AnnotationError(f"The name {error.object!r} is text that UTF-8 cannot encode.") from error
+
+
+def _require_utf8(names: pd.Index) -> None:
+    """Raise UnicodeEncodeError for text that UTF-8 cannot hold; pandas does so itself where an index is of type str."""
+    if names.dtype == object:
+        for name in names:
+            if isinstance(name, str):
+                name.encode()
 
 
 def by_appearance(column: Coded) -> Coded:
@@ -155,7 +167,8 @@ def union(indexes: Iterable[pd.Index]) -> pd.Index:
     """Return all names in order of first appearance."""
     first, *others = indexes
     for names in others:
-        first = first.append(names[first.get_indexer(names) == MISSING])
+        new = names[first.get_indexer(names) == MISSING]
+        first = first.append(new) if len(first) and len(new) else max(first, new, key=len)  # an empty one has no type
     return first
 
 

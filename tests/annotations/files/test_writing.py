@@ -184,3 +184,9 @@ def test_items_and_annotators_may_have_any_name(tmp_path):
             continue  # as text it becomes an integer, which is tested above
         write_annotations(labels, tmp_path / "out.csv")
         assert read_annotations(tmp_path / "out.csv") == labels
+
+
+def test_parquet_keeps_all_digits_of_integers_when_an_item_is_in_no_grouping(tmp_path):
+    said = Groupings.from_lists([[["a"]]], items=["a", "b"], annotators=[2**60 + 1])
+    write_annotations(said, tmp_path / "out.parquet")
+    assert read_annotations(tmp_path / "out.parquet") == said

@@ -524,7 +524,7 @@ TWICE = "history has a duplicate row or column. Expected one row for each annota
             "history of the annotator 'Ann' has nan in the column 'b'. Expected a count of at least 0.",
         ),
         (
-            COUNTS.astype(object).replace(1, "many"),
+            COUNTS.astype(object).where(COUNTS != 1, "many"),
             "history of the annotator 'Ann' has 'many' in the column 'b'. Expected a count of at least 0.",
         ),
         (COUNTS.set_axis(["a", "c"], axis=1), "history has the class 'c', which the labels do not have."),

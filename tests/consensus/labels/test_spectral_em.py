@@ -185,7 +185,7 @@ def test_order_of_items_changes_nothing():
 
 def test_names_of_classes_change_nothing():
     labels, _, _ = crowd()
-    named = Labels.from_matrix(labels.to_matrix().replace({0: "zebra", 1: "ant", 2: "cow"}))
+    named = Labels.from_matrix(labels.to_matrix().map({0: "zebra", 1: "ant", 2: "cow"}.get))
     there, here = quiet_fit(labels), quiet_fit(named)
     place = here.classes_.searchsorted(["zebra", "ant", "cow"])
     np.testing.assert_allclose(here.responsibilities_[:, place], there.responsibilities_, atol=1e-4)  # tol of EM

@@ -340,9 +340,13 @@ class _Text:
         )
 
     def _quickly(self) -> pd.DataFrame | None:
-        """Read the table with pandas; None if lines differ in length, or none names the columns."""
+        """Read the table with pandas; None if lines differ in length or end in CR, or none names the columns."""
         if not self.has_header:
             return None
+        with self._lines() as text:
+            text.readline()
+            if "\r" in np.atleast_1d(text.newlines):  # pandas 2 reads a line again if the next one begins with a blank
+                return None
         try:
             frame = self._pandas()
             typed = [i for i in range(frame.shape[1]) if not pd.api.types.is_string_dtype(frame.iloc[:, i])]

@@ -186,10 +186,19 @@ def _require_text_or_integers(column: str, names: pd.Index, path: Path) -> None:
         )
 
 
+def _with_types(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose columns of objects have the type of their values, except integers among missing values.
+
+    Pandas would make these floats, which cannot hold every integer beyond 2**53.
+    """
+    columns = {name: column if column.isna().any() else column.infer_objects() for name, column in frame.items()}
+    return pd.DataFrame(columns)
+
+
 def _parquet_writer(frame: pd.DataFrame) -> Writer:
     pyarrow = import_pyarrow()
     try:
-        table = pyarrow.Table.from_pandas(frame.infer_objects(), preserve_index=False)
+        table = pyarrow.Table.from_pandas(_with_types(frame), preserve_index=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"Parquet keeps names of one type in a column ({error}); write JSON or rename.") from error
     return lambda file: pyarrow.parquet.write_table(table, file)
