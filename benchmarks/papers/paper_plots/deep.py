@@ -57,9 +57,9 @@ def plot_samples(
         Images of each cluster.
     random_state : int, RandomState, Generator or None, default=None
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
 
     Returns
     -------
@@ -116,11 +116,11 @@ def plot_worker_weights(
         ln αβ / ((1 − α)(1 − β)) nats, with the sensitivity α and the specificity β of simulated annotators. An array is
         in the order of ``annotators_``.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend.
+        Whether to draw a legend.
 
     Returns
     -------

@@ -47,10 +47,10 @@ def plot_stagewise(
         What the true model of simulated labels would reach, drawn as dashed lines: "log_likelihood" and "information",
         or one of them, in nats.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw: the panels take the place of the axes, whose title is one of all panels. By default pyplot's
-        current axes; where no figure is open, those of a new one.
+        Where to draw: the panels take the place of the axes, whose title is that of all panels. By default pyplot's
+        current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether the labels of the axes are written.
+        Whether to write the labels of the axes.
     legend : bool, default=True
         Whether there is a legend, where the truth is drawn.
 
@@ -108,11 +108,11 @@ def plot_conditional_information(
     annotators : names, optional
         Whom to draw, in this order. By default all; of a model those of the informative set first, in order of entry.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     colorbar : bool, default=True
-        Whether there is a colour bar.
+        Whether to draw a colour bar.
     vmax : float, optional
         Information of the darkest colour, nats. By default the largest that is drawn.
 
