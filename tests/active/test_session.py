@@ -145,8 +145,8 @@ def test_no_item_is_presented_more_often_than_the_quota(strategy, answered):
     left = sum(count < 2 for count in times.values())
     refused(
         lambda: session.ask(1, 4),
-        f"Only {left} item{' is' if left == 1 else 's are'} left to present. A subset holds 4: raise 'max_per_item', or "
-        "stop.",
+        f"Only {left} item{' is' if left == 1 else 's are'} left to present. "
+        "A subset holds 4: raise 'max_per_item', or stop.",
     )
 
 

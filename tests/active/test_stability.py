@@ -36,12 +36,12 @@ def test_the_factor_lengthens_to_the_target(reliability, target):
 @pytest.mark.parametrize(
     ("values", "stop", "reason"),
     [
-        ([], False, "There are 0 rounds to compare; it takes 3."),
-        ([np.nan, 0.95, 0.95], False, "There are 2 rounds to compare; it takes 3."),
+        ([], False, "There are 0 rounds to compare; 3 are needed."),
+        ([np.nan, 0.95, 0.95], False, "There are 2 rounds to compare; 3 are needed."),
         ([np.nan, 0.95, 0.95, 0.9], False, "Stability changed by up to 0.050 in the last 2 rounds."),
         ([np.nan, 0.90, 0.95, 0.95], False, "Stability changed by up to 0.050 in the last 2 rounds."),
-        ([np.nan, 0.70, 0.69, 0.7], False, "Stability is steady, but as low as 0.690; the floor is 0.9."),
-        ([np.nan, 0.91, 0.895, 0.91], False, "Stability is steady, but as low as 0.895; the floor is 0.9."),
+        ([np.nan, 0.70, 0.69, 0.7], False, "Stability is steady but only 0.690; the floor is 0.9."),
+        ([np.nan, 0.91, 0.895, 0.91], False, "Stability is steady but only 0.895; the floor is 0.9."),
         (
             [np.nan, 0.1, 0.95, 0.93, 0.94],
             True,

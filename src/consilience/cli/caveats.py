@@ -14,7 +14,7 @@ from consilience import registry
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.cli.inputs import Evidence
 from consilience.inspection.chance import LEVEL, ChanceTest, chance_test
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import counted, shortened
 
 MOST_SUGGESTIONS = 2
@@ -47,7 +47,7 @@ def verdict(model: Any, evidence: Evidence) -> Verdict:
     model : fitted estimator
     evidence : what it was fitted to
     """
-    answer, said, asked = Answer.of(model), evidence.annotations, _asked(model)
+    answer, said, asked = FoundClusters.of(model), evidence.annotations, _asked(model)
     taken = registry.entry(type(model).__name__).kind == "semisupervised"
     test = chance_test(said, evidence.features if taken else None)
     warnings = [*_of_sizes(answer, evidence, asked), *_of_chance(test, answer, evidence), *_of_classes(answer, said)]
@@ -63,7 +63,7 @@ def _asked(model: Any) -> Any:
     return None if name is None or told == signature(type(model)).parameters[name].default else told
 
 
-def _of_sizes(answer: Answer, evidence: Evidence, asked: Any) -> Iterator[str]:
+def _of_sizes(answer: FoundClusters, evidence: Evidence, asked: Any) -> Iterator[str]:
     n_items, n_owners = int(answer.sizes.sum()), np.count_nonzero(answer.sizes)
     if n_items < 2:
         return
@@ -79,7 +79,7 @@ def _of_sizes(answer: Answer, evidence: Evidence, asked: Any) -> Iterator[str]:
         )
 
 
-def _remedy(answer: Answer, evidence: Evidence) -> str:
+def _remedy(answer: FoundClusters, evidence: Evidence) -> str:
     """What to try where nothing was told apart."""
     if answer.is_named:
         return "Look at who gave the other labels (annotators.csv), or try --model MajorityVote."
@@ -90,7 +90,7 @@ def _remedy(answer: Answer, evidence: Evidence) -> str:
     return "Try --clusters N; 'consilience compare' tells whether any number foresees what people said."
 
 
-def _of_classes(answer: Answer, said: Any) -> Iterator[str]:
+def _of_classes(answer: FoundClusters, said: Any) -> Iterator[str]:
     """Classes without items that would have some if the labels were counted."""
     if not (answer.is_named and isinstance(said, Labels)) or np.count_nonzero(answer.sizes) == 1:
         return
@@ -107,7 +107,7 @@ def _of_classes(answer: Answer, said: Any) -> Iterator[str]:
             )
 
 
-def _of_chance(test: ChanceTest | None, answer: Answer, evidence: Evidence) -> Iterator[str]:
+def _of_chance(test: ChanceTest | None, answer: FoundClusters, evidence: Evidence) -> Iterator[str]:
     if test is None or not test.at_chance:
         return
     said, with_features = evidence.annotations, "features" in test.p_values

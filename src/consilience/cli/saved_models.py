@@ -24,7 +24,7 @@ from consilience.cli.reading import named
 from consilience.cli.tables import names_as, read_scores, rows_of
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 
 
 def predict(
@@ -50,7 +50,7 @@ def predict(
         said = np.ones(len(items), dtype=bool)
     else:
         raise InputError(f"{type(model).__name__} tells clusters by features; leave out {flags(reading)}.")
-    answer = Answer.of(model)
+    answer = FoundClusters.of(model)
     if not said.all():
         note(f"Items without labels: {int((~said).sum()):,} of {len(said):,}; nothing tells their class.")
     named = answer.names_of(np.where(said, probability.argmax(1), MISSING))
