@@ -164,7 +164,7 @@ def test_answers_are_drawn_anew_and_repeatable():
         ([[1, 0.5], [1.5, 1]], r"must lie in \[0, 1\]. Got 1.5 for the items 1 and 0"),
         ([[1, np.nan], [0.5, 1]], r"must lie in \[0, 1\]. Got nan for the items 0 and 1"),
         ([[1, 0.4], [0.5, 1]], "must be symmetric. Got 0.4 for the items 0 and 1, and 0.5 the other way round"),
-        (pd.DataFrame([[1, 0], [0, 1]], index=["a", "b"], columns=["b", "a"]), "columns .* must be as its index"),
+        (pd.DataFrame([[1, 0], [0, 1]], index=["a", "b"], columns=["b", "a"]), "columns .* must equal its index"),
     ],
 )
 def test_bad_probabilities(probability, message):

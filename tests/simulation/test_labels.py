@@ -136,7 +136,7 @@ def test_an_int_gives_the_same_labels_each_time_another_int_others(settings):
         ({"accuracy": [0.5, 0.6]}, r"one for each of the 20 annotators. Got an array of shape \(2,\)"),
         ({"labels_each": 101}, "'labels_each' .* of at most 100, the number of items. Got 101"),
         ({"annotators_per_item": 21}, "'annotators_per_item' .* of at most 20, the number of annotators. Got 21"),
-        ({"labels_each": 2, "annotators_per_item": 2}, "either labels_each or annotators_per_item. Got both"),
+        ({"labels_each": 2, "annotators_per_item": 2}, "labels_each or annotators_per_item. Got both"),
         ({"confusion": np.eye(4)}, r"shape \(n_annotators, 4, 4\) for 4 classes. Got shape \(4, 4\)"),
         ({"confusion": np.zeros((0, 4, 4))}, r"Got shape \(0, 4, 4\)"),
         (
