@@ -1,4 +1,4 @@
-"""Simulated pairs against what their settings promise, exactly where it is exact."""
+"""Simulated pairs against their parameters, exactly where these are exact."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def truly_same(pairs, classes):
     return classes[pairs.item_a] == classes[pairs.item_b]
 
 
-def test_every_annotator_judges_as_many_pairs_half_of_them_of_one_class():
+def test_every_annotator_judges_pairs_each_pairs_half_of_one_class():
     pairs = simulate_pairs(CLASSES, 4, 51, 0.5, random_state=0)
     np.testing.assert_array_equal(np.bincount(pairs.annotator), np.full(4, 51))
     np.testing.assert_array_equal(np.bincount(pairs.annotator, truly_same(pairs, CLASSES)), np.full(4, 26))
@@ -49,7 +49,7 @@ def test_ranks_number_all_pairs_once():
 
 
 @pytest.mark.parametrize("balanced", [True, False])
-def test_all_pairs_of_a_kind_are_as_probable(balanced):
+def test_all_pairs_of_a_kind_are_equally_probable(balanced):
     classes = [0, 0, 0, 1, 1, 1]
     pairs = simulate_pairs(classes, 3000, 3, 1.0, balanced, random_state=2)
     counts = np.bincount(pairs.item_a * 6 + pairs.item_b, minlength=36).reshape(6, 6)[np.triu_indices(6, 1)]
