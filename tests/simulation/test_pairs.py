@@ -91,9 +91,9 @@ def test_is_deterministic():
         ({"accuracy": 1.2}, r"\[0, 1\]"),
         ({"accuracy": [0.5, 0.5]}, "one for each of the 5"),
         ({"balanced": "yes"}, "True or False"),
-        ({"classes": [0, 0, 0]}, "200 different pairs of items of one class, and there are 3"),
-        ({"classes": [0, 0, 0], "pairs_each": 4}, "items of two classes, and there are 0"),
-        ({"classes": [0, 1], "balanced": False}, "400 different pairs of items, and there are 1"),
+        ({"classes": [0, 0, 0]}, "200 distinct pairs of items of one class, but there are only 3"),
+        ({"classes": [0, 0, 0], "pairs_each": 4}, "items of two classes, but there are only 0"),
+        ({"classes": [0, 1], "balanced": False}, "400 distinct pairs of items, but there are only 1"),
         ({"random_state": "x"}, "random_state"),
     ],
 )

@@ -180,7 +180,7 @@ class ActiveSession(BaseEstimator):
     @property
     def groupings_(self) -> Groupings | None:
         """All groupings so far; None if there are none."""
-        return self._told.joined()
+        return self._store.joined()
 
     def ask(
         self,
