@@ -64,8 +64,8 @@ def plot_samples(
     Returns
     -------
     matplotlib.axes.Axes
-        Below each column are the cluster and its share of the items. Pixels from 0 to 1 are drawn as they are, others are
-        scaled from the smallest to the largest.
+        Below each column are the cluster and its share of the items. Pixels from 0 to 1 are drawn as they are,
+        others are scaled from the smallest to the largest.
 
     Raises
     ------
