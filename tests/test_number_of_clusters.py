@@ -229,7 +229,7 @@ def test_an_item_of_one_group_may_be_of_any_cluster():
 @pytest.mark.parametrize("model", [SubsetFusion(), CSPA()], ids=str)
 def test_models_that_place_no_new_items_name_what_compares_them(model):
     assert not hasattr(model, "score")
-    with pytest.raises(AttributeError, match=f"^{type(model).__name__} places no new items.*comparison.compare"):
+    with pytest.raises(AttributeError, match=f"^{type(model).__name__} places no new items.*selection.compare"):
         _ = model.score
     with pytest.raises(AttributeError, match=r"has no attribute 'nothing'"):
         _ = model.nothing

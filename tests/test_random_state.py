@@ -12,7 +12,7 @@ from consilience import Groupings, registry, simulation
 from consilience.active import ActiveSession
 from consilience.consensus import KCC, Crowdclustering
 from consilience.errors import InputError
-from consilience.estimators.parameters import check_random_state
+from consilience.inference.randomness import check_random_state
 from consilience.persistence import load, save
 from consilience.selection.comparison import compare
 from tests.test_estimator_contract import COMPILED, fit, small_study

@@ -35,7 +35,7 @@ reveal_type(model.predict_same("ant", "bee"))
 reveal_type(c.metrics.ari([0, 1], pd.Series([0, 1])))
 groupings = Groupings.from_matrix([["p"], ["q"]])
 reveal_type(groupings.restrict(annotators="Ann"))
-reveal_type(c.comparison.compare([model], groupings).chosen)
+reveal_type(c.selection.compare([model], groupings).chosen)
 reveal_type(model.score(groupings))
 reveal_type(model.fit(groupings).labels_)
 reveal_type(c.semisupervised.PartitionLabelModel(tol=1e-4).fit(np.zeros((2, 3)), y=groupings))
@@ -96,7 +96,7 @@ def test_modules_are_there_without_being_imported():
 import sys, consilience as c
 assert not {"consilience.consensus", "sklearn", "pandas", "jax"} & set(sys.modules)
 assert c.consensus.KCC.__name__ == "KCC"
-assert callable(c.metrics.ari) and callable(c.comparison.compare)
+assert callable(c.metrics.ari) and callable(c.selection.compare)
 assert "jax" not in sys.modules and "consilience.deep" not in sys.modules
 """
     assert subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, check=False).returncode == 0

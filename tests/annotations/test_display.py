@@ -210,7 +210,9 @@ def test_a_data_set_says_what_it_holds():
 
 def test_a_trace_does_not_list_every_bound():
     trace = iterate(np.zeros(5000), lambda state: state + 1, lambda state: float(state[0]), max_iter=400)
-    assert repr(trace).startswith("Trace(n_iter=400, lower_bound=400, converged=False, reason='The bound still rose")
+    assert repr(trace).startswith(
+        "Trace(n_iter=400, lower_bound=400, converged=False, reason='The objective still improved"
+    )
 
 
 def test_cells_are_escaped_and_cut():

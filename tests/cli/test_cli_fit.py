@@ -213,7 +213,10 @@ def test_warnings_of_the_library_are_notes(study, run, quick_report):
     result = run(
         "fit", "sorts.csv", *PARTITION, "--set", "max_iter=2", "--set", "n_init=1", "--set", "prior_variance=1.0"
     )
-    assert "Note: PartitionLabelModel: The bound still rose after max_iter=2 sweeps. Raise max_iter." in result.stderr
+    assert (
+        "Note: PartitionLabelModel: The objective still improved after max_iter=2 sweeps. Raise max_iter."
+        in result.stderr
+    )
     assert "partition_label_model.py" not in result.stderr
 
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from consilience.inference import iterate, restarts
-from consilience.inference.iterate import spawn_seeds
+from consilience.inference.iterate import Outcome
+from consilience.inference.randomness import spawn_seeds
 
 
 def halve(x):
@@ -28,6 +29,7 @@ def test_settled_takes_the_place_of_the_gain():
     trace = iterate(1.0, halve, lambda x: x, max_iter=100, tol=1.0, settled=lambda x: x <= 1 / 16)
     assert (trace.n_iter, trace.converged, trace.state) == (4, True, 1 / 16)
     assert trace.lower_bounds == (1 / 2, 1 / 4, 1 / 8, 1 / 16)
+    assert trace.outcome is Outcome.SETTLED
     assert trace.reason == "The state had settled after sweep 4."
 
 
@@ -46,17 +48,32 @@ def test_says_when_it_has_not_settled():
     # a bound that stands still is no reason to stop either
     trace = iterate(1.0, halve, lambda x: 0.0, max_iter=4, settled=lambda x: False)
     assert (trace.n_iter, trace.converged, trace.state) == (4, False, 1 / 16)
-    assert trace.reason == "The state had not settled after max_iter=4 sweeps."
+    assert trace.outcome is Outcome.NOT_SETTLED
+    assert trace.reason == "The state had not settled after max_iter=4 sweeps. Raise max_iter."
 
 
-def test_a_bound_that_is_not_finite_is_an_error_where_the_state_has_settled():
-    with pytest.raises(FloatingPointError, match="inf after sweep 1"):
-        iterate(1.0, halve, lambda x: float("inf"), max_iter=3, settled=lambda x: True)
+@pytest.mark.parametrize("settled", [None, lambda x: True], ids=["bound", "settled"])
+@pytest.mark.parametrize("bound", [np.nan, np.inf, -np.inf])
+def test_stops_before_a_bound_that_is_not_finite(settled, bound):
+    trace = iterate(1.0, halve, lambda x: bound if x < 1 / 2 else 0.5 - x, max_iter=9)
+    assert (trace.outcome, trace.converged, trace.n_iter) == (Outcome.NOT_FINITE, False, 2)
+    assert trace.state == 1 / 2  # the last whose bound is finite
+    assert trace.lower_bound == -np.inf  # so that no restart like it is kept
+    assert f"was {bound} after sweep 2" in trace.reason
+    first = iterate(1.0, halve, lambda x: bound, max_iter=9, settled=settled)
+    assert (first.outcome, first.state, first.n_iter) == (Outcome.NOT_FINITE, 1.0, 1)
 
 
-def test_a_bound_that_is_not_finite_is_an_error():
-    with pytest.raises(FloatingPointError, match="nan after sweep 1"):
-        iterate(0.0, lambda x: x, lambda x: float("nan"), max_iter=3, tol=0.0)
+def test_says_that_the_bound_fell():
+    trace = iterate(4.0, halve, lambda x: -abs(x - 1), max_iter=9, tol=1e-3)
+    # -1, 0, -1/2: the third sweep is the first that makes it worse
+    assert (trace.outcome, trace.converged, trace.n_iter) == (Outcome.FELL, False, 3)
+    assert "got worse by 0.5 in sweep 3" in trace.reason
+
+
+def test_a_fall_by_rounding_alone_is_convergence():
+    bounds = iter([-1e6, -1e6 - 1e-6])  # a millionth of a millionth of the bound
+    assert iterate(0.0, lambda x: x, lambda x: next(bounds), max_iter=9).outcome is Outcome.CONVERGED
 
 
 def test_restarts_keep_the_order_whatever_runs_first():

@@ -61,7 +61,7 @@ def test_confusion_of_the_crowd_first_then_of_annotators(named):
 def test_confusion_of_chosen_annotators(named):
     axes = plot_confusion(make_pipeline(named[0]), ["Flo", "Al"])
     assert [name.split(" (")[0] for name in panels(axes)] == ["the crowd", "Flo", "Al"]
-    with pytest.raises(InputError, match="'Zoe' is not among those of the fit"):
+    with pytest.raises(InputError, match="'Zoe' was not fitted"):
         plot_confusion(named[0], ["Zoe"])
 
 

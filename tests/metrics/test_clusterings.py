@@ -191,7 +191,7 @@ def test_mixed_names_stay_apart(metric):
         ([0.0, np.nan], [0, 1], "'labels_true' must have no missing values. Got nan at position 1"),
         ([0, 1, 2], ["a", None, "b"], "'labels_pred' must have no missing values. Got None at position 1"),
         (np.zeros((2, 2)), [0, 1], r"'labels_true' must be one-dimensional. Got an array of shape \(2, 2\)"),
-        ([[0], [1]], [0, 1], "'labels_true' must be one-dimensional, of hashable names"),
+        ([[0], [1]], [0, 1], "'labels_true' must be one-dimensional and hold hashable names"),
         (3, [0, 1], r"'labels_true' must be one-dimensional. Got an array of shape \(\)"),
     ],
 )

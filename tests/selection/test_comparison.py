@@ -18,7 +18,7 @@ from consilience.annotations import concat
 from consilience.annotations.judgements import Rows, draw
 from consilience.consensus import KCC, DawidSkene, MajorityVote, SubsetFusion
 from consilience.errors import InputError
-from consilience.inference.iterate import spawn_seeds
+from consilience.inference.randomness import spawn_seeds
 from consilience.metrics.clusterings import same_log_loss
 from consilience.selection.candidates import as_read, candidates, measured, named, seeded
 from consilience.selection.comparison import compare, share_same, standard_error

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience import Groupings, Labels, Pairs
 from consilience.errors import InputError
 from consilience.metrics.clusterings import nmi
-from consilience.semisupervised.mcvc_estimator import MCVC, MECC
+from consilience.semisupervised.mcvc_estimator import MCVC, MECC, views_to_begin_with
 from consilience.simulation.pairs import simulate_pairs
 from tests.semisupervised.test_mcvc import planted_views
 
@@ -310,9 +310,8 @@ def test_one_view_is_mecc(two_views):
 
 @pytest.mark.parametrize(("n_annotators", "expected"), [(1, 1), (2, 1), (5, 3), (19, 10), (60, 10)])
 def test_views_to_begin_with(n_annotators, expected):
-    assert MCVC()._n_views(n_annotators) == expected
-    assert MCVC(max_views=4)._n_views(n_annotators) == 4
-    assert MECC()._n_views(n_annotators) == 1
+    assert views_to_begin_with("auto", n_annotators) == expected
+    assert views_to_begin_with(4, n_annotators) == 4
 
 
 def test_the_same_seed_gives_the_same(iris, fitted):

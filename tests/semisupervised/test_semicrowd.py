@@ -12,6 +12,7 @@ from consilience import Groupings, Pairs
 from consilience.errors import InputError
 from consilience.metrics.clusterings import nmi
 from consilience.semisupervised import semicrowd as module
+from consilience.semisupervised import semicrowd_estimator
 from consilience.semisupervised.semicrowd_estimator import SemiCrowd
 from consilience.simulation.pairs import simulate_pairs
 
@@ -159,7 +160,7 @@ def test_names_predictions_and_pickle():
 
 
 def test_refuses_what_would_not_fit_into_a_table(monkeypatch):
-    monkeypatch.setattr(module, "MAX_ANNOTATED", 30)
+    monkeypatch.setattr(semicrowd_estimator, "MAX_ANNOTATED", 30)
     X, _, pairs = noisy(4, n=40, pairs_each=60)
     with pytest.raises(InputError, match="takes 30 of them at most"):
         SemiCrowd(4).fit(X, pairs)

@@ -119,7 +119,7 @@ def test_bad_subsets_are_found_before_any_agent_is_called(subset, message):
         ([], None, "'agent' parameter of present must be a callable, or a list of at least one callable"),
         ([apart, None], None, "must be a callable, or a list"),
         (apart, ["Ann"], "'annotators' parameter of present must have a name for each answer, 2 in total. Got 1"),
-        ([apart] * 3, ["Ann", "Bo"], "a name for each agent, 3 in all. Got 2"),
+        ([apart] * 3, ["Ann", "Bo"], "a name for each agent, 3 in total. Got 2"),
     ],
 )
 def test_bad_agents_and_annotators(agent, annotators, message):

@@ -14,7 +14,8 @@ from sklearn.pipeline import Pipeline
 from consilience.annotations.names import name_index
 from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
-from consilience.estimators.parameters import check_random_state, is_whole
+from consilience.estimators.parameters import is_whole
+from consilience.inference.randomness import check_random_state
 from consilience.inspection.names import counted
 from consilience.inspection.plots.curves import legend_inside
 from consilience.inspection.plots.projection import unwrap

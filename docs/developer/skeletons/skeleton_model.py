@@ -54,7 +54,7 @@ from consilience.inference.exponential_family import (
     expected_log_dirichlet_segments,
     kl_dirichlet_segments,
 )
-from consilience.inference.iterate import spawn_seeds
+from consilience.inference.randomness import spawn_seeds
 
 
 @dataclass(frozen=True)

@@ -115,5 +115,5 @@ def test_what_it_cannot_use_is_refused_and_no_end_is_told():
         LatentClassModel().fit(groupings, groupings)
     with pytest.raises(InputError, match=r"^None of the items is in a group"):
         LatentClassModel().fit(Groupings.from_matrix([[None], [None]]))
-    with pytest.warns(ConvergenceWarning, match="still rose after max_iter=1 sweeps"):
+    with pytest.warns(ConvergenceWarning, match="still improved after max_iter=1 sweeps"):
         LatentClassModel(max_iter=1, random_state=0).fit(groupings)

@@ -22,13 +22,15 @@ p²(1 − p).
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from jaxtyping import Float, Int
 
 from consilience.active.pair_counts import PairCounts
 from consilience.active.strategies import Situation, Strategy
 from consilience.annotations.types import Real
-from consilience.estimators.parameters import is_number, require
+from consilience.estimators.parameters import NOT_NEGATIVE, Requirements
 
 LITTLE = 1e-3  # ε above: value of a pair on which all samples agree
 
@@ -49,12 +51,12 @@ class Informative(Strategy):
     ['ant', 'bee', 'cow', 'pig']
     """
 
+    _requirements: ClassVar[Requirements] = {
+        "power": NOT_NEGATIVE,
+    }
+
     def __init__(self, power: Real = 3.0) -> None:
         self.power = power
-
-    def check(self) -> None:
-        """Raise an InputError if a parameter is wrong."""
-        require(self, "power", "a number of at least 0", is_number(self.power, zero=True))
 
     def compose(self, situation: Situation, size: int, rng: np.random.Generator) -> Int[np.ndarray, " size"]:
         """Add items one by one; see `Strategy.compose`."""

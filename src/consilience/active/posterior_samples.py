@@ -21,6 +21,7 @@ from consilience.annotations import Groupings
 from consilience.consensus import SubsetFusion
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.inference.clusters import kmeans
 from consilience.inference.memberships import Memberships
 
 N_SAMPLES = 16  # samples of the clusters that strategies get
@@ -69,7 +70,7 @@ def updated(groupings: Groupings, samples: Samples | None, n_clusters: int, rng:
 def first(memberships: Memberships, n_clusters: int, rng: np.random.Generator) -> Samples:
     """Return clusters by k-means, from one random start for each sample."""
     places = fusing.coordinates(memberships, "degree", min(n_clusters, memberships.n_items)).for_clusters(n_clusters)
-    return np.stack([fusing.kmeans(places, n_clusters, rng=rng) for _ in range(N_SAMPLES)])
+    return np.stack([kmeans(places, n_clusters, rng=rng) for _ in range(N_SAMPLES)])
 
 
 def n_clusters_of(fusion: SubsetFusion, n_items: int, n_found: int) -> int:

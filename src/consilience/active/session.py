@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,18 @@ from consilience.annotations.types import Integer, Names, RandomSource
 from consilience.consensus import SubsetFusion
 from consilience.consensus.groupings.subset_fusion_estimator import require_at_most
 from consilience.errors import InputError, MatchingError
-from consilience.estimators.parameters import check_random_state, is_number, is_whole, require, require_common
+from consilience.estimators.parameters import (
+    NONE,
+    RANDOM_STATE,
+    Requirement,
+    Requirements,
+    is_number,
+    is_whole,
+    one_of,
+    require_parameters,
+    whole,
+)
+from consilience.inference.randomness import check_random_state
 from consilience.metrics.clusterings import nmi
 
 
@@ -88,6 +99,15 @@ class ActiveSession(BaseEstimator):
     (True, True)
     """
 
+    _requirements: ClassVar[Requirements] = {
+        "strategy": one_of(*STRATEGIES) | Requirement(("a Strategy",), lambda value: isinstance(value, Strategy)),
+        "fusion": Requirement(
+            ("a SubsetFusion", "None"), lambda value: value is None or isinstance(value, SubsetFusion)
+        ),
+        "max_per_item": NONE | whole(1),
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
         items: Any,
@@ -125,14 +145,7 @@ class ActiveSession(BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Raise an InputError if a parameter is wrong."""
-        named = isinstance(self.strategy, str) and self.strategy in STRATEGIES
-        known = named or isinstance(self.strategy, Strategy)
-        require(self, "strategy", f"one of {', '.join(map(repr, STRATEGIES))}, or a Strategy", known)
-        ours = self.fusion is None or isinstance(self.fusion, SubsetFusion)
-        require(self, "fusion", "a SubsetFusion or None", ours)
-        quota = self.max_per_item is None or is_whole(self.max_per_item, 1)
-        require(self, "max_per_item", "a positive int or None", quota)
-        require_common(self)
+        require_parameters(self)
         if self.fusion is not None:
             self.fusion._check_parameters()
         if isinstance(self.strategy, Strategy):

@@ -34,7 +34,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -43,7 +43,14 @@ from sklearn.base import BaseEstimator
 from consilience.active.pair_counts import PairCounts
 from consilience.active.pair_sampling import PairWeights, draw_subset
 from consilience.annotations.types import Integer, Real
-from consilience.estimators.parameters import is_number, is_whole, require
+from consilience.estimators.parameters import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    Requirements,
+    interval,
+    require_parameters,
+    whole,
+)
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,7 @@ class Strategy(BaseEstimator):
 
     def check(self) -> None:
         """Raise an InputError if a parameter is wrong."""
+        require_parameters(self)
 
 
 class PairStrategy(Strategy):
@@ -164,6 +172,14 @@ class ExploitPairwise(PairStrategy):
         Share assumed for pairs never presented.
     """
 
+    _requirements: ClassVar[Requirements] = {
+        "mu": interval(0, 1, "both"),
+        "sigma": POSITIVE,
+        "shrink": interval(0, 1, "right"),
+        "smallest_sigma": POSITIVE,
+        "prior": interval(0, 1, "both"),
+    }
+
     def __init__(
         self, mu: Real = 0.5, sigma: Real = 0.3, shrink: Real = 1.0, smallest_sigma: Real = 0.05, prior: Real = 0.5
     ) -> None:
@@ -172,15 +188,6 @@ class ExploitPairwise(PairStrategy):
         self.shrink = shrink
         self.smallest_sigma = smallest_sigma
         self.prior = prior
-
-    def check(self) -> None:
-        """Raise an InputError if a parameter is wrong."""
-        for name in ("mu", "prior"):
-            value = getattr(self, name)
-            require(self, name, "a number in [0, 1]", is_number(value, zero=True) and value <= 1)
-        for name in ("sigma", "smallest_sigma"):
-            require(self, name, "a positive number", is_number(getattr(self, name)))
-        require(self, "shrink", "a number in (0, 1]", is_number(self.shrink) and self.shrink <= 1)
 
     def ambiguity(self, share: Any, n_groupings: int) -> Any:
         """Return the ambiguity index of shares of presentations together, equation 4."""
@@ -228,6 +235,13 @@ class ExploreExploitTradeoff(ExploitPairwise):
         As for `ExploitPairwise`.
     """
 
+    _requirements: ClassVar[Requirements] = {
+        "few": whole(1),
+        "ambiguous": interval(0, 1, "left"),
+        "weight_ambiguity": NOT_NEGATIVE,
+        "weight_shortfall": NOT_NEGATIVE,
+    }
+
     def __init__(
         self,
         few: Integer = 3,
@@ -245,14 +259,6 @@ class ExploreExploitTradeoff(ExploitPairwise):
         self.ambiguous = ambiguous
         self.weight_ambiguity = weight_ambiguity
         self.weight_shortfall = weight_shortfall
-
-    def check(self) -> None:
-        """Raise an InputError if a parameter is wrong."""
-        super().check()
-        require(self, "few", "a positive int", is_whole(self.few, 1))
-        require(self, "ambiguous", "a number in [0, 1)", is_number(self.ambiguous, zero=True) and self.ambiguous < 1)
-        for name in ("weight_ambiguity", "weight_shortfall"):
-            require(self, name, "a number of at least 0", is_number(getattr(self, name), zero=True))
 
     def compose(self, situation: Situation, size: int, rng: np.random.Generator) -> Int[np.ndarray, " size"]:
         """Go from item to item; see `Strategy.compose`."""

@@ -6,14 +6,16 @@ that the text is as legible on a dark page as on a light one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any
 
 LONGEST = 160  # characters of a cell
 LONGEST_NAME = 40
+LONGEST_VALUE = 80  # characters of a value in a message
 UNBROKEN = 20
 MOST_ROWS = 8
 MOST_NAMES = 8
@@ -83,6 +85,23 @@ def sizes_in_short(sizes: Sequence[int]) -> str:
         return f"{len(sizes):,}, of {min(sizes):,} to {max(sizes):,} items"
     *first, last = (f"{size:,}" for size in sizes)
     return f"{len(sizes)}, of {', '.join(first)}{' and ' if first else ''}{last} items"
+
+
+def shown(value: Any) -> str:
+    """Show a value in a message, however long it is.
+
+    Examples
+    --------
+    >>> shown("abc"), shown(10**5000)
+    ("'abc'", 'an int of 5001 digits')
+    >>> shown("x" * 1000)[-10:]
+    'xxxxxxxxx…'
+    """
+    if isinstance(value, Integral) and abs(int(value)) >= 10**LONGEST_VALUE:
+        digits = int(int(abs(value)).bit_length() * math.log10(2)) + 1
+        return f"an int of {digits} digits"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
 def _cell(tag: str, value: Any) -> str:

@@ -7,11 +7,38 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
-from consilience.annotations.names import plain
+import numpy as np
+import pandas as pd
+from jaxtyping import Int
+
+from consilience.annotations.names import MISSING, name_index, plain
+from consilience.errors import InputError
 
 PART = re.compile(r"\d+|[^\W\d_]+")
 LIKE = 0.75  # least ratio of difflib at which another text is a near spelling
 MOST_COMPARED = 2000  # names that difflib compares
+
+
+def places_of_fitted(names: Iterable[Any], fitted: pd.Index, what: str) -> Int[np.ndarray, " names"]:
+    """Return where names stand among those that were fitted.
+
+    Parameters
+    ----------
+    names : to look up
+    fitted : Index
+    what : they are the names of, for the message, such as "Annotator"
+
+    Raises
+    ------
+    InputError
+        A name was not fitted; the nearest one that was is suggested.
+    """
+    wanted = name_index(names)
+    place: np.ndarray = fitted.get_indexer(wanted)
+    if (place == MISSING).any():
+        unknown = plain(wanted[place == MISSING][0])
+        raise InputError(f"{what} {unknown!r} was not fitted.{near_spelling(unknown, fitted)}")
+    return place
 
 
 def near_spelling(name: Any, known: Iterable[Any]) -> str:

@@ -12,7 +12,7 @@ import click
 import pandas as pd
 
 from consilience import registry
-from consilience.annotations.files.atomic import replacing
+from consilience.atomic_files import replacing
 from consilience.cli.caveats import suggestions, verdict
 from consilience.cli.comparing import choose_by_comparing
 from consilience.cli.inputs import Evidence, Material, evidence_for, read_material

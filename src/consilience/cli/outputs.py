@@ -11,9 +11,9 @@ from typing import IO
 
 import pandas as pd
 
-from consilience.annotations.files.atomic import naming, replacing, require_file_name, unpacked
 from consilience.annotations.files.sources import STANDARD_INPUT, TEXT, import_pyarrow
 from consilience.annotations.files.writing import Writer
+from consilience.atomic_files import naming, replacing, require_file_name, unpacked
 from consilience.cli.messages import as_json, say_data
 from consilience.cli.result_folder import MODEL, REPORT, SUMMARY, checksum_of, fit_in
 from consilience.cli.signals import undivided

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from consilience import registry
-from consilience.annotations.files.atomic import (
+from consilience.atomic_files import (
     LEFTOVER,
     left_behind,
     locked,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from consilience.annotations.files.atomic import remove_temporaries
+from consilience.atomic_files import remove_temporaries
 
 SAID = {"SIGINT": "Interrupted.", "SIGTERM": "Terminated.", "SIGHUP": "Hung up."}
 

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 from jax import Array
 from jaxtyping import PRNGKeyArray, PyTree
@@ -19,7 +18,7 @@ from consilience.deep.exponential_family import Gaussian
 from consilience.deep.judgements import Agreement, Judgements, first_reliability
 from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.pretraining import teach_positions
-from consilience.estimators.parameters import is_number, require
+from consilience.estimators.parameters import POSITIVE, TRUTH, Requirements
 
 AS_IN_PAPER: dict[str, Any] = {
     "optimiser": "momentum",
@@ -149,6 +148,12 @@ class BayesSCDC(DeepClustering):
     True
     """
 
+    _requirements: ClassVar[Requirements] = {
+        "concentration": POSITIVE,
+        "cluster_count": POSITIVE,
+        "merge_clusters": TRUTH,
+    }
+
     def __init__(
         self,
         n_clusters: Count = 50,
@@ -239,12 +244,6 @@ class BayesSCDC(DeepClustering):
         covariances = scale / freedom[:, None, None]
         components = Components(posterior.joined.argmax(1), sizes / sizes.sum(), mean, covariances)
         return components, posterior.sensitivity, posterior.specificity
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require(self, "concentration", "a positive number", is_number(self.concentration))
-        require(self, "cluster_count", "a positive number", is_number(self.cluster_count))
-        require(self, "merge_clusters", "a bool", isinstance(self.merge_clusters, bool | np.bool_))
 
 
 class BayesModel(DeepModel):

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from consilience.annotations.files.atomic import replacing
+from consilience.atomic_files import replacing
 from consilience.errors import InputError
 
 Arrays = dict[str, np.ndarray]

@@ -30,9 +30,24 @@ from consilience.deep.restarts import Course
 from consilience.deep.training import CHUNK_SIZE
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
-from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
+from consilience.estimators.parameters import (
+    AUTO,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RESTARTS,
+    TWO_POSITIVE,
+    WIDTHS,
+    Requirement,
+    Requirements,
+    interval,
+    is_whole,
+    one_of,
+    whole,
+)
 from consilience.estimators.scoring import rates_of_table, score_of_clusters
+from consilience.inference.clusters import by_falling_size
 from consilience.inference.progress import counting
+from consilience.inference.randomness import spawn_generator, spawn_seeds
 
 LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
 LEAST_EPOCHS = 25  # and the least number of them
@@ -43,6 +58,11 @@ NEVER = -1e9  # nats: of a cluster that no new item is to have
 INTERVAL = (0.025, 0.975)
 
 
+TRANSFORMATION = Requirement(
+    ("an optax.GradientTransformation",), lambda value: isinstance(value, optax.GradientTransformation)
+)
+
+
 class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEstimator):
     """Clusters of a latent space that a network decodes.
 
@@ -50,6 +70,29 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
     """
 
     PUBLISHED: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    _requirements: ClassVar[Requirements] = {
+        "n_clusters": whole(1),
+        "n_latent": whole(1),
+        "hidden": WIDTHS,
+        "likelihood": one_of(*LIKELIHOODS),
+        "n_epochs": AUTO | whole(1),
+        "warm_epochs": AUTO | whole(0),
+        "trust_epochs": whole(0),
+        "warm_weight": NOT_NEGATIVE,
+        "init": one_of(*INITS),
+        "n_init": RESTARTS,
+        "batch_size": whole(1),
+        "annotated_batch_size": whole(1),
+        "annotated_weight": POSITIVE,
+        "optimiser": one_of(*DESCENTS) | TRANSFORMATION,
+        "learning_rate": POSITIVE,
+        "rate": interval(0, 1, "right"),
+        "rate_delay": POSITIVE,
+        "rate_decay": NOT_NEGATIVE,
+        "implied_pairs": one_of("all", "independent"),
+        "reliability_prior": TWO_POSITIVE,
+    }
 
     @classmethod
     def as_published(cls, data: str, **changes: Any) -> Any:
@@ -106,7 +149,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             Training failed in every restart.
         """
         self._check_parameters()
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        seed = spawn_seeds(self.random_state, 1)[0]
         self._missing = values_of_missing(missing)
         data, arranged = self._study(X, y, missing)
         model = self._model(data.observed.shape[1])
@@ -157,7 +200,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         if begun:
             course = self._continued(model, data, arranged)
         else:
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            seed = spawn_seeds(self.random_state, 1)[0]
             keys = jax.random.split(jax.random.key(seed), 1)
             course = restarts.begin(model, data, keys, self._lengths(model, data)[1], lambda: None)
         course = restarts.advance(model, data, course, course.n_epochs + 1)
@@ -278,7 +321,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             raise InputError(f"'n_samples' must be a positive int. Got {n_samples!r} instead.")
         if cluster is not None and not (is_whole(cluster, 0) and cluster < self.n_clusters_):
             raise InputError(f"'cluster' must be an int from 0 to {self.n_clusters_ - 1}. Got {cluster!r} instead.")
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        rng = spawn_generator(random_state)
         of_component, share = self.components_["cluster"].to_numpy(), self.components_["weight"].to_numpy()
         share = share if cluster is None else share * (of_component == cluster)
         drawn = rng.choice(len(share), n_samples, p=share / share.sum())
@@ -401,7 +444,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         responsibilities = np.empty(found.responsibilities.shape)
         responsibilities[np.asarray(data.rows)] = found.responsibilities
         sizes = np.bincount(responsibilities.argmax(1), minlength=responsibilities.shape[1])
-        self._owned = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        self._owned = by_falling_size(sizes)
         owned = responsibilities[:, self._owned]
         self.responsibilities_ = owned / owned.sum(1, keepdims=True)
         self.labels_, self.n_clusters_ = self.responsibilities_.argmax(1), len(self._owned)
@@ -455,36 +498,12 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name in ("n_clusters", "n_latent", "n_init", "batch_size", "annotated_batch_size"):
-            require(self, name, "a positive int", is_whole(getattr(self, name), 1))
-        auto = isinstance(self.n_epochs, str) and self.n_epochs == "auto"
-        require(self, "n_epochs", "'auto' or a positive int", auto or is_whole(self.n_epochs, 1))
-        auto = isinstance(self.warm_epochs, str) and self.warm_epochs == "auto"
-        require(self, "warm_epochs", "'auto' or an int of at least 0", auto or is_whole(self.warm_epochs, 0))
-        widths = isinstance(self.hidden, tuple | list) and len(self.hidden) > 0
-        widths = widths and all(is_whole(width, 1) for width in self.hidden)
-        require(self, "hidden", "a tuple of positive ints", widths)
-        require(self, "likelihood", "'gaussian' or 'bernoulli'", is_one_of(self.likelihood, LIKELIHOODS))
-        require(self, "trust_epochs", "an int of at least 0", is_whole(self.trust_epochs, 0))
-        require(self, "init", f"one of {', '.join(map(repr, INITS))}", is_one_of(self.init, INITS))
-        own = isinstance(self.optimiser, optax.GradientTransformation)
-        known = own or is_one_of(self.optimiser, DESCENTS)
-        require(self, "optimiser", "'adam', 'momentum' or an optax.GradientTransformation", known)
-        if own and self.learning_rate != LEARNING_RATE:
+        if isinstance(self.optimiser, optax.GradientTransformation) and self.learning_rate != LEARNING_RATE:
             raise InputError(
                 f"The 'learning_rate' parameter of {type(self).__name__} is not used with an "
                 f"optax.GradientTransformation, which has its own. Got {self.learning_rate!r}; "
                 f"leave it at {LEARNING_RATE}."
             )
-        require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
-        for name in ("learning_rate", "rate_delay", "annotated_weight"):
-            require(self, name, "a positive number", is_number(getattr(self, name)))
-        require(self, "rate", "a number above 0, at most 1", is_number(self.rate) and self.rate <= 1)
-        for name in ("rate_decay", "warm_weight"):
-            require(self, name, "a number of at least 0", is_number(getattr(self, name), zero=True))
-        prior = self.reliability_prior
-        two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
-        require(self, "reliability_prior", "two positive numbers", two)
 
 
 def _resumed(file: Path, mark: str, model: DeepModel, data: Data) -> Course | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -25,8 +26,18 @@ from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.errors import InputError
-from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
+from consilience.estimators.parameters import (
+    AUTO,
+    POSITIVE,
+    RESTARTS,
+    TWO_POSITIVE,
+    WIDTHS,
+    Requirements,
+    one_of,
+    whole,
+)
 from consilience.estimators.views import ViewEstimator
+from consilience.inference.randomness import spawn_seeds
 
 MOST_VIEWS = 10  # that "auto" allows
 LARGEST_VIEWS = 1000  # that may be asked for
@@ -96,6 +107,19 @@ class DeepMCVC(ViewEstimator):
     True
     """
 
+    _requirements: ClassVar[Requirements] = {
+        "n_clusters": whole(1),
+        "max_views": AUTO | whole(1, LARGEST_VIEWS),
+        "hidden": WIDTHS,
+        "n_init": RESTARTS,
+        "n_sweeps": whole(1),
+        "implied_pairs": one_of("all", "independent"),
+        "weight_deviation": POSITIVE,
+        "stick_concentration": POSITIVE,
+        "learning_rate": POSITIVE,
+        "reliability_prior": TWO_POSITIVE,
+    }
+
     def __init__(
         self,
         n_clusters: Count = 8,
@@ -130,7 +154,7 @@ class DeepMCVC(ViewEstimator):
         if not len(annotated):
             raise InputError(f"DeepMCVC needs judgements of pairs; the annotations hold none (n_samples={len(said)}).")
         judged = judgements(said, annotated, implied=self.implied_pairs)
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        seed = spawn_seeds(self.random_state, 1)[0]
         observed = jnp.asarray(features, jnp.float32)
         settings = self._settings(len(said.annotators))
         keys = jax.random.split(jax.random.key(seed), self.n_init)
@@ -191,20 +215,3 @@ class DeepMCVC(ViewEstimator):
             stick=float(self.stick_concentration),
             reliability=(right, wrong),
         )
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("n_clusters", "n_init", "n_sweeps"):
-            require(self, name, "a positive int", is_whole(getattr(self, name), 1))
-        auto = isinstance(self.max_views, str) and self.max_views == "auto"
-        views = auto or is_whole(self.max_views, 1, LARGEST_VIEWS)
-        require(self, "max_views", f"'auto' or an int from 1 to {LARGEST_VIEWS}", views)
-        widths = isinstance(self.hidden, tuple | list) and len(self.hidden) > 0
-        widths = widths and all(is_whole(width, 1) for width in self.hidden)
-        require(self, "hidden", "a tuple of positive ints", widths)
-        require(self, "implied_pairs", "'all' or 'independent'", is_one_of(self.implied_pairs, ("all", "independent")))
-        for name in ("weight_deviation", "stick_concentration", "learning_rate"):
-            require(self, name, "a positive number", is_number(getattr(self, name)))
-        prior = self.reliability_prior
-        two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
-        require(self, "reliability_prior", "two positive numbers", two)

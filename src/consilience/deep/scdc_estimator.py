@@ -20,7 +20,7 @@ from consilience.deep.judgements import Agreement, Judgements, first_reliability
 from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.networks import Perceptron
 from consilience.deep.pretraining import teach_classifier
-from consilience.estimators.parameters import is_whole, require
+from consilience.estimators.parameters import NONE, Requirements, whole
 
 
 class SCDC(DeepClustering):
@@ -129,6 +129,10 @@ class SCDC(DeepClustering):
     True
     """
 
+    _requirements: ClassVar[Requirements] = {
+        "n_candidates": NONE | whole(1),
+    }
+
     def __init__(
         self,
         n_clusters: Count = 10,
@@ -210,11 +214,6 @@ class SCDC(DeepClustering):
         shares, covariances = jax.nn.softmax(parameters.log_shares), roots @ roots.swapaxes(1, 2)
         components = Components(jnp.arange(len(shares)), shares, parameters.means, covariances)
         return components, right.sensitivity, right.specificity
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        none = self.n_candidates is None
-        require(self, "n_candidates", "None or a positive int", none or is_whole(self.n_candidates, 1))
 
 
 class SCDCModel(DeepModel):

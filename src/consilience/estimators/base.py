@@ -21,11 +21,17 @@ from consilience.annotations.display import facts, sizes_in_short
 from consilience.annotations.fit_arguments import as_groupings, read_beside
 from consilience.annotations.matching import matched
 from consilience.annotations.name_lists import listed
-from consilience.annotations.names import MISSING, name_index, plain
-from consilience.annotations.spelling import near_spelling
+from consilience.annotations.names import outside
+from consilience.annotations.spelling import places_of_fitted
 from consilience.annotations.types import FeaturesLike, Name, NameList, Names
 from consilience.errors import FeatureScaleWarning, InputError
-from consilience.estimators.parameters import require_common
+from consilience.estimators.parameters import (
+    JOBS,
+    RANDOM_STATE,
+    VERBOSE,
+    Requirements,
+    require_parameters,
+)
 from consilience.estimators.user_order import Axes, restore
 from consilience.inference.progress import showing
 from consilience.metrics.profiles import association, cluster_profile
@@ -55,6 +61,12 @@ class CrowdEstimator(BaseEstimator):
         "labels_": ("items",),
         "responsibilities_": ("items",),
         "annotators_": ("annotators",),
+    }
+
+    _requirements: ClassVar[Requirements] = {
+        "random_state": RANDOM_STATE,
+        "n_jobs": JOBS,
+        "verbose": VERBOSE,
     }
 
     def __sklearn_tags__(self) -> Any:
@@ -212,8 +224,8 @@ class CrowdEstimator(BaseEstimator):
             delattr(self, name)
 
     def _check_parameters(self) -> None:
-        """Raise an InputError if a parameter is wrong, whatever the data are; a subclass adds its own."""
-        require_common(self)
+        """Raise an InputError if a parameter is wrong; a subclass adds the comparison of parameters with each other."""
+        require_parameters(self)
 
     def _progress(self) -> AbstractContextManager[None]:
         """Context in which sweeps, restarts and the like are shown, if the estimator is verbose."""
@@ -250,19 +262,10 @@ class CrowdEstimator(BaseEstimator):
         """Row of a fitted annotator in `annotators_`."""
         if not isinstance(annotator, Hashable):
             raise InputError(f"'annotator' must be one name. Got a {type(annotator).__name__} instead: {annotator!r}.")
-        place = int(self.annotators_.index.get_indexer(name_index([annotator]))[0])
-        if place == MISSING:
-            hint = near_spelling(annotator, self.annotators_.index)
-            raise InputError(f"Annotator {annotator!r} was not fitted.{hint}")
-        return place
+        return int(places_of_fitted([annotator], self.annotators_.index, "Annotator")[0])
 
     def _places(self, names: Any) -> Int[np.ndarray, " names"]:
-        wanted = name_index(listed(names, "items"))
-        place: np.ndarray = self.items_.get_indexer(wanted)
-        if (place == MISSING).any():
-            unknown = plain(wanted[place == MISSING][0])
-            raise InputError(f"Item {unknown!r} was not fitted.{near_spelling(unknown, self.items_)}")
-        return place
+        return places_of_fitted(listed(names, "items"), self.items_, "Item")
 
     def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
         """Features as a float array, every one finite; when they are fitted, scales far apart are warned of."""
@@ -344,7 +347,7 @@ class CrowdEstimator(BaseEstimator):
             f"{self._name_of_feature(small)!r}, so that {type(self).__name__} sees little but the larger ones; "
             "standardise the features with StandardScaler.",
             FeatureScaleWarning,
-            stacklevel=4,
+            stacklevel=outside(),
         )
 
     def _name_of_feature(self, column: Any) -> Any:

@@ -10,7 +10,6 @@ Judgements are taken one by one, up to a million of them; `max_pairs` draws some
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -28,10 +27,17 @@ from consilience.annotations.pairs import pairs_of_ranks
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
-from consilience.estimators.parameters import check_random_state, is_number, is_whole, require
+from consilience.estimators.parameters import (
+    NONE,
+    NOT_NEGATIVE,
+    RESTARTS,
+    Requirements,
+    whole,
+)
 from consilience.estimators.scoring import rates_of_table, score_of_clusters
-from consilience.inference.iterate import UnsettledWarning
+from consilience.inference.clusters import by_falling_size
 from consilience.inference.pair_reliability import annotator_table, same_by_clusters
+from consilience.inference.randomness import check_random_state
 from consilience.inference.threads import one_blas_thread
 
 LARGEST = 1_000_000  # judgements that are taken without being asked to sample
@@ -44,7 +50,13 @@ class PairwiseClustering(CrowdEstimator):
     in `_learn`.
     """
 
-    _unsettled: ClassVar[str]  # what to say where max_iter did not do, with a place for it
+    _requirements: ClassVar[Requirements] = {
+        "n_clusters": whole(1),
+        "n_init": RESTARTS,
+        "max_pairs": NONE | whole(1),
+        "max_iter": whole(1),
+        "tol": NOT_NEGATIVE,
+    }
 
     def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.
@@ -88,9 +100,6 @@ class PairwiseClustering(CrowdEstimator):
             )
         with one_blas_thread(), self._progress():
             self.notes_ = notes + self._learn(features[arranged.items], pairs, rng)
-        if not self.converged_:
-            sentence = self._unsettled.format(self.max_iter)
-            warnings.warn(f"{model}: {sentence} Raise max_iter.", UnsettledWarning, stacklevel=2)
         self.annotators_ = annotator_table(pairs, self.labels_)
         self._restore(arranged)
         return self
@@ -99,9 +108,8 @@ class PairwiseClustering(CrowdEstimator):
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
         """1 or 0; of an annotator, by sensitivity and specificity."""
-        if annotator is not None:
-            self._place_of_annotator(annotator)
-        return same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, annotator)
+        place = None if annotator is None else self._place_of_annotator(annotator)
+        return same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, place)
 
     def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
         """Cluster of new items: the nearest centroid, in the learned metric.
@@ -162,19 +170,11 @@ class PairwiseClustering(CrowdEstimator):
     def _set_clusters(self, cluster: Int[np.ndarray, " items"]) -> Int[np.ndarray, " kept"]:
         """Set the clusters of the items, numbered by falling size; give the old number of each."""
         sizes = np.bincount(cluster)
-        kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        kept = by_falling_size(sizes)
         self.n_clusters_ = len(kept)
         self.labels_ = inverse(kept, len(sizes))[cluster]
         self.responsibilities_ = np.eye(len(kept))[self.labels_]
         return kept
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("n_clusters", "n_init", "max_iter"):
-            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
-        none = self.max_pairs is None
-        require(self, "max_pairs", "None or an int of at least 1", none or is_whole(self.max_pairs, 1))
-        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
 
 
 def learn_kmeans(model: Any, features: Float[np.ndarray, "items features"], rng: np.random.RandomState) -> None:

@@ -1,22 +1,117 @@
-"""Checks of the parameters of estimators: one sentence that says what was expected and what was found."""
+"""Parameters of estimators: what each must be, declared as data, and the sentence that says what was found instead.
+
+A class declares its parameters once::
+
+    _requirements: ClassVar[Requirements] = {"n_clusters": AUTO | whole(1), "tol": NOT_NEGATIVE}
+
+and `require_parameters` compares them when the estimator is fitted. Parameters that depend on each other are compared
+by the class itself, with `require`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import sklearn.utils
 
+from consilience.annotations.display import shown
 from consilience.errors import InputError
+from consilience.inference.randomness import LARGEST_SEED, is_random_state
 
 LARGEST_WHOLE = 2**31 - 1
 SMALLEST_NUMBER, LARGEST_NUMBER = 1e-100, 1e100  # so that squares and products are neither zero nor infinite
-MOST_RESTARTS = 1_000_000
-LARGEST_SEED = 2**32 - 1
-LONGEST = 80  # characters of a value in a message
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What a parameter must be: one of several options, in words, and a test that holds for all of them."""
+
+    options: tuple[str, ...]
+    holds: Callable[[Any], bool]
+
+    @property
+    def expected(self) -> str:
+        """The options as part of a sentence."""
+        *first, last = self.options
+        return f"{', '.join(first)} or {last}" if first else last
+
+    def __or__(self, other: Requirement) -> Requirement:
+        return Requirement(self.options + other.options, lambda value: self.holds(value) or other.holds(value))
+
+
+Requirements = Mapping[str, Requirement]
+
+
+def one_of(*values: str | None) -> Requirement:
+    """Require one of some texts, or None where that is among them.
+
+    Examples
+    --------
+    >>> (one_of("auto", None) | whole(1)).expected
+    "'auto', None or a positive int"
+    """
+    return Requirement(tuple(map(repr, values)), lambda value: is_one_of(value, values))
+
+
+def whole(least: int, most: int | None = None) -> Requirement:
+    """Require an int of at least `least` and at most `most`."""
+    expected = "a positive int" if least == 1 else f"an int of at least {least}"
+    if most is not None:
+        expected = f"an int from {least} to {most:,}"
+    return Requirement((expected,), lambda value: is_whole(value, least, LARGEST_WHOLE if most is None else most))
+
+
+def interval(low: int, high: int, closed: Literal["both", "left", "right", "neither"]) -> Requirement:
+    """Require a number between two ints, `closed` at both, one or neither of them.
+
+    Examples
+    --------
+    >>> interval(0, 1, "left").expected
+    'a number in [0, 1)'
+    """
+    left, right = closed in ("both", "left"), closed in ("both", "right")
+
+    def holds(value: Any) -> bool:
+        if not is_number(value, zero=left and low == 0):
+            return False
+        return bool((low <= value if left else low < value) and (value <= high if right else value < high))
+
+    return Requirement((f"a number in {'[' if left else '('}{low:g}, {high:g}{']' if right else ')'}",), holds)
+
+
+AUTO, NONE = one_of("auto"), one_of(None)
+TRUTH = Requirement(("True", "False"), lambda value: isinstance(value, bool | np.bool_))
+POSITIVE = Requirement(("a positive number",), lambda value: is_number(value))
+NOT_NEGATIVE = Requirement(("a number of at least 0",), lambda value: is_number(value, zero=True))
+ARRAY = Requirement(("an array",), lambda value: hasattr(value, "__array__") or is_numbers(value))
+RESTARTS = whole(1, 1_000_000)
+TWO_POSITIVE = Requirement(("two positive numbers",), lambda value: _are(value, is_number) and len(value) == 2)
+WIDTHS = Requirement(("a tuple of positive ints",), lambda value: _are(value, lambda one: is_whole(one, 1)))
+JOBS = Requirement(
+    ("None", "a positive int", "a negative one to count from all processors"),
+    lambda value: value is None or (is_whole(value, -LARGEST_WHOLE) and value != 0),
+)
+VERBOSE = Requirement(("True", "False"), lambda value: TRUTH.holds(value) or is_whole(value, 0))
+RANDOM_STATE = Requirement(
+    (f"an int from 0 to {LARGEST_SEED}", "a RandomState", "a Generator", "None"), is_random_state
+)
+
+
+def require_parameters(estimator: Any) -> None:
+    """Raise an InputError unless every parameter is what its class, or a base of it, declares.
+
+    What a class declares takes the place of what its bases declare of the same parameter.
+    """
+    requirements: dict[str, Requirement] = {}
+    for one in reversed(type(estimator).__mro__):
+        requirements |= vars(one).get("_requirements", {})
+    for name, requirement in requirements.items():
+        if name in vars(estimator):
+            require(estimator, name, requirement.expected, requirement.holds(getattr(estimator, name)))
 
 
 def require(estimator: Any, name: str, expected: str, holds: bool) -> None:
@@ -30,20 +125,22 @@ def require(estimator: Any, name: str, expected: str, holds: bool) -> None:
         )
 
 
-def require_common(estimator: Any) -> None:
-    """Raise an InputError if a parameter that many estimators have is wrong."""
-    held = vars(estimator)
-    if "random_state" in held:
-        seeds = f"an int from 0 to {LARGEST_SEED}, a RandomState, a Generator or None"
-        require(estimator, "random_state", seeds, is_seed(estimator.random_state))
-    if "n_init" in held and is_whole(estimator.n_init, MOST_RESTARTS + 1):
-        require(estimator, "n_init", f"an int from 1 to {MOST_RESTARTS:,}", False)
-    if "n_jobs" in held:
-        jobs = estimator.n_jobs is None or (is_whole(estimator.n_jobs, -LARGEST_WHOLE) and estimator.n_jobs != 0)
-        require(estimator, "n_jobs", "None, a positive int, or a negative one to count from all processors", jobs)
-    if "verbose" in held:
-        truth = isinstance(estimator.verbose, bool | np.bool_) or is_whole(estimator.verbose, 0)
-        require(estimator, "verbose", "True or False", truth)
+def _limit(value: Any, expected: str) -> str:
+    """Say what a number may be at most, or at least, if it is larger or smaller than any may be."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return ""
+    if isinstance(value, Integral):
+        if int(value) <= LARGEST_WHOLE:
+            return ""
+        return f", at most {LARGEST_WHOLE:,}" if " int" in f" {expected}" else ", of 64 bits"
+    if 0 < float(value) < SMALLEST_NUMBER:
+        return f", at least {SMALLEST_NUMBER:g}"
+    return f", at most {LARGEST_NUMBER:g}" if LARGEST_NUMBER < float(value) < math.inf else ""
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a value says that the model is to find it."""
+    return isinstance(value, str) and value == "auto"
 
 
 def is_one_of(value: Any, values: Iterable[str | None]) -> bool:
@@ -75,81 +172,6 @@ def is_number(value: Any, *, zero: bool = False) -> bool:
     return bool((0 if zero else SMALLEST_NUMBER) <= float(value) <= LARGEST_NUMBER)
 
 
-def is_seed(value: Any) -> bool:
-    """Whether a value is a source of randomness; see `check_random_state`."""
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    known = value is None or value is np.random or isinstance(value, np.random.RandomState | np.random.Generator)
-    return known or (whole and 0 <= int(value) <= LARGEST_SEED)
-
-
-def shown(value: Any) -> str:
-    """Show a value in a message, however long it is.
-
-    Examples
-    --------
-    >>> shown("abc"), shown(10**5000)
-    ("'abc'", 'an int of 5001 digits')
-    >>> shown("x" * 1000)[-10:]
-    'xxxxxxxxx…'
-    """
-    if isinstance(value, Integral) and abs(int(value)) >= 10**LONGEST:
-        digits = int(int(abs(value)).bit_length() * math.log10(2)) + 1
-        return f"an int of {digits} digits"
-    text = " ".join(repr(value).split())
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-
-
-def _limit(value: Any, expected: str) -> str:
-    """Say what a number may be at most, or at least, if it is larger or smaller than any may be."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return ""
-    if isinstance(value, Integral):
-        if int(value) <= LARGEST_WHOLE:
-            return ""
-        return f", at most {LARGEST_WHOLE:,}" if " int" in f" {expected}" else ", of 64 bits"
-    if 0 < float(value) < SMALLEST_NUMBER:
-        return f", at least {SMALLEST_NUMBER:g}"
-    return f", at most {LARGEST_NUMBER:g}" if LARGEST_NUMBER < float(value) < math.inf else ""
-
-
-def is_auto(value: Any) -> bool:
-    """Whether a value says that the model is to find it."""
-    return isinstance(value, str) and value == "auto"
-
-
-def require_number_of_clusters(estimator: Any) -> None:
-    """Raise an InputError unless the parameter `n_clusters` of an estimator is "auto" or a positive int."""
-    value = estimator.n_clusters
-    require(estimator, "n_clusters", "'auto' or a positive int", is_auto(value) or is_whole(value, 1))
-
-
-def check_random_state(random_state: Any) -> np.random.RandomState:
-    """Return the source of randomness that a user named.
-
-    Parameters
-    ----------
-    random_state : int, RandomState, Generator or None
-        A Generator is asked for a seed, and so goes on: two fits with one Generator differ, as with one RandomState.
-
-    Raises
-    ------
-    InputError
-        It is none of these, or an int that is no seed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> check_random_state(rng).randint(100), check_random_state(rng).randint(100)
-    (25, 27)
-    """
-    if isinstance(random_state, np.random.Generator):
-        return np.random.RandomState(random_state.integers(2**32, size=4, dtype=np.uint32))
-    try:
-        found: np.random.RandomState = sklearn.utils.check_random_state(random_state)
-    except ValueError as error:
-        raise InputError(
-            "'random_state' must be None, an int from 0 to 2**32 - 1, or a RandomState or Generator of NumPy. Got "
-            f"{shown(random_state)} instead."
-        ) from error
-    return found
+def _are(values: Any, holds: Callable[[Any], bool]) -> bool:
+    """Whether it is a tuple or list of some values, all of which a test holds for."""
+    return isinstance(values, tuple | list) and len(values) > 0 and all(map(holds, values))

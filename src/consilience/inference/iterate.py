@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from consilience.inference.progress import Bar, Count, counting, current, joining
+from consilience.inference.progress import Bar, counting, current, joining
 from consilience.inference.threads import one_blas_thread
 
 MOST_THREADS = 4  # for each processor
+ROUNDING = 1e-9  # of a bound: a fall by less may come from rounding in its sums
 
 State = TypeVar("State")
 Result = TypeVar("Result")
 
 
 class UnsettledWarning(ConvergenceWarning):
-    """A model still changed when it had to stop."""
+    """A model had not converged when it stopped."""
+
+
+class Outcome(Enum):
+    """How a run of the loop ended; the value is the sentence that says so."""
+
+    CONVERGED = "The objective improved by at most {tol:g} of its size in sweep {n_iter}."
+    SETTLED = "The state had settled after sweep {n_iter}."
+    STILL_RISING = "The objective still improved after max_iter={n_iter} sweeps. Raise max_iter."
+    NOT_SETTLED = "The state had not settled after max_iter={n_iter} sweeps. Raise max_iter."
+    FELL = "The objective got worse by {change:.3g} in sweep {n_iter}, which no exact update does."
+    NOT_FINITE = "The objective was {last} after sweep {n_iter}: the numbers overflow or are too close to zero."
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,32 +42,38 @@ class Trace(Generic[State]):
 
     Attributes
     ----------
-    state : the last state.
+    state : the last state whose bound is finite.
     lower_bounds : tuple of float
         The bound after each sweep, nats.
-    converged : bool
+    outcome : Outcome
+        How the loop ended.
     reason : str
-        Why the loop stopped, a sentence.
+        Why, and the remedy if it had not converged.
     """
 
     state: State
     lower_bounds: tuple[float, ...]
-    converged: bool
+    outcome: Outcome
     reason: str
 
     @property
-    def lower_bound(self) -> float:
-        """The bound after the last sweep, nats."""
-        return self.lower_bounds[-1]
+    def converged(self) -> bool:
+        """Whether the loop stopped because nothing changed any more."""
+        return self.outcome in (Outcome.CONVERGED, Outcome.SETTLED)
 
-    def __repr__(self) -> str:
-        bound = f"{self.lower_bound:.6g}" if self.lower_bounds else "none"
-        return f"Trace(n_iter={self.n_iter}, lower_bound={bound}, converged={self.converged}, reason={self.reason!r})"
+    @property
+    def lower_bound(self) -> float:
+        """The bound after the last sweep, nats; minus infinity of a run whose bound became anything but finite."""
+        return -math.inf if self.outcome is Outcome.NOT_FINITE else self.lower_bounds[-1]
 
     @property
     def n_iter(self) -> int:
         """Number of sweeps."""
         return len(self.lower_bounds)
+
+    def __repr__(self) -> str:
+        bound = f"{self.lower_bound:.6g}" if self.lower_bounds else "none"
+        return f"Trace(n_iter={self.n_iter}, lower_bound={bound}, converged={self.converged}, reason={self.reason!r})"
 
 
 def iterate(
@@ -67,7 +85,7 @@ def iterate(
     tol: float = 0.0,
     settled: Callable[[State], bool] | None = None,
 ) -> Trace[State]:
-    """Sweep until the bound gains less than `tol` times its size, at most `max_iter` times.
+    """Sweep until the bound gains at most `tol` times its size, falls or is not finite, and at most `max_iter` times.
 
     Parameters
     ----------
@@ -82,11 +100,7 @@ def iterate(
     Returns
     -------
     Trace
-
-    Raises
-    ------
-    FloatingPointError
-        The bound is not finite.
+        Its ``outcome`` says how the loop ended. A fall within the rounding of floating-point sums is none.
 
     Examples
     --------
@@ -94,35 +108,35 @@ def iterate(
     >>> round(newton.state, 6), newton.converged
     (1.414214, True)
     """
+    state, bounds = init, list[float]()
     with counting("sweeps", max_iter) as sweeps:
-        return _swept(init, step, lower_bound, sweeps, max_iter=max_iter, tol=tol, settled=settled)
+        while len(bounds) < max_iter:
+            following = step(state)
+            bounds.append(float(lower_bound(following)))
+            sweeps.update()
+            if not math.isfinite(bounds[-1]):
+                return _ended(state, bounds, Outcome.NOT_FINITE, tol)
+            state = following
+            outcome = _outcome(bounds, tol) if settled is None else Outcome.SETTLED if settled(state) else None
+            if outcome is not None:
+                return _ended(state, bounds, outcome, tol)
+    return _ended(state, bounds, Outcome.STILL_RISING if settled is None else Outcome.NOT_SETTLED, tol)
 
 
-def _swept(
-    state: State,
-    step: Callable[[State], State],
-    lower_bound: Callable[[State], float],
-    sweeps: Count,
-    *,
-    max_iter: int,
-    tol: float,
-    settled: Callable[[State], bool] | None,
-) -> Trace[State]:
-    bounds: list[float] = []
-    while len(bounds) < max_iter:
-        state = step(state)
-        bounds.append(lower_bound(state))
-        sweeps.update()
-        if not math.isfinite(bounds[-1]):
-            raise FloatingPointError(f"The lower bound is {bounds[-1]} after sweep {len(bounds)}.")
-        if settled is not None:
-            if settled(state):
-                return Trace(state, tuple(bounds), True, f"The state had settled after sweep {len(bounds)}.")
-        elif len(bounds) > 1 and bounds[-1] - bounds[-2] <= tol * abs(bounds[-1]):
-            gain = f"The bound gained at most {tol:g} of its size in sweep {len(bounds)}."
-            return Trace(state, tuple(bounds), True, gain)
-    end = "The bound still rose" if settled is None else "The state had not settled"
-    return Trace(state, tuple(bounds), False, f"{end} after max_iter={max_iter} sweeps.")
+def _ended(state: State, bounds: Sequence[float], outcome: Outcome, tol: float) -> Trace[State]:
+    before, last = ([math.nan, math.nan, *bounds])[-2:]
+    reason = outcome.value.format(tol=tol, n_iter=len(bounds), change=before - last, last=last)
+    return Trace(state, tuple(bounds), outcome, reason)
+
+
+def _outcome(bounds: Sequence[float], tol: float) -> Outcome | None:
+    """How the loop ends after the last of the bounds; None if it goes on."""
+    if len(bounds) < 2:
+        return None
+    gain, size = bounds[-1] - bounds[-2], abs(bounds[-1])
+    if gain < -ROUNDING * max(size, abs(bounds[-2])):
+        return Outcome.FELL
+    return Outcome.CONVERGED if gain <= tol * size else None
 
 
 def restarts(
@@ -169,8 +183,3 @@ def n_threads(n_jobs: int | None, n_calls: int) -> int:
 def _joined(bar: Bar | None, run: Callable[..., Result], *call: Any) -> Result:
     with joining(bar):
         return run(*call)
-
-
-def spawn_seeds(rng: np.random.RandomState, n: int) -> list[int]:
-    """Draw `n` seeds, so that runs side by side depend on `rng` alone and not on their order."""
-    return [int(seed) for seed in rng.randint(np.iinfo(np.int32).max, size=n)]

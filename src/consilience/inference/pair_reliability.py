@@ -6,14 +6,11 @@ judgement.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Pairs
-from consilience.errors import InputError
 
 PSEUDO_COUNT = 1.0  # imagined right and wrong judgements of each kind, for each annotator
 
@@ -96,7 +93,7 @@ def annotator_table(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> pd.DataF
 
 
 def same_by_clusters(
-    together: Bool[np.ndarray, " pairs"], annotators: pd.DataFrame, annotator: Any = None
+    together: Bool[np.ndarray, " pairs"], annotators: pd.DataFrame, place: int | None = None
 ) -> Float[np.ndarray, " pairs"]:
     """Probability that pairs belong together, or that an annotator says so, where clusters are certain.
 
@@ -105,24 +102,18 @@ def same_by_clusters(
     together : bool array, shape (pairs,)
         Whether the two items are of one cluster.
     annotators : DataFrame, as `annotator_table` makes it.
-    annotator : name, optional
+    place : int, optional
+        Row of the annotator.
 
     Returns
     -------
     ndarray, shape (pairs,)
         1 or 0; with an annotator, the sensitivity or one minus the specificity, a right and a wrong judgement added
         to each.
-
-    Raises
-    ------
-    InputError
-        An unknown annotator.
     """
-    if annotator is None:
+    if place is None:
         return together.astype(np.float64)
-    if annotator not in annotators.index:
-        raise InputError(f"Annotator {annotator!r} was not fitted.")
-    one = annotators.loc[annotator].fillna(0.0)
+    one = annotators.iloc[place].fillna(0.0)
     n_together, n_apart = one["n_together"], one["n_pairs"] - one["n_together"]
     yes = (n_together * one["sensitivity"] + PSEUDO_COUNT) / (n_together + 2 * PSEUDO_COUNT)
     no = (n_apart * one["specificity"] + PSEUDO_COUNT) / (n_apart + 2 * PSEUDO_COUNT)

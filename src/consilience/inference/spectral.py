@@ -11,6 +11,7 @@ SEED = 0  # of the vector from which Lanczos starts: the result depends on it by
 DENSE_SIZE = 256  # up to this the whole matrix is as cheap
 LARGEST_DENSE_SIZE = 4000  # up to this the whole matrix is taken where Lanczos fails
 EMBEDDING_TOLERANCE = 1e-4  # of eigenvalues of at most 1: clusters read off the rows do not need more
+MACHINE_ACCURACY_ITEMS = 2000  # up to this many, coordinates are exact to the last digits
 
 
 def leading_eigenpairs(

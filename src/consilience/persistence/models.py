@@ -16,8 +16,8 @@ from sklearn.pipeline import Pipeline
 
 import consilience
 from consilience import registry
+from consilience.annotations.display import shown
 from consilience.errors import InputError, MissingDependencyError, SavedModelError, SavedModelWarning
-from consilience.estimators.parameters import shown
 from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
 from consilience.persistence.kinds import KINDS

@@ -54,9 +54,9 @@ from consilience.annotations.display import table as as_html
 from consilience.annotations.fit_arguments import read_beside
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, RandomSource
 from consilience.errors import InputError
-from consilience.estimators.parameters import check_random_state, is_number, is_whole
-from consilience.inference.iterate import spawn_seeds
+from consilience.estimators.parameters import is_number, is_whole
 from consilience.inference.progress import counting, showing
+from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.metrics.clusterings import same_log_loss
 from consilience.selection.candidates import CHANCE, Candidate, named
 from consilience.selection.folds import LEVELS, HeldOut, hold_out

@@ -29,14 +29,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations.canonical import arrange
+from consilience.annotations.display import shown
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, RandomSource, Self
 from consilience.errors import InputError, UnannotatedWarning
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.labels import LabelAggregator
-from consilience.estimators.parameters import check_random_state, shown
 from consilience.estimators.scoring import rates, score_of_clusters
 from consilience.estimators.user_order import Axes
+from consilience.inference.randomness import check_random_state
 
 
 def _gives_probabilities(model: Any) -> bool:

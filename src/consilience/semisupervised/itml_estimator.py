@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from jaxtyping import Float
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -10,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Pairs
 from consilience.annotations.types import Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
 from consilience.estimators.pairs import PairwiseClustering, learn_kmeans
-from consilience.estimators.parameters import is_number, require
+from consilience.estimators.parameters import POSITIVE, Requirements, one_of
+from consilience.estimators.traces import keep_end
 from consilience.semisupervised.constraints import Constraints
 from consilience.semisupervised.itml import (
     PRIORS,
@@ -97,7 +100,10 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
     0.86
     """
 
-    _unsettled = "The multipliers still moved after max_iter={} passes."
+    _requirements: ClassVar[Requirements] = {
+        "slack": POSITIVE,
+        "prior": one_of(*PRIORS),
+    }
 
     def __init__(
         self,
@@ -152,7 +158,7 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
         learn_kmeans(self, features, rng)
         self.n_pairs_, self.n_contradicted_ = len(problem.sign), constraints.n_contradicted
         self.multipliers_, self.objective_ = trace.state.multiplier, divergence(trace.state, problem)
-        self.n_iter_, self.converged_ = trace.n_iter, trace.converged
+        keep_end(self, trace)
         return constraints.notes + left_out
 
     def _problem(
@@ -180,9 +186,3 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
         self.metric_ = metric
         values, vectors = np.linalg.eigh(metric)
         self.components_ = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require(self, "slack", "a positive float", is_number(self.slack))
-        known = isinstance(self.prior, str) and self.prior in PRIORS
-        require(self, "prior", "'scale', 'identity' or 'covariance'", known)

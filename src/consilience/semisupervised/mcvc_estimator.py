@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import warnings
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,21 @@ from consilience.annotations.types import (
     Reals,
 )
 from consilience.errors import InputError
-from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
+from consilience.estimators.parameters import (
+    AUTO,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RESTARTS,
+    TWO_POSITIVE,
+    Requirements,
+    is_auto,
+    one_of,
+    whole,
+)
+from consilience.estimators.traces import keep_trace
 from consilience.estimators.views import ViewEstimator
-from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.pair_evidence import PairEvidence
+from consilience.inference.randomness import spawn_generator
 from consilience.inference.threads import one_blas_thread
 from consilience.semisupervised import mcvc as multiple_views
 from consilience.semisupervised.mcvc import Prior, Problem, State
@@ -33,6 +44,15 @@ from consilience.semisupervised.mcvc import Prior, Problem, State
 MOST_VIEWS = 10  # that "auto" allows
 LARGEST_VIEWS = 1000  # that may be asked for
 N_DRAWS = 100  # of the weights, over which predictions are averaged
+
+OF_BOTH: Requirements = {
+    "n_clusters": whole(1),
+    "reliability_prior": TWO_POSITIVE,
+    "implied_pairs": one_of("all", "independent"),
+    "n_init": RESTARTS,
+    "max_iter": whole(1),
+    "tol": NOT_NEGATIVE,
+}
 
 
 class MCVC(ViewEstimator):
@@ -106,6 +126,12 @@ class MCVC(ViewEstimator):
 
     _does_without_features = True
 
+    _requirements: ClassVar[Requirements] = {
+        **OF_BOTH,
+        "max_views": AUTO | whole(1, LARGEST_VIEWS),
+        "stick_concentration": POSITIVE,
+    }
+
     def __init__(
         self,
         n_clusters: Count = 8,
@@ -133,20 +159,11 @@ class MCVC(ViewEstimator):
 
     def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
         evidence = _evidence(self, said)
-        most = min(math.ceil(evidence.n_annotators / 2), MOST_VIEWS)
-        n_views = most if isinstance(self.max_views, str) else self.max_views
+        n_views = views_to_begin_with(self.max_views, evidence.n_annotators)
         _learn(self, features, evidence, said, n_views=n_views, stick_concentration=float(self.stick_concentration))
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         return _predicted(features, *self._weights[view])
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _check_parameters(self)
-        auto = isinstance(self.max_views, str) and self.max_views == "auto"
-        views = auto or is_whole(self.max_views, 1, LARGEST_VIEWS)
-        require(self, "max_views", f"'auto' or an int from 1 to {LARGEST_VIEWS}", views)
-        require(self, "stick_concentration", "a positive number", is_number(self.stick_concentration))
 
 
 class MECC(ViewEstimator):
@@ -203,6 +220,10 @@ class MECC(ViewEstimator):
 
     _does_without_features = True
 
+    _requirements: ClassVar[Requirements] = {
+        **OF_BOTH,
+    }
+
     def __init__(
         self,
         n_clusters: Count = 8,
@@ -230,21 +251,10 @@ class MECC(ViewEstimator):
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         return _predicted(features, *self._weights[view])
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _check_parameters(self)
 
-
-def _check_parameters(model: MCVC | MECC) -> None:
-    """Raise an InputError if a parameter that both models have is wrong."""
-    require(model, "n_clusters", "a positive int", is_whole(model.n_clusters, 1))
-    prior = model.reliability_prior
-    two = isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior))
-    require(model, "reliability_prior", "two positive numbers", two)
-    require(model, "implied_pairs", "'all' or 'independent'", is_one_of(model.implied_pairs, ("all", "independent")))
-    require(model, "n_init", "a positive int", is_whole(model.n_init, 1))
-    require(model, "max_iter", "a positive int", is_whole(model.max_iter, 1))
-    require(model, "tol", "a number of at least 0", is_number(model.tol, zero=True))
+def views_to_begin_with(max_views: str | int, n_annotators: int) -> int:
+    """Return the number of views that the parameter `max_views` stands for."""
+    return min(math.ceil(n_annotators / 2), MOST_VIEWS) if is_auto(max_views) else int(max_views)
 
 
 def _evidence(model: MCVC | MECC, said: Pairs | Groupings) -> PairEvidence:
@@ -269,15 +279,12 @@ def _learn(
     """Run the restarts, and set what the best of them found; `n_views` to begin with."""
     prior = Prior(stick_concentration, *map(float, model.reliability_prior))
     problem = Problem.of(features, evidence, prior, min(model.n_clusters, len(said)))
-    rng = np.random.default_rng(check_random_state(model.random_state).randint(2**31 - 1))
+    rng = spawn_generator(model.random_state)
     with one_blas_thread(), model._progress():
         trace, model.restart_bounds_ = multiple_views.run(
             problem, n_views, n_init=model.n_init, max_iter=model.max_iter, tol=float(model.tol), rng=rng
         )
-    if not trace.converged:
-        warnings.warn(f"{type(model).__name__}: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
-    model.lower_bounds_ = np.array(trace.lower_bounds)
-    model.lower_bound_, model.n_iter_, model.converged_ = trace.lower_bound, trace.n_iter, trace.converged
+    keep_trace(model, trace)
     _read_off(model, trace.state, evidence, said)
 
 

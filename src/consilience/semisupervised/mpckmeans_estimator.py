@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -9,9 +11,19 @@ from consilience.annotations import Pairs
 from consilience.annotations.types import ArrayLike, Count, Flag, Integer, Literal, RandomSource, Real
 from consilience.errors import InputError
 from consilience.estimators.pairs import PairwiseClustering
-from consilience.estimators.parameters import is_auto, is_number, is_numbers, is_one_of, require
-from consilience.inference.iterate import Trace, restarts, spawn_seeds
+from consilience.estimators.parameters import (
+    ARRAY,
+    AUTO,
+    NOT_NEGATIVE,
+    TRUTH,
+    Requirements,
+    one_of,
+    require,
+)
+from consilience.estimators.traces import keep_end
+from consilience.inference.iterate import Trace, restarts
 from consilience.inference.pair_reliability import independent_share, log_odds
+from consilience.inference.randomness import spawn_seeds
 from consilience.semisupervised import mpckmeans as core
 from consilience.semisupervised.constraints import Constraints, entailed
 
@@ -99,7 +111,13 @@ class MPCKMeans(PairwiseClustering):
     0.92
     """
 
-    _unsettled = "The objective still fell after max_iter={} sweeps."
+    _requirements: ClassVar[Requirements] = {
+        "metric": one_of(*METRICS, None),
+        "metric_per_cluster": TRUTH,
+        "weight": AUTO | NOT_NEGATIVE,
+        "closure": TRUTH,
+        "init": AUTO | ARRAY,
+    }
 
     def __init__(
         self,
@@ -142,7 +160,8 @@ class MPCKMeans(PairwiseClustering):
         trace = self._best(features, pairs, rng)
         self._read_off(trace.state)
         self.objectives_ = -np.array(trace.lower_bounds)
-        self.objective_, self.n_iter_, self.converged_ = -trace.lower_bound, trace.n_iter, trace.converged
+        keep_end(self, trace)
+        self.objective_ = -trace.lower_bound
         constraints = Constraints.of(pairs)
         self.n_pairs_, self.n_contradicted_ = constraints.n_pairs, constraints.n_contradicted
         apart = self.labels_[constraints.item_a] != self.labels_[constraints.item_b]
@@ -207,13 +226,3 @@ class MPCKMeans(PairwiseClustering):
         self._metric = (root[kept], log_det[kept]) if own else (root, log_det)
         metric = [np.diag(one**2) if one.ndim == 1 else one @ one.T for one in self._metric[0]]
         self.metric_ = np.stack(metric) if self.metric_per_cluster else metric[0]
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require(self, "metric", "'diagonal', 'full' or None", is_one_of(self.metric, (None, *METRICS)))
-        for name in ("metric_per_cluster", "closure"):
-            require(self, name, "True or False", isinstance(getattr(self, name), bool | np.bool_))
-        auto = isinstance(self.weight, str) and self.weight == "auto"
-        require(self, "weight", "'auto' or a float of at least 0", auto or is_number(self.weight, zero=True))
-        known = is_auto(self.init) or is_numbers(self.init)
-        require(self, "init", "'auto' or an array of centroids", known)

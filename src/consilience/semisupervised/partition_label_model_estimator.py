@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.fit_arguments import values_of_missing
+from consilience.annotations.names import outside
 from consilience.annotations.types import (
     AnnotationsLike,
     FeaturesLike,
@@ -32,18 +33,24 @@ from consilience.annotations.types import (
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import (
-    check_random_state,
+    AUTO,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RESTARTS,
+    TRUTH,
+    Requirements,
     is_auto,
-    is_number,
-    is_one_of,
-    is_whole,
-    require,
-    require_number_of_clusters,
+    one_of,
+    whole,
 )
+from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
 from consilience.inference import Trace
+from consilience.inference.clusters import by_falling_size
 from consilience.inference.confusion import confusion_prior
-from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
+from consilience.inference.iterate import restarts
+from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.semisupervised import mapping, prior_variance
 from consilience.semisupervised.partition_label_model import (
@@ -175,6 +182,20 @@ class PartitionLabelModel(CrowdEstimator):
         "label_probabilities_": ("groups",),
     }
 
+    _requirements: ClassVar[Requirements] = {
+        "n_clusters": AUTO | whole(1),
+        "max_clusters": NONE | whole(1),
+        "prior_variance": AUTO | POSITIVE,
+        "rich_get_richer": NONE | NOT_NEGATIVE,
+        "diagonal_concentration": POSITIVE,
+        "off_diagonal_concentration": POSITIVE,
+        "init": one_of("features", "random"),
+        "merge": TRUTH,
+        "n_init": RESTARTS,
+        "max_iter": whole(1),
+        "tol": NOT_NEGATIVE,
+    }
+
     def __init__(
         self,
         n_clusters: NumberOfClusters = "auto",
@@ -259,12 +280,8 @@ class PartitionLabelModel(CrowdEstimator):
             problem = Problem.of(features, groupings)
             prior = self._prior(problem, self.prior_variance_)
             best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
-        if not best.converged:
-            warnings.warn(f"{type(self).__name__}: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=2)
-
+        keep_trace(self, best)
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
-        self.lower_bounds_ = np.array(best.lower_bounds)
-        self.lower_bound_, self.n_iter_, self.converged_ = best.lower_bound, best.n_iter, best.converged
         self._read_off(best.state, problem, evidence, prior, groupings)
         self._restore(arranged)
         self._warn_unless_as_many()
@@ -276,7 +293,7 @@ class PartitionLabelModel(CrowdEstimator):
                 f"{type(self).__name__} found {self.n_clusters_} clusters, where {self.n_clusters} were asked for: the "
                 "annotations and features do not tell so many apart.",
                 AnnotationWarning,
-                stacklevel=3,
+                stacklevel=outside(),
             )
 
     def predict(self, X: FeaturesLike) -> Int[np.ndarray, " items"]:
@@ -464,7 +481,7 @@ class PartitionLabelModel(CrowdEstimator):
         """Clusters that own items, by falling size, and what they mean to the annotators."""
         everything = _posteriors(state, evidence, prior)
         sizes = np.bincount(everything.argmax(1), minlength=everything.shape[1])
-        kept = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        kept = by_falling_size(sizes)
         self.n_clusters_ = len(kept)
         self.responsibilities_ = everything[:, kept] / everything[:, kept].sum(1, keepdims=True)
         self.labels_ = self.responsibilities_.argmax(1)
@@ -522,23 +539,6 @@ class PartitionLabelModel(CrowdEstimator):
         if self.n_clusters == 1:
             return 1
         return max(min(MAX_CLUSTERS, n_items), told) if self.max_clusters is None else most
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_number_of_clusters(self)
-        none = self.max_clusters is None
-        require(self, "max_clusters", "None or an int of at least 1", none or is_whole(self.max_clusters, 1))
-        auto = isinstance(self.prior_variance, str) and self.prior_variance == "auto"
-        require(self, "prior_variance", "'auto' or a positive float", auto or is_number(self.prior_variance))
-        allowed = self.rich_get_richer is None or is_number(self.rich_get_richer, zero=True)
-        require(self, "rich_get_richer", "None or a float of at least 0", allowed)
-        for name in ("diagonal_concentration", "off_diagonal_concentration"):
-            require(self, name, "a positive float", is_number(getattr(self, name)))
-        require(self, "init", "'features' or 'random'", is_one_of(self.init, ("features", "random")))
-        require(self, "merge", "True or False", isinstance(self.merge, bool | np.bool_))
-        for name in ("n_init", "max_iter"):
-            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
-        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
 
 
 def _require_information(features: Float[np.ndarray, "items features"], groupings: Groupings) -> None:

@@ -14,7 +14,8 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.sparse import coo_array, csr_array
 
-from consilience.inference.iterate import restarts, spawn_seeds
+from consilience.inference.iterate import restarts
+from consilience.inference.randomness import spawn_seeds
 
 SCORE_VARIANCES = (1.0, 3.0, 10.0, 30.0, 100.0)
 FOLDS = 3

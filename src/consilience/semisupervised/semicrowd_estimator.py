@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,8 @@ from consilience.annotations.canonical import Arrangement
 from consilience.annotations.types import Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
 from consilience.errors import InputError
 from consilience.estimators.pairs import PairwiseClustering, learn_kmeans
-from consilience.estimators.parameters import is_number, require
+from consilience.estimators.parameters import AUTO, POSITIVE, Requirements, interval, require
+from consilience.estimators.traces import keep_end
 from consilience.semisupervised.semicrowd import (
     FLAT,
     MAX_ANNOTATED,
@@ -103,7 +104,12 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
     0.8
     """
 
-    _unsettled = "The completion had not settled after max_iter={} steps."
+    _requirements: ClassVar[Requirements] = {
+        "d0": interval(0, 1, "left"),
+        "d1": interval(0, 1, "right"),
+        "error_weight": AUTO | POSITIVE,
+        "ridge": POSITIVE,
+    }
 
     def __init__(
         self,
@@ -162,7 +168,8 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
         names = pairs.items.take(annotated)
         self.completed_ = pd.DataFrame(trace.state.completed, index=names, columns=names)
         self.n_pairs_ = (len(problem.known) - problem.n_items) // 2
-        self.objective_, self.n_iter_, self.converged_ = objective(trace.state, problem), trace.n_iter, trace.converged
+        keep_end(self, trace)
+        self.objective_ = objective(trace.state, problem)
         return unclear + nothing
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
@@ -215,9 +222,4 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        shares = is_number(self.d0, zero=True) and self.d0 < 1
-        require(self, "d0", "a float of at least 0 and below 1", shares)
-        require(self, "d1", "a float above d0 and at most 1", is_number(self.d1) and self.d0 < self.d1 <= 1)
-        auto = isinstance(self.error_weight, str) and self.error_weight == "auto"
-        require(self, "error_weight", "'auto' or a positive float", auto or is_number(self.error_weight))
-        require(self, "ridge", "a positive float", is_number(self.ridge))
+        require(self, "d1", "above d0", self.d1 > self.d0)

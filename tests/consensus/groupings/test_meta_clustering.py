@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from consilience import Groupings
 from consilience.annotations import concat
-from consilience.consensus.groupings import meta_clustering
+from consilience.consensus.groupings import meta_clustering, meta_clustering_estimator
 from consilience.consensus.groupings.cspa_estimator import CSPA
 from consilience.consensus.groupings.meta_clustering_estimator import MetaClustering
 from consilience.errors import InputError
@@ -218,6 +218,6 @@ def test_wrong_parameters(parameters, message):
 
 
 def test_too_many_annotators(monkeypatch):
-    monkeypatch.setattr(meta_clustering, "LARGEST_TABLE", 1)
+    monkeypatch.setattr(meta_clustering_estimator, "LARGEST_TABLE", 1)
     with pytest.raises(InputError, match=r"2 are too many .the limit is 1.: give groupings of some of them"):
         MetaClustering().fit([["a", "x"], ["b", "x"]])

@@ -15,7 +15,8 @@ from consilience.consensus.groupings import distatis
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
-from consilience.inference import spectral
+from consilience.inference import clusters, spectral
+from consilience.inference.clusters import agreement_with, beyond_doubt, kmeans
 from consilience.inference.memberships import Memberships, parts
 from consilience.metrics.clusterings import nmi
 from tests.subset_groupings import arguments, dense, drawn_from_mixture, lists_of, made
@@ -81,10 +82,10 @@ def test_few_items_are_placed_to_the_last_digits():
 
 def test_kmeans_of_a_sample_assigns_all_and_does_not_mind_points_that_coincide():
     points = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 9.0]], [40, 30, 20], axis=0) + rng().normal(0, 0.1, (90, 2))
-    with patch.object(fusing, "KMEANS_ITEMS", 25):
-        found = fusing.kmeans(points, 3, rng=rng(), n_init=5)
+    with patch.object(clusters, "KMEANS_ITEMS", 25):
+        found = kmeans(points, 3, rng=rng(), n_init=5)
     assert nmi(np.repeat([0, 1, 2], [40, 30, 20]), found) == pytest.approx(1)
-    same = fusing.kmeans(np.repeat([[1.0], [2.0]], 5, axis=0), 4, rng=rng())
+    same = kmeans(np.repeat([[1.0], [2.0]], 5, axis=0), 4, rng=rng())
     assert nmi(np.repeat([0, 1], 5), same) == pytest.approx(1)
 
 
@@ -214,7 +215,7 @@ def test_what_follows_without_inference(drawn):
     given_groupings = made(drawn)
     given_groupings = given_groupings[np.flatnonzero(np.diff(given_groupings.incidence.indptr))]
     memberships = Memberships.of(given_groupings)
-    found, expected = fusing.beyond_doubt(memberships, parts(memberships)), said_by_all(given_groupings)
+    found, expected = beyond_doubt(memberships, parts(memberships)), said_by_all(given_groupings)
     assert (found is None) == (expected is None)
     if expected is not None:
         np.testing.assert_array_equal(found[:, None] == found, expected[:, None] == expected)
@@ -230,20 +231,20 @@ def test_what_follows_without_inference(drawn):
 )
 def test_a_single_grouping_is_beyond_doubt(lists, expected):
     memberships = Memberships.of(Groupings.from_lists([lists, lists]))
-    assert fusing.beyond_doubt(memberships, parts(memberships)).tolist() == expected
+    assert beyond_doubt(memberships, parts(memberships)).tolist() == expected
 
 
 def test_where_nobody_tells_items_apart_each_part_is_a_cluster_though_not_all_pairs_were_seen():
     memberships = Memberships.of(
         Groupings.from_lists([[["a", "b"]], [["x", "y", "z"]], [["z", "w"]]], items=list("abwxyz"))
     )
-    assert fusing.beyond_doubt(memberships, parts(memberships)).tolist() == [1, 1, 0, 0, 0, 0]
+    assert beyond_doubt(memberships, parts(memberships)).tolist() == [1, 1, 0, 0, 0, 0]
 
 
 def test_a_contradiction_through_a_third_item_is_doubt():
     lists = [[["a", "b"]], [["b", "c"]], [["a"], ["c"]]]
     memberships = Memberships.of(Groupings.from_lists(lists))
-    assert fusing.beyond_doubt(memberships, parts(memberships)) is None
+    assert beyond_doubt(memberships, parts(memberships)) is None
 
 
 def test_each_part_has_clusters_of_its_own_the_largest_first():
@@ -260,7 +261,7 @@ def test_agreement_of_annotators_by_pairs(drawn, cluster):
     """The adjusted Rand index with the pairs of all groupings of an annotator in one table."""
     given_groupings = made(drawn)
     cluster = np.array(cluster[: len(given_groupings)])
-    found = fusing.agreement_with(Memberships.of(given_groupings), cluster)
+    found = agreement_with(Memberships.of(given_groupings), cluster)
     both, in_cluster, in_group, total = np.zeros((4, given_groupings.n_annotators))
     for grouping, annotator in zip(lists_of(given_groupings), given_groupings.annotator_of_grouping):
         items = [(cluster[i], g) for g, group in enumerate(grouping) for i in group]
@@ -279,7 +280,7 @@ def test_agreement_of_annotators_by_pairs(drawn, cluster):
 def test_agreement_of_one_grouping_is_the_adjusted_rand_index():
     said = rng().integers(3, size=(30, 4))
     cluster = rng(1).integers(4, size=30)
-    found = fusing.agreement_with(Memberships.of(Groupings.from_matrix(said)), cluster)
+    found = agreement_with(Memberships.of(Groupings.from_matrix(said)), cluster)
     np.testing.assert_allclose(found, [adjusted_rand_score(cluster, column) for column in said.T])
 
 

@@ -540,8 +540,8 @@ class TestPartialFit:
         ({"refine": "yes"}, "'refine' .* must be True or False. Got 'yes' instead."),
         ({"refine": 1}, "'refine' .* must be True or False. Got 1 instead."),
         ({"max_clusters": 1}, "'max_clusters' .* must be an int of at least 2. Got 1 instead."),
-        ({"n_init": 0}, "'n_init' .* must be a positive int. Got 0 instead."),
-        ({"n_init": True}, "'n_init' .* must be a positive int. Got True instead."),
+        ({"n_init": 0}, "'n_init' .* must be an int from 1 to 1,000,000. Got 0 instead."),
+        ({"n_init": True}, "'n_init' .* must be an int from 1 to 1,000,000. Got True instead."),
     ],
 )
 def test_bad_parameters(parameters, message):

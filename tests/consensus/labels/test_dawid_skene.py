@@ -458,7 +458,7 @@ def test_threads_change_nothing(monkeypatch):
 
 
 def test_warns_where_sweeps_did_not_suffice():
-    with pytest.warns(ConvergenceWarning, match=r"DawidSkene: The bound still rose .* Raise max_iter\."):
+    with pytest.warns(ConvergenceWarning, match=r"DawidSkene: The objective still improved .* Raise max_iter\."):
         model = DawidSkene(max_iter=1).fit(SAID)
     assert not model.converged_
 
@@ -471,9 +471,9 @@ def test_warns_where_sweeps_did_not_suffice():
             "The 'confusion' parameter of DawidSkene must be 'full' or 'one-coin'. Got 'half'",
         ),
         ({"prior": "flat"}, "The 'prior' parameter of DawidSkene must be 'learned' or None. Got 'flat' instead."),
-        ({"max_iter": 0}, "The 'max_iter' parameter of DawidSkene must be an int of at least 1. Got 0 instead."),
+        ({"max_iter": 0}, "The 'max_iter' parameter of DawidSkene must be a positive int. Got 0 instead."),
         ({"max_iter": 10.0}, "'max_iter' .* Got 10.0 instead."),
-        ({"tol": -1}, "The 'tol' parameter of DawidSkene must be a float of at least 0. Got -1 instead."),
+        ({"tol": -1}, "The 'tol' parameter of DawidSkene must be a number of at least 0. Got -1 instead."),
         ({"tol": "small"}, "'tol' .* Got 'small' instead."),
     ],
 )

@@ -307,7 +307,7 @@ def test_unknown_annotators_and_labels_are_named(frame, message):
 
 
 def test_warns_where_sweeps_did_not_suffice():
-    with pytest.warns(ConvergenceWarning, match=r"ProductMixture: The bound still rose .* Raise max_iter\."):
+    with pytest.warns(ConvergenceWarning, match=r"ProductMixture: The objective still improved .* Raise max_iter\."):
         model = ProductMixture(max_iter=1).fit(SAID)
     assert not model.converged_
     assert model.n_iter_ == 1
@@ -327,11 +327,11 @@ def test_warns_where_sweeps_did_not_suffice():
         ({"init": [[1, 0], [0, 1], [0, 0], [1, 1]]}, r"none below 0 and not all 0. Got \[0, 0\] for the item 2"),
         ({"init": [[1, 0], [2, -1], [0, 1], [1, 1]]}, r"none below 0 and not all 0. Got \[2, -1\] for the item 1"),
         ({"init": [[1, 0], [1, 0], [0, 1], [np.inf, 1]]}, r"Got \[inf, 1.0\] for the item 3"),
-        ({"n_init": 0}, "'n_init' .* an int of at least 1. Got 0 instead"),
-        ({"max_iter": True}, "'max_iter' .* an int of at least 1. Got True instead"),
-        ({"smoothing": 0}, "'smoothing' .* a positive float. Got 0 instead"),
-        ({"smoothing": np.inf}, "'smoothing' .* a positive float. Got inf instead"),
-        ({"tol": -1e-3}, "'tol' .* a float of at least 0. Got -0.001 instead"),
+        ({"n_init": 0}, "'n_init' .* an int from 1 to 1,000,000. Got 0 instead"),
+        ({"max_iter": True}, "'max_iter' .* a positive int. Got True instead"),
+        ({"smoothing": 0}, "'smoothing' .* a positive number. Got 0 instead"),
+        ({"smoothing": np.inf}, "'smoothing' .* a positive number. Got inf instead"),
+        ({"tol": -1e-3}, "'tol' .* a number of at least 0. Got -0.001 instead"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -285,11 +285,11 @@ def test_em_starts_from_the_votes_where_moments_show_no_classes(said):
     ("settings", "message"),
     [
         ({"groups": "thirds"}, "'groups' parameter of SpectralEM must be 'random' or 'modulo'. Got 'thirds'"),
-        ({"n_starts": 0}, "'n_starts' parameter of SpectralEM must be an int of at least 1. Got 0"),
+        ({"n_starts": 0}, "'n_starts' parameter of SpectralEM must be a positive int. Got 0"),
         ({"n_init": 0.5}, "'n_init' .* Got 0.5"),
         ({"max_iter": 0}, "'max_iter' .* Got 0"),
-        ({"smoothing": 0.0}, "'smoothing' .* must be a positive float. Got 0.0"),
-        ({"tol": -1.0}, "'tol' .* must be a float of at least 0. Got -1.0"),
+        ({"smoothing": 0.0}, "'smoothing' .* must be a positive number. Got 0.0"),
+        ({"tol": -1.0}, "'tol' .* must be a number of at least 0. Got -1.0"),
     ],
 )
 def test_bad_parameters(settings, message):

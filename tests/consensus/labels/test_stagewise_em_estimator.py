@@ -197,9 +197,9 @@ def test_real_crowds(name, most):
         ("n_clusters", 0, "'auto' or a positive int"),
         ("refine", "some", "'informative', 'all' or None"),
         ("weighted", 1, "True or False"),
-        ("level", 1.5, "a float between 0 and 1"),
-        ("entry_level", 0, "a float between 0 and 1"),
-        ("max_iter", 2.5, "an int of at least 1"),
+        ("level", 1.5, r"a number in \(0, 1\)"),
+        ("entry_level", 0, r"a number in \(0, 1\)"),
+        ("max_iter", 2.5, "a positive int"),
     ],
 )
 def test_wrong_parameters_are_named(parameter, value, expected):

@@ -13,13 +13,13 @@ from typing import IO, Literal
 import pandas as pd
 
 from consilience.annotations.base import Annotations
-from consilience.annotations.files.atomic import replacing, unpacked
 from consilience.annotations.files.sources import TEXT, import_pyarrow
 from consilience.annotations.files.table import is_whole
 from consilience.annotations.files.values import says_unsorted, spells_missing
 from consilience.annotations.keywords import written
 from consilience.annotations.names import code, plain, union
 from consilience.annotations.tables import all_names
+from consilience.atomic_files import replacing, unpacked
 from consilience.errors import AnnotationWarning, InputError
 
 Writer = Callable[[IO[bytes]], None]

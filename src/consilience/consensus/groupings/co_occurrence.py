@@ -23,10 +23,15 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 
 from consilience.annotations import Groupings
-from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.errors import InputError
+from consilience.inference.clusters import agreement_with, beyond_doubt, kmeans, numbered_by_size
 from consilience.inference.memberships import Memberships, parts, shares_together
-from consilience.inference.spectral import EMBEDDING_TOLERANCE, leading_eigenpairs, rows_of_length_one
+from consilience.inference.spectral import (
+    EMBEDDING_TOLERANCE,
+    MACHINE_ACCURACY_ITEMS,
+    leading_eigenpairs,
+    rows_of_length_one,
+)
 
 Clusters = Int[np.ndarray, " items"]
 
@@ -86,19 +91,19 @@ def partition(seen: Seen, n_clusters: int | None, max_clusters: int, *, rng: np.
     share = shares_together(memberships)
     degree = np.asarray(share.sum(1))
     linked = np.flatnonzero(degree > 0)
-    obvious = fusing.beyond_doubt(memberships, part) if n_clusters is None else None
+    obvious = beyond_doubt(memberships, part) if n_clusters is None else None
     if obvious is None and not len(linked):
         obvious = np.arange(memberships.n_items)
     if obvious is not None:
-        return Partition(by_size(obvious), np.empty(0), len(part) - len(linked))
+        return Partition(numbered_by_size(obvious), np.empty(0), len(part) - len(linked))
     n_parts = len(np.unique(part[linked]))
     wanted = max_clusters + 1 if n_clusters is None else n_clusters
     values, vectors = embedding(share[linked][:, linked], min(max(wanted, n_parts), len(linked)))
     number = eigengap(values, max(2, n_parts)) if n_clusters is None else min(n_clusters, len(linked))
-    found = fusing.kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=10)
+    found = kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=10)
     cluster = np.full(memberships.n_items, -1)
     cluster[linked] = own_of_parts(found, part[linked])
-    return Partition(by_size(_with_loners(memberships, part, cluster)), values, len(part) - len(linked))
+    return Partition(numbered_by_size(_with_loners(memberships, part, cluster)), values, len(part) - len(linked))
 
 
 def embedding(
@@ -109,7 +114,7 @@ def embedding(
     row = np.repeat(np.arange(len(scale)), np.diff(similarity.indptr))
     entries = similarity.data * scale[row] * scale[similarity.indices]
     scaled = csr_array((entries, similarity.indices, similarity.indptr), shape=similarity.shape)
-    tol = 0.0 if len(scale) <= fusing.MACHINE_ACCURACY_ITEMS else EMBEDDING_TOLERANCE
+    tol = 0.0 if len(scale) <= MACHINE_ACCURACY_ITEMS else EMBEDDING_TOLERANCE
     return leading_eigenpairs(aslinearoperator(scaled), n_components, tol=tol)
 
 
@@ -119,14 +124,6 @@ def eigengap(eigenvalues: Float[np.ndarray, " components"], fewest: int) -> int:
     if len(gaps) < fewest:
         return min(fewest, len(eigenvalues))
     return fewest + int(gaps[fewest - 1 :].argmax())
-
-
-def by_size(cluster: Clusters) -> Clusters:
-    """Number clusters by falling size; of those of one size, the one of the first item comes first."""
-    _, first, code, sizes = np.unique(cluster, return_index=True, return_inverse=True, return_counts=True)
-    rank = np.empty(len(sizes), dtype=np.intp)
-    rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
-    return np.asarray(rank[code])
 
 
 def own_of_parts(cluster: Clusters, part: Clusters) -> Clusters:
@@ -159,7 +156,7 @@ def annotator_table(
             "n_groupings": np.bincount(by, minlength=n_annotators),
             "n_items": np.bincount(by[memberships.grouping], minlength=n_annotators),
             **columns,
-            "agreement": fusing.agreement_with(memberships, cluster),
+            "agreement": agreement_with(memberships, cluster),
         },
         index=groupings.annotators.rename("annotator"),
     )

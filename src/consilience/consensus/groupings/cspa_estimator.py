@@ -11,8 +11,9 @@ from consilience.annotations import Groupings
 from consilience.annotations.types import Integer, Name, NumberOfClusters, RandomSource
 from consilience.consensus.groupings import co_occurrence as core
 from consilience.estimators.groupings import GroupingConsensus
-from consilience.estimators.parameters import check_random_state, is_whole, require
+from consilience.estimators.parameters import AUTO, Requirements, whole
 from consilience.estimators.user_order import Axes
+from consilience.inference.randomness import spawn_generator
 
 
 class CSPA(GroupingConsensus):
@@ -63,6 +64,11 @@ class CSPA(GroupingConsensus):
 
     _axes: ClassVar[Axes] = GroupingConsensus._axes | {"_habits": ("annotators",)}
 
+    _requirements: ClassVar[Requirements] = {
+        "n_clusters": AUTO | whole(1),
+        "max_clusters": whole(2),
+    }
+
     def __init__(
         self, n_clusters: NumberOfClusters = "auto", *, max_clusters: Integer = 30, random_state: RandomSource = None
     ) -> None:
@@ -85,7 +91,7 @@ class CSPA(GroupingConsensus):
         auto = self.n_clusters == "auto"
         if not auto:
             core.require_at_most(self, self.n_clusters, len(seen.places))
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = spawn_generator(self.random_state)
         asked = None if auto else int(self.n_clusters)
         found = core.partition(seen, asked, self.max_clusters, rng=rng)
         self.items_ = groupings.items
@@ -96,9 +102,3 @@ class CSPA(GroupingConsensus):
         self.annotators_ = core.annotator_table(groupings, seen.memberships, found.cluster)
         self._habits = core.habits(seen.memberships, found.cluster)
         self.notes_ = core.notes(seen, found, asked)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
-        require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
-        require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))

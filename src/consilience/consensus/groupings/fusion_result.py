@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 
 from consilience.annotations import Groupings
 from consilience.consensus.groupings import grouping_mixture as mixture
-from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
 
 DOUBTFUL = (
@@ -70,7 +70,7 @@ def annotators_table(
                 by[memberships.grouping_of_group], memberships.group_sizes > 0, n_annotators
             ).astype(int),
             "weight": weight,
-            "agreement": fusing.agreement_with(memberships, cluster),
+            "agreement": agreement_with(memberships, cluster),
         },
         index=groupings.annotators.rename("annotator"),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -26,7 +25,6 @@ from consilience.annotations.types import (
 )
 from consilience.consensus.groupings import co_occurrence
 from consilience.consensus.groupings import kcc_utilities as utilities
-from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.kcc import (
     HABIT,
     Clusters,
@@ -39,11 +37,22 @@ from consilience.consensus.groupings.kcc import (
 )
 from consilience.errors import InputError
 from consilience.estimators.groupings import GroupingConsensus
-from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
+from consilience.estimators.parameters import (
+    RESTARTS,
+    TRUTH,
+    Requirement,
+    Requirements,
+    is_number,
+    one_of,
+    whole,
+)
+from consilience.estimators.traces import keep_end
 from consilience.estimators.user_order import Axes
 from consilience.inference import Trace
-from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
+from consilience.inference.clusters import kmeans, numbered_by_size
+from consilience.inference.iterate import restarts
 from consilience.inference.memberships import Memberships
+from consilience.inference.randomness import spawn_seeds
 from consilience.inference.spectral import degree_normalised_embedding, rows_of_length_one
 
 
@@ -129,6 +138,16 @@ class KCC(GroupingConsensus):
         "centroids_": ("groups",),
         "_table": ("groups",),
         "_expected_shares": ("groups",),
+    }
+
+    _requirements: ClassVar[Requirements] = {
+        "n_clusters": whole(1),
+        "utility": one_of(*utilities.UTILITIES),
+        "p": Requirement(("a number above 1",), lambda value: is_number(value) and value > 1),
+        "normalize": TRUTH,
+        "init": one_of("spectral", "k-means++"),
+        "n_init": RESTARTS,
+        "max_iter": whole(1),
     }
 
     def __init__(
@@ -241,12 +260,10 @@ class KCC(GroupingConsensus):
         def from_seed(seed: int) -> Trace[State]:
             return run(problem, start(np.random.default_rng(seed)), max_iter=self.max_iter)
 
-        seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
+        seeds = spawn_seeds(self.random_state, self.n_init)
         traces = restarts(from_seed, [(seed,) for seed in seeds], n_jobs=self.n_jobs)
         best = max(traces, key=lambda trace: trace.lower_bound)
-        if not best.converged:
-            warnings.warn(f"KCC: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
-        self.n_iter_, self.converged_ = best.n_iter, best.converged
+        keep_end(self, best)
         self._set_result(groupings, seen, problem, best.state)
 
     def _known(self, annotations: Any, missing: Any) -> tuple[Groupings, Int[np.ndarray, " groups"]]:
@@ -267,21 +284,10 @@ class KCC(GroupingConsensus):
             return lambda rng: spread_seeds(problem, rng)
         number = problem.n_clusters
         points = rows_of_length_one(degree_normalised_embedding(memberships.in_group, number))
-        return lambda rng: fusing.kmeans(points, number, rng=rng)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require(self, "n_clusters", "a positive int", is_whole(self.n_clusters, 1))
-        names = ", ".join(map(repr, utilities.UTILITIES))
-        require(self, "utility", f"one of {names}", is_one_of(self.utility, utilities.UTILITIES))
-        require(self, "p", "a number above 1", is_number(self.p) and self.p > 1)
-        require(self, "normalize", "True or False", isinstance(self.normalize, bool | np.bool_))
-        require(self, "init", "'spectral' or 'k-means++'", is_one_of(self.init, ("spectral", "k-means++")))
-        for name in ("n_init", "max_iter"):
-            require(self, name, "a positive int", is_whole(getattr(self, name), 1))
+        return lambda rng: kmeans(points, number, rng=rng)
 
     def _set_result(self, groupings: Groupings, seen: co_occurrence.Seen, problem: Problem, state: State) -> None:
-        cluster = co_occurrence.by_size(state.cluster)
+        cluster = numbered_by_size(state.cluster)
         kept = state.cluster[np.unique(cluster, return_index=True)[1]]  # which of the run's each cluster was
         self.items_ = groupings.items
         self.labels_ = seen.scattered(cluster)

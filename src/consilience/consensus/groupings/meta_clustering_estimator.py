@@ -12,13 +12,14 @@ from scipy.sparse import csr_array
 from consilience.annotations import Groupings
 from consilience.annotations.types import Integer, Literal, Name, NumberOfClusters, RandomSource
 from consilience.consensus.groupings import co_occurrence as core
-from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.meta_clustering import LARGEST_TABLE, Similarity, affinities, similarities
 from consilience.errors import InputError
 from consilience.estimators.groupings import GroupingConsensus
-from consilience.estimators.parameters import check_random_state, is_whole, require
+from consilience.estimators.parameters import AUTO, Requirements, whole
 from consilience.estimators.user_order import Axes
+from consilience.inference.clusters import agreement_with, kmeans
 from consilience.inference.memberships import Memberships
+from consilience.inference.randomness import spawn_generator
 from consilience.inference.spectral import rows_of_length_one
 
 
@@ -93,6 +94,13 @@ class MetaClustering(GroupingConsensus):
         "similarity_": ("annotators", "annotators"),
     }
 
+    _requirements: ClassVar[Requirements] = {
+        "n_clusters": AUTO | whole(1),
+        "n_views": AUTO | whole(1),
+        "max_clusters": whole(2),
+        "max_views": whole(1),
+    }
+
     def __init__(
         self,
         n_clusters: NumberOfClusters = "auto",
@@ -120,7 +128,7 @@ class MetaClustering(GroupingConsensus):
 
     def _fuse(self, groupings: Groupings) -> None:
         asked = self._asked(groupings)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = spawn_generator(self.random_state)
         memberships = Memberships.of(groupings)
         rows = np.bincount(memberships.annotator_of_grouping[memberships.grouping], minlength=groupings.n_annotators)
         said = np.flatnonzero(rows)
@@ -145,7 +153,7 @@ class MetaClustering(GroupingConsensus):
         # negative ones tell nothing, and after the last there is none
         positive = np.append(np.maximum(values, 0.0), [0.0] * (len(affinity) == wanted))
         number = min(core.eigengap(positive, 1), int(self.max_views)) if auto else wanted
-        return fusing.kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=10), values
+        return kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=10), values
 
     def _of_view(
         self, groupings: Groupings, asked: int | None, rng: np.random.Generator
@@ -153,15 +161,6 @@ class MetaClustering(GroupingConsensus):
         seen = core.Seen.of(groupings)
         number = None if asked is None else min(asked, len(seen.places))
         return seen, core.partition(seen, number, self.max_clusters, rng=rng)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
-        require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
-        auto_views = isinstance(self.n_views, str) and self.n_views == "auto"
-        require(self, "n_views", "'auto' or a positive int", auto_views or is_whole(self.n_views, 1))
-        require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))
-        require(self, "max_views", "a positive int", is_whole(self.max_views, 1))
 
     def _asked(self, groupings: Groupings) -> int | None:
         """Clusters asked for, and no more than the groupings allow; None if they are found."""
@@ -205,7 +204,7 @@ class MetaClustering(GroupingConsensus):
         )
         agreement = np.full(groupings.n_annotators, np.nan)
         for number, (seen, clusters) in enumerate(found):
-            agreement[view == number] = fusing.agreement_with(seen.memberships, clusters.cluster)
+            agreement[view == number] = agreement_with(seen.memberships, clusters.cluster)
         by = memberships.annotator_of_grouping
         self.annotators_ = pd.DataFrame(
             {

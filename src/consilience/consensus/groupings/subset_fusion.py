@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -10,27 +9,24 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array, identity
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import aslinearoperator
 from scipy.special import softmax
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from consilience.consensus.groupings import distatis
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
-from consilience.inference.memberships import Memberships, shares_together, together
+from consilience.inference.clusters import kmeans
+from consilience.inference.memberships import Memberships, shares_together
 from consilience.inference.progress import counting
 from consilience.inference.spectral import (
     EMBEDDING_TOLERANCE,
+    MACHINE_ACCURACY_ITEMS,
     degree_normalised_embedding,
     leading_eigenpairs,
     rows_of_length_one,
 )
 
-KMEANS_ITEMS = 20_000  # more are assigned to centres found on a sample
 MORE_CLUSTERS = 2  # times as many to begin with, where their number is given
-MACHINE_ACCURACY_ITEMS = 2000  # up to this many, coordinates are exact to the last digits
 MOST_PAIRS = 1 << 24  # presented, up to which the mixture also starts from coordinates that need them
 
 NORMALIZATIONS = ("degree", "presented", None)
@@ -104,16 +100,6 @@ def all_coordinates(
     if (memberships.grouping_sizes.astype(float) ** 2).sum() <= MOST_PAIRS:
         for normalize in NORMALIZATIONS:
             yield known[normalize] if normalize in known else coordinates(memberships, normalize, n_components)
-
-
-def kmeans(points: Embedding, n_clusters: int, *, rng: np.random.Generator, n_init: int = 1) -> Clusters:
-    """Clusters of points, fewer where fewer are distinct; where there are many, the centres are those of a sample."""
-    model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31 - 1)))
-    some = points if len(points) <= KMEANS_ITEMS else points[rng.choice(len(points), KMEANS_ITEMS, replace=False)]
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
-        model.fit(some)
-    return model.predict(points).astype(np.intp)
 
 
 def by_kmeans(memberships: Memberships, places: Coordinates, numbers: range, *, rng: np.random.Generator) -> Solution:
@@ -192,30 +178,6 @@ def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: 
     return _solution(layout, evidence, end, curve_of({}), mixture.probabilities(layout, end, rng=rng))
 
 
-def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
-    """Clusters that follow from the groupings without inference, or None.
-
-    No two items ever together: each is alone. None ever apart: each part is a cluster. All pairs within parts
-    presented, and nobody contradicts anybody, directly or through a third item: what everybody says.
-    """
-    group_pairs = (memberships.group_sizes.astype(float) ** 2 - memberships.group_sizes).sum()
-    pairs = (memberships.grouping_sizes.astype(float) ** 2 - memberships.grouping_sizes).sum()
-    if group_pairs == 0:
-        return np.arange(memberships.n_items)
-    if group_pairs == pairs:
-        return part
-    of_part = np.bincount(part).astype(float)
-    if pairs < (of_part**2 - of_part).sum():
-        return None
-    counts = together(memberships)
-    _, cluster = connected_components(counts, directed=False)
-    split = np.unique(np.column_stack([memberships.grouping, cluster[memberships.item]]), axis=0)
-    if len(split) != np.count_nonzero(memberships.group_sizes):
-        return None  # a grouping tells items of a cluster apart
-    seen = csr_array(memberships.in_grouping @ memberships.in_grouping.T.tocsr()).nnz
-    return cluster if seen == (of_part**2).sum() else None
-
-
 def within_parts(probabilities: Float[np.ndarray, "items clusters"], part: Clusters) -> Float[np.ndarray, "items own"]:
     """Give each part of the evidence clusters of its own; those that own no item go, the largest come first."""
     n_clusters = probabilities.shape[1]
@@ -224,32 +186,6 @@ def within_parts(probabilities: Float[np.ndarray, "items clusters"], part: Clust
     names = names[np.lexsort((first, -sizes))]
     own = np.where(part[:, None] == names // n_clusters, probabilities[:, names % n_clusters], 0.0)
     return np.asarray(own / own.sum(1, keepdims=True))
-
-
-def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, " annotators"]:
-    """Adjusted Rand index of each annotator's groupings with clusters, all pairs that they hold taken together.
-
-    NaN where it is not defined: no pair, or nothing that could disagree.
-    """
-    by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
-    n_clusters = int(cluster.max()) + 1
-
-    def pairs(cell: np.ndarray, grouping_of_cell: np.ndarray) -> Float[np.ndarray, " annotators"]:
-        names, m = np.unique(cell, return_counts=True)
-        return np.bincount(by[grouping_of_cell[names]], m * (m - 1) / 2, n_annotators)
-
-    def of_cell(grouping: np.ndarray) -> np.ndarray:
-        return np.repeat(grouping, n_clusters)
-
-    k = cluster[memberships.item]
-    groupings = np.arange(memberships.n_groupings)
-    both = pairs(memberships.group * n_clusters + k, of_cell(memberships.grouping_of_group))
-    in_cluster = pairs(memberships.grouping * n_clusters + k, of_cell(groupings))
-    in_group = pairs(memberships.group, memberships.grouping_of_group)
-    total = pairs(memberships.grouping, groupings)
-    expected = np.divide(in_cluster * in_group, total, out=np.zeros(n_annotators), where=total > 0)
-    possible = (in_cluster + in_group) / 2 - expected
-    return np.divide(both - expected, possible, out=np.full(n_annotators, np.nan), where=possible > 1e-9)
 
 
 def onehot(cluster: Clusters, n_clusters: int) -> Float[np.ndarray, "items clusters"]:

@@ -48,9 +48,18 @@ from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
 from consilience.estimators.groupings import GroupingConsensus
-from consilience.estimators.parameters import check_random_state, is_one_of, is_whole, require
+from consilience.estimators.parameters import (
+    AUTO,
+    RESTARTS,
+    TRUTH,
+    Requirements,
+    one_of,
+    whole,
+)
 from consilience.estimators.user_order import Axes
+from consilience.inference.clusters import beyond_doubt
 from consilience.inference.memberships import Memberships, parts, presented, together
+from consilience.inference.randomness import spawn_generator
 from consilience.inference.threads import one_blas_thread
 
 LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` goes on from the clusters at hand
@@ -139,6 +148,14 @@ class SubsetFusion(GroupingConsensus):
         "embedding_": ("items",),
         "part_": ("items",),
         "_raw_clusters": ("items",),
+    }
+
+    _requirements: ClassVar[Requirements] = {
+        "n_clusters": AUTO | whole(1),
+        "normalize": one_of(*fusing.NORMALIZATIONS),
+        "refine": TRUTH,
+        "max_clusters": whole(2),
+        "n_init": RESTARTS,
     }
 
     def __init__(
@@ -266,7 +283,7 @@ class SubsetFusion(GroupingConsensus):
         rng = self._rng()
         most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
         coordinates = fusing.coordinates(memberships, self.normalize, min(most, memberships.n_items))
-        obvious = fusing.beyond_doubt(memberships, part) if self.n_clusters == "auto" else None
+        obvious = beyond_doubt(memberships, part) if self.n_clusters == "auto" else None
         if self.n_clusters == 1:
             obvious = np.zeros(memberships.n_items, dtype=np.intp)
         numbers = range(min(2, most), most + 1) if self.n_clusters == "auto" else range(most, most + 1)
@@ -285,16 +302,6 @@ class SubsetFusion(GroupingConsensus):
         self.embedding_[places] = coordinates.vectors
         self._notes = [fusion_result.DOUBTFUL] if solution.doubtful else []
         self._set_result(groupings, memberships, places, part, solution, coordinates.grouping_weights)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        auto = isinstance(self.n_clusters, str) and self.n_clusters == "auto"
-        require(self, "n_clusters", "'auto' or a positive int", auto or is_whole(self.n_clusters, 1))
-        known = is_one_of(self.normalize, fusing.NORMALIZATIONS)
-        require(self, "normalize", "'degree', 'presented' or None", known)
-        require(self, "refine", "True or False", isinstance(self.refine, bool | np.bool_))
-        require(self, "max_clusters", "an int of at least 2", is_whole(self.max_clusters, 2))
-        require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
 
     def _go_on(self, groupings: Groupings) -> None:
         memberships, places, part = self._linked(groupings)
@@ -315,7 +322,7 @@ class SubsetFusion(GroupingConsensus):
         return memberships, places, parts(memberships)
 
     def _rng(self) -> np.random.Generator:
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        return spawn_generator(self.random_state)
 
     def _some(self, items: Any) -> tuple[Int[np.ndarray, " places"], Memberships]:
         check_is_fitted(self)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,9 +16,9 @@ from consilience.consensus.labels.annotator_models import Counts
 from consilience.consensus.labels.dawid_skene import Evidence, State, first_guess, labels_of, run
 from consilience.consensus.labels.prior_knowledge import gold_codes, history_counts
 from consilience.estimators.labels import LabelAggregator
-from consilience.estimators.parameters import is_number, is_whole, require
+from consilience.estimators.parameters import NOT_NEGATIVE, Requirements, one_of, whole
+from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
-from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.product_distributions import Answers, posterior
 from consilience.inference.threads import one_blas_thread
 
@@ -91,6 +90,13 @@ class DawidSkene(LabelAggregator):
     """
 
     _axes: ClassVar[Axes] = LabelAggregator._axes | {"confusion_counts_": ("annotators",)}
+
+    _requirements: ClassVar[Requirements] = {
+        "confusion": one_of("full", "one-coin"),
+        "prior": one_of("learned", None),
+        "max_iter": whole(1),
+        "tol": NOT_NEGATIVE,
+    }
 
     def __init__(
         self,
@@ -189,10 +195,7 @@ class DawidSkene(LabelAggregator):
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        if not trace.converged:
-            warnings.warn(f"DawidSkene: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=3)
-        self.lower_bounds_ = np.array(trace.lower_bounds)
-        self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
+        keep_trace(self, trace)
         self._read_off(labels, trace.state, evidence, annotators, known)
         return self
 
@@ -214,16 +217,3 @@ class DawidSkene(LabelAggregator):
         counts = (labels_of(state.expected, evidence) + evidence.history).transpose(0, 2, 1)
         matrices = self.confusion_matrices_
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        named = isinstance(self.confusion, str) and self.confusion in ("full", "one-coin")
-        require(self, "confusion", "'full' or 'one-coin'", named)
-        require(
-            self,
-            "prior",
-            "'learned' or None",
-            self.prior is None or (isinstance(self.prior, str) and self.prior == "learned"),
-        )
-        require(self, "max_iter", "an int of at least 1", is_whole(self.max_iter, 1))
-        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))

@@ -31,7 +31,6 @@ agree best with components, beyond chance.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,8 +42,8 @@ from scipy.special import gammaln
 
 from consilience.annotations import Labels
 from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.traces import keep_trace
 from consilience.inference import Trace, iterate
-from consilience.inference.iterate import UnsettledWarning
 from consilience.inference.product_distributions import (
     Answers,
     Expectation,
@@ -174,11 +173,8 @@ def read_off(
 
 
 def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[Mixture]]) -> Trace[Mixture]:
-    """Return the restart with the highest bound, and set what the restarts came to; to be called in `_aggregate`."""
+    """Return the restart with the highest bound, and set what the restarts came to."""
     best = max(traces, key=lambda trace: trace.lower_bound)
-    if not best.converged:  # the warning points at the call of fit, which calls _aggregate
-        warnings.warn(f"{type(estimator).__name__}: {best.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
+    keep_trace(estimator, best)
     estimator.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
-    estimator.lower_bounds_ = np.array(best.lower_bounds)
-    estimator.lower_bound_, estimator.n_iter_, estimator.converged_ = best.lower_bound, best.n_iter, best.converged
     return best

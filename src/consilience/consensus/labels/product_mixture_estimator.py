@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -22,22 +22,25 @@ from consilience.consensus.labels.product_mixture import (
 from consilience.errors import InputError
 from consilience.estimators.labels import MAX_TABLE_ENTRIES, LabelAggregator, vote_shares
 from consilience.estimators.parameters import (
-    check_random_state,
+    ARRAY,
+    AUTO,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RESTARTS,
+    Requirements,
     is_auto,
-    is_number,
-    is_numbers,
-    is_one_of,
-    is_whole,
+    one_of,
     require,
-    require_number_of_clusters,
+    whole,
 )
 from consilience.inference import Trace
-from consilience.inference.iterate import restarts, spawn_seeds
+from consilience.inference.iterate import restarts
 from consilience.inference.product_distributions import (
     Answers,
     Responsibilities,
     posterior,
 )
+from consilience.inference.randomness import check_random_state, spawn_seeds
 
 
 class ProductMixture(LabelAggregator):
@@ -108,6 +111,15 @@ class ProductMixture(LabelAggregator):
     ['a', 'a', 'b', 'b']
     """
 
+    _requirements: ClassVar[Requirements] = {
+        "n_clusters": AUTO | whole(1),
+        "init": one_of("auto", "votes", "random") | ARRAY,
+        "n_init": RESTARTS,
+        "smoothing": POSITIVE,
+        "max_iter": whole(1),
+        "tol": NOT_NEGATIVE,
+    }
+
     def __init__(
         self,
         n_clusters: NumberOfClusters = "auto",
@@ -175,17 +187,6 @@ class ProductMixture(LabelAggregator):
         concentration = np.full(n_components, RANDOM_CONCENTRATION)
         seeds = spawn_seeds(rng, self.n_init)
         return [np.random.default_rng(seed).dirichlet(concentration, len(labels)) for seed in seeds]
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_number_of_clusters(self)
-        known = is_one_of(self.init, ("auto", "votes", "random")) and self.init is not None
-        known = known or hasattr(self.init, "__array__") or is_numbers(self.init)
-        require(self, "init", "'auto', 'votes', 'random' or an array", known)
-        for name in ("n_init", "max_iter"):
-            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
-        require(self, "smoothing", "a positive float", is_number(self.smoothing))
-        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
 
 
 def _given_start(init: Any, labels: Labels, n_components: int) -> Responsibilities:

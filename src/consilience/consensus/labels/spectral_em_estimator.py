@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
 from consilience.annotations import Labels
+from consilience.annotations.names import outside
 from consilience.annotations.types import Flag, Integer, Literal, RandomSource, Real
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, keep_best, read_off, run
 from consilience.consensus.labels.spectral_em import MAX_CLASSES, N_GROUPS, partition, spectral_start
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.labels import LabelAggregator, vote_shares
-from consilience.estimators.parameters import check_random_state, is_number, is_one_of, is_whole, require
+from consilience.estimators.parameters import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    RESTARTS,
+    Requirements,
+    one_of,
+    whole,
+)
 from consilience.inference import Trace
-from consilience.inference.iterate import restarts, spawn_seeds
+from consilience.inference.iterate import restarts
 from consilience.inference.product_distributions import Answers, Responsibilities, posterior
+from consilience.inference.randomness import spawn_seeds
 from consilience.inference.tensor import N_STARTS
 
 
@@ -99,6 +109,15 @@ class SpectralEM(LabelAggregator):
     0.96
     """
 
+    _requirements: ClassVar[Requirements] = {
+        "groups": one_of("random", "modulo"),
+        "n_starts": whole(1),
+        "n_init": RESTARTS,
+        "smoothing": POSITIVE,
+        "max_iter": whole(1),
+        "tol": NOT_NEGATIVE,
+    }
+
     def __init__(
         self,
         groups: Literal["random", "modulo"] = "random",
@@ -124,7 +143,7 @@ class SpectralEM(LabelAggregator):
     def _aggregate(self, labels: Labels, known: np.ndarray | None) -> SpectralEM:
         _check_size(labels)
         by_chance = self.groups == "random"
-        seeds = spawn_seeds(check_random_state(self.random_state), self.n_init if by_chance else 1)
+        seeds = spawn_seeds(self.random_state, self.n_init if by_chance else 1)
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(seeds) == 1 else None
@@ -148,21 +167,13 @@ class SpectralEM(LabelAggregator):
                 "SpectralEM started from the votes: the labels by three groups of annotators are too few, or too "
                 f"little related, to show {labels.n_classes} classes.",
                 AnnotationWarning,
-                stacklevel=3,
+                stacklevel=outside(),
             )
             traces = [em(vote_shares(labels))]
         best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
         read_off(self, labels, best.state, posterior(answers, best.state.log_weights, best.state.log_table))
         return self
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require(self, "groups", "'random' or 'modulo'", is_one_of(self.groups, ("random", "modulo")))
-        for name in ("n_starts", "n_init", "max_iter"):
-            require(self, name, "an int of at least 1", is_whole(getattr(self, name), 1))
-        require(self, "smoothing", "a positive float", is_number(self.smoothing))
-        require(self, "tol", "a float of at least 0", is_number(self.tol, zero=True))
 
 
 def _check_size(labels: Labels) -> None:

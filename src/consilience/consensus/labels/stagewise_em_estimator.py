@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Labels
-from consilience.annotations.names import name_index, plain
+from consilience.annotations.names import name_index, outside, plain
 from consilience.annotations.types import Flag, Integer, Literal, NumberOfClusters, Real
 from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels import stagewise_em as stagewise
@@ -23,7 +23,15 @@ from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_s
 from consilience.consensus.labels.stagewise_em import Settings, Stage, Study
 from consilience.errors import AnnotationWarning
 from consilience.estimators.labels import LabelAggregator, vote_shares
-from consilience.estimators.parameters import is_auto, is_number, is_whole, require, require_number_of_clusters
+from consilience.estimators.parameters import (
+    AUTO,
+    TRUTH,
+    Requirements,
+    interval,
+    is_auto,
+    one_of,
+    whole,
+)
 from consilience.inference.product_distributions import Responsibilities, expectation_of, posterior
 
 EM_ITER, EM_TOL = 500, 1e-6
@@ -118,6 +126,15 @@ class StagewiseEM(LabelAggregator):
     True
     """
 
+    _requirements: ClassVar[Requirements] = {
+        "n_clusters": AUTO | whole(1),
+        "refine": one_of("informative", "all", None),
+        "weighted": TRUTH,
+        "entry_level": interval(0, 1, "neither"),
+        "level": interval(0, 1, "neither"),
+        "max_iter": whole(1),
+    }
+
     def __init__(
         self,
         n_clusters: NumberOfClusters = "auto",
@@ -142,12 +159,12 @@ class StagewiseEM(LabelAggregator):
         settings = Settings(n_components, bool(self.weighted))
         trace, rounds = stagewise.run(study, settings, max_iter=self.max_iter)
         self.trace_ = trace_table(rounds, study, labels)
-        self.n_iter_, self.converged_ = trace.n_iter, trace.converged
+        self.n_iter_, self.converged_ = trace.n_iter, trace.converged  # without a warning: the rounds may go in circles
         self.starts_: pd.DataFrame | None = None
         stage = trace.state
         if len(stage.log_weights) < n_components and (self.refine is None or n_components != labels.n_classes):
             found = f"Pairs of annotators tell {len(stage.log_weights)} of {n_components} components apart"
-            warnings.warn(f"StagewiseEM: {found}; there are fewer.", AnnotationWarning, stacklevel=3)
+            warnings.warn(f"StagewiseEM: {found}; there are fewer.", AnnotationWarning, stacklevel=outside())
         finish = {None: self._read_stage, "all": self._read_all, "informative": self._read_selection}
         finish[self.refine](labels, stage, study, n_components)
         self.n_components_ = self.n_clusters_
@@ -214,7 +231,7 @@ class StagewiseEM(LabelAggregator):
         last, inside, self.converged_ = ends[best], list(ends[best].members), traces[best].converged
         if not informs(last.p_values, last.probability, self.level).any():
             nothing = "no annotator's labels depend on what the others say; the classes may be chance"
-            warnings.warn(f"StagewiseEM: {nothing}.", AnnotationWarning, stacklevel=4)
+            warnings.warn(f"StagewiseEM: {nothing}.", AnnotationWarning, stacklevel=outside())
         end = plain_end(last) if n_components != labels.n_classes else end_with_prior(labels, last)
         expected = expectation_of(study.answers, end.q)
         shape = (labels.n_annotators, labels.n_classes, end.q.shape[1])
@@ -245,17 +262,6 @@ class StagewiseEM(LabelAggregator):
         read_off(self, labels, mixture, q, members if deciding is None else deciding, evidence)
         self.informative_set_ = [plain(name) for name in labels.annotators.take(list(members))]
         self.annotators_["informative"] = np.isin(np.arange(labels.n_annotators), list(members))
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_number_of_clusters(self)
-        known = self.refine is None or (isinstance(self.refine, str) and self.refine in ("informative", "all"))
-        require(self, "refine", "'informative', 'all' or None", known)
-        require(self, "weighted", "True or False", isinstance(self.weighted, bool | np.bool_))
-        for name in ("entry_level", "level"):
-            value = getattr(self, name)
-            require(self, name, "a float between 0 and 1", is_number(value) and value < 1)
-        require(self, "max_iter", "an int of at least 1", is_whole(self.max_iter, 1))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from scipy.special import expit
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.canonical import arrange
 from consilience.annotations.fit_arguments import require_no_second, warn_of_unsaid
+from consilience.annotations.names import outside
 from consilience.annotations.types import (
     AnnotationsLike,
     Flag,
@@ -25,25 +26,36 @@ from consilience.annotations.types import (
     Real,
     Self,
 )
-from consilience.consensus.groupings import item_embeddings, point_mixture
-from consilience.consensus.groupings.item_embeddings import Problem, State
-from consilience.consensus.groupings.point_mixture import Mixture, Prior
-from consilience.consensus.pairs.crowdclustering import MAX_PAIRS, MOST_CLUSTERS, MOST_COMPONENTS, SHUFFLE
+from consilience.consensus.pairs import crowdclustering as core
+from consilience.consensus.pairs import point_mixture
+from consilience.consensus.pairs.crowdclustering import Problem, State
+from consilience.consensus.pairs.point_mixture import Mixture, Prior
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
 from consilience.estimators.groupings import reason_for_none
 from consilience.estimators.parameters import (
-    check_random_state,
+    AUTO,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RESTARTS,
+    TRUTH,
+    Requirements,
     is_auto,
-    is_number,
-    is_whole,
     require,
-    require_number_of_clusters,
+    whole,
 )
+from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
-from consilience.inference.iterate import UnsettledWarning, restarts, spawn_seeds
+from consilience.inference.clusters import by_falling_size
+from consilience.inference.iterate import restarts
+from consilience.inference.randomness import spawn_seeds
 from consilience.inference.threads import one_blas_thread
+
+MAX_PAIRS = 500_000  # judgements that `fit` takes: each is met in every sweep
+MOST_CLUSTERS = 10_000
+MOST_COMPONENTS = 10  # beyond it the tables of an annotator grow large
+SHUFFLE = 0  # seed of the order of items, so that those of one batch are not alike
 
 
 class Crowdclustering(CrowdEstimator):
@@ -136,6 +148,21 @@ class Crowdclustering(CrowdEstimator):
         "_weight_covariances": ("annotators",),
     }
 
+    _requirements: ClassVar[Requirements] = {
+        "n_clusters": AUTO | whole(1),
+        "max_clusters": whole(1, MOST_CLUSTERS),
+        "n_components": whole(1, MOST_COMPONENTS),
+        "two_stage": TRUTH,
+        "item_variance": POSITIVE,
+        "weight_variance": POSITIVE,
+        "bias_variance": POSITIVE,
+        "cluster_variance": POSITIVE,
+        "stick_concentration": POSITIVE,
+        "n_init": RESTARTS,
+        "max_iter": whole(1),
+        "tol": NOT_NEGATIVE,
+    }
+
     def __init__(
         self,
         n_clusters: NumberOfClusters = "auto",
@@ -223,7 +250,7 @@ class Crowdclustering(CrowdEstimator):
             return super()._same(a, b, None)
         place = self._place_of_annotator(annotator)
         own = self._weights[place], self._weight_covariances[place]
-        mean, square = item_embeddings.scores_of_pairs(self._points[a], self._points[b], *own)
+        mean, square = core.scores_of_pairs(self._points[a], self._points[b], *own)
         return expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
 
     def __getattr__(self, name: str) -> Any:
@@ -244,7 +271,7 @@ class Crowdclustering(CrowdEstimator):
         order = order[np.random.default_rng(SHUFFLE).permutation(len(order))]
         problem = Problem.of(pairs[order], n_components=int(self.n_components), prior=self._prior())
         run = partial(
-            item_embeddings.run,
+            core.run,
             problem,
             int(self.max_clusters) if is_auto(self.n_clusters) else int(self.n_clusters),
             fewest=1 if is_auto(self.n_clusters) else int(self.n_clusters),
@@ -252,21 +279,18 @@ class Crowdclustering(CrowdEstimator):
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        seeds = spawn_seeds(check_random_state(self.random_state), self.n_init)
+        seeds = spawn_seeds(self.random_state, self.n_init)
         found = restarts(run, [(seed,) for seed in seeds], n_jobs=self.n_jobs)
         self.restart_bounds_ = np.array([trace.lower_bound for trace, _ in found])
         trace, mixture = found[int(self.restart_bounds_.argmax())]
-        if not trace.converged:
-            warnings.warn(f"Crowdclustering: {trace.reason} Raise max_iter.", UnsettledWarning, stacklevel=4)
-        self.lower_bounds_ = np.array(trace.lower_bounds)
-        self.lower_bound_, self.n_iter_, self.converged_ = trace.lower_bound, trace.n_iter, trace.converged
+        keep_trace(self, trace)
         self._read_off(problem, trace.state, mixture, pairs, order)
         if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
             warnings.warn(
                 f"Crowdclustering found {self.n_clusters_} clusters, where {self.n_clusters} were asked for: the "
                 "judgements do not tell so many apart.",
                 AnnotationWarning,
-                stacklevel=4,
+                stacklevel=outside(),
             )
 
     def _read_off(
@@ -274,7 +298,7 @@ class Crowdclustering(CrowdEstimator):
     ) -> None:
         """Clusters that own items, by falling size; points; annotators."""
         n_items, sizes = len(pairs), np.bincount(mixture.share.argmax(1), minlength=mixture.share.shape[1])
-        owned = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        owned = by_falling_size(sizes)
         shares = point_mixture.expected_sticks(mixture.sticks)[owned]
         responsibilities = np.tile(shares, (n_items, 1))
         responsibilities[order] = mixture.share[:, owned]
@@ -299,18 +323,7 @@ class Crowdclustering(CrowdEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        require_number_of_clusters(self)
-        clusters = is_whole(self.max_clusters, 1) and self.max_clusters <= MOST_CLUSTERS
-        require(self, "max_clusters", f"an int from 1 to {MOST_CLUSTERS:,}", clusters)
-        components = is_whole(self.n_components, 1) and self.n_components <= MOST_COMPONENTS
-        require(self, "n_components", f"an int from 1 to {MOST_COMPONENTS}", components)
-        require(self, "two_stage", "True or False", isinstance(self.two_stage, bool | np.bool_))
-        for name in ("item_variance", "weight_variance", "bias_variance", "cluster_variance", "stick_concentration"):
-            require(self, name, "a positive number", is_number(getattr(self, name)))
         require(self, "cluster_variance", "less than item_variance", self.cluster_variance < self.item_variance)
-        require(self, "n_init", "a positive int", is_whole(self.n_init, 1))
-        require(self, "max_iter", "a positive int", is_whole(self.max_iter, 1))
-        require(self, "tol", "a number of at least 0", is_number(self.tol, zero=True))
 
     def _require_pairs(self, n_pairs: int, n_items: int) -> None:
         if not n_pairs:

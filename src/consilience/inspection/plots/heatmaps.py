@@ -14,6 +14,7 @@ from matplotlib.colors import Normalize
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings, Labels
+from consilience.annotations.spelling import places_of_fitted
 from consilience.errors import InputError
 from consilience.inspection.names import as_text, counted, width
 from consilience.inspection.plots.matrix import (
@@ -274,12 +275,7 @@ def _most_labels(estimator: Any, most: int) -> Int[np.ndarray, " shown"]:
 
 
 def _known(estimator: Any, annotators: Sequence[Any]) -> Int[np.ndarray, " shown"]:
-    wanted = pd.Index(list(annotators), tupleize_cols=False)
-    places = estimator.annotators_.index.get_indexer(wanted)
-    if (places < 0).any():
-        unknown = wanted[np.argmax(places < 0)]
-        raise InputError(f"Annotator {unknown!r} is not among those of the fit.")
-    return places
+    return places_of_fitted(annotators, estimator.annotators_.index, "Annotator")
 
 
 def _sheet_of(n: int, classes: list[Any], labels: list[Any]) -> tuple[float, float]:

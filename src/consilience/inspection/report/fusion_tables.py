@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations import Groupings
-from consilience.consensus.groupings.subset_fusion import agreement_with
+from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import name_text

@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from consilience.annotations.files.atomic import replacing
+from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.inspection.names import as_text
 from consilience.inspection.plots.style import plain_text

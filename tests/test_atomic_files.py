@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings, write_annotations
-from consilience.annotations.files.atomic import (
+from consilience.atomic_files import (
     left_behind,
     naming,
     remove_leftovers,
@@ -150,7 +150,7 @@ def test_what_is_in_use_is_not_left_behind(tmp_path):
 
 
 def test_another_program_finds_what_a_killed_one_left(tmp_path):
-    script = "import os, sys; from consilience.annotations.files.atomic import replacing\n"
+    script = "import os, sys; from consilience.atomic_files import replacing\n"
     script += "with replacing(sys.argv[1]) as file: file.write(b'half'); file.flush(); os.kill(os.getpid(), 9)"
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.txt")])
     assert done.returncode == -9

@@ -1,7 +1,7 @@
-"""Mixture of an unknown number of Gaussians over uncertain points, by their moments: clusters of `item_embeddings`.
+"""Mixture of an unknown number of Gaussians over uncertain points, by their moments: clusters of `crowdclustering`.
 
 A point is known by its moments u, E[y yᵀ] of y = (x, 1), in which everything is linear: see `Layout`. The model and its
-symbols stand in `item_embeddings`:
+symbols stand in `crowdclustering`:
 
     v_k ~ Beta(1, γ),  Λ_k ~ Wishart(ν₀, S₀⁻¹),  μ_k ~ N(0, (β₀ Λ_k)⁻¹),  z_i ~ Categorical(π),  x_i ~ N(μ_k, Λ_k⁻¹)
 

@@ -1,0 +1,100 @@
+"""Clusters of items as codes: numbered by size, found by k-means, implied by groupings, compared with them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from consilience.inference.memberships import Memberships, together
+
+KMEANS_ITEMS = 20_000  # more are assigned to centres found on a sample
+
+Clusters = Int[np.ndarray, " items"]
+
+
+def by_falling_size(sizes: Int[np.ndarray, " clusters"]) -> Int[np.ndarray, " owned"]:
+    """Return the numbers of the clusters that own items, the largest first; of equal ones, the first in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> by_falling_size(np.array([2, 0, 5, 2])).tolist()
+    [2, 0, 3]
+    """
+    return np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+
+
+def numbered_by_size(cluster: Clusters) -> Clusters:
+    """Number clusters by falling size; of those of one size, the one of the first item comes first."""
+    _, first, code, sizes = np.unique(cluster, return_index=True, return_inverse=True, return_counts=True)
+    rank = np.empty(len(sizes), dtype=np.intp)
+    rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
+    return np.asarray(rank[code])
+
+
+def kmeans(
+    points: Float[np.ndarray, "items components"], n_clusters: int, *, rng: np.random.Generator, n_init: int = 1
+) -> Clusters:
+    """Clusters of points, fewer where fewer are distinct; where there are many, the centres are those of a sample."""
+    model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31 - 1)))
+    some = points if len(points) <= KMEANS_ITEMS else points[rng.choice(len(points), KMEANS_ITEMS, replace=False)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
+        model.fit(some)
+    return model.predict(points).astype(np.intp)
+
+
+def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
+    """Clusters that follow from the groupings without inference, or None.
+
+    No two items ever together: each is alone. None ever apart: each part is a cluster. All pairs within parts
+    presented, and nobody contradicts anybody, directly or through a third item: what everybody says.
+    """
+    group_pairs = (memberships.group_sizes.astype(float) ** 2 - memberships.group_sizes).sum()
+    pairs = (memberships.grouping_sizes.astype(float) ** 2 - memberships.grouping_sizes).sum()
+    if group_pairs == 0:
+        return np.arange(memberships.n_items)
+    if group_pairs == pairs:
+        return part
+    of_part = np.bincount(part).astype(float)
+    if pairs < (of_part**2 - of_part).sum():
+        return None
+    counts = together(memberships)
+    _, cluster = connected_components(counts, directed=False)
+    split = np.unique(np.column_stack([memberships.grouping, cluster[memberships.item]]), axis=0)
+    if len(split) != np.count_nonzero(memberships.group_sizes):
+        return None  # a grouping tells items of a cluster apart
+    seen = csr_array(memberships.in_grouping @ memberships.in_grouping.T.tocsr()).nnz
+    return cluster if seen == (of_part**2).sum() else None
+
+
+def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, " annotators"]:
+    """Adjusted Rand index of each annotator's groupings with clusters, all pairs that they hold taken together.
+
+    NaN where it is not defined: no pair, or nothing that could disagree.
+    """
+    by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
+    n_clusters = int(cluster.max()) + 1
+
+    def pairs(cell: np.ndarray, grouping_of_cell: np.ndarray) -> Float[np.ndarray, " annotators"]:
+        names, m = np.unique(cell, return_counts=True)
+        return np.bincount(by[grouping_of_cell[names]], m * (m - 1) / 2, n_annotators)
+
+    def of_cell(grouping: np.ndarray) -> np.ndarray:
+        return np.repeat(grouping, n_clusters)
+
+    k = cluster[memberships.item]
+    groupings = np.arange(memberships.n_groupings)
+    both = pairs(memberships.group * n_clusters + k, of_cell(memberships.grouping_of_group))
+    in_cluster = pairs(memberships.grouping * n_clusters + k, of_cell(groupings))
+    in_group = pairs(memberships.group, memberships.grouping_of_group)
+    total = pairs(memberships.grouping, groupings)
+    expected = np.divide(in_cluster * in_group, total, out=np.zeros(n_annotators), where=total > 0)
+    possible = (in_cluster + in_group) / 2 - expected
+    return np.divide(both - expected, possible, out=np.full(n_annotators, np.nan), where=possible > 1e-9)
