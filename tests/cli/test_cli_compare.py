@@ -40,7 +40,7 @@ def test_shows_the_table_of_python(study, run):
     assert (
         lines[0]
         == wanted[0]
-        == "165 of 165 judgements held out in 2 folds of parts of what each annotator said; "
+        == "165 of 165 judgements held out in 2 folds of parts of each annotator's annotations; "
         + (f"standard errors over {expected.n_blocks} parts of groupings")
     )
     for found, row in zip(lines[2:5], wanted[2:5]):

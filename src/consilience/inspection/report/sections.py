@@ -240,7 +240,7 @@ def _meaning(subject: Subject) -> Section:
     drawn = _figure("mapping", ax, alternative.strip(), caption, mapping_tables.mapping_file(estimator))
     return Section(
         "meaning",
-        "What the annotators' groups mean",
+        "What the annotators' groups stand for",
         sentences,
         [*tables, drawn, *([] if unmatched is None else [unmatched])],
     )
