@@ -86,7 +86,7 @@ def test_a_model_that_cannot_read_the_file_has_its_reason(votes, run):
     table = pd.read_csv(votes / "votes.csv").rename(columns={"label": "group"})
     table.to_csv(votes / "groups.csv", index=False)
     found = json.loads(run("compare", "groups.csv", *arguments).stdout)
-    assert found["models"][-1]["note"] == "MajorityVote reads labels, and these are groupings."
+    assert found["models"][-1]["note"] == "MajorityVote reads labels. Got groupings."
     assert found["models"][-1]["log_loss"] is None
 
 
@@ -111,7 +111,7 @@ def test_by_clusters_gives_other_losses(votes, run):
         ),
         (["sorts.csv", "--clusters", "8:2"], "Invalid value for '--clusters': '8-2' is no positive integer"),
         (["sorts.csv", "--models", "SubsetFusion", "--folds", "1"], "Invalid value for '--folds': '1' is not from 2"),
-        (["sorts.csv", "--models", "SubsetFusion", "--hold-out", "groupings"], "5 folds need as many groupings"),
+        (["sorts.csv", "--models", "SubsetFusion", "--hold-out", "groupings"], "5 folds need at least 5 groupings"),
         (["sorts.csv", "--features", "scores.csv"], "scores.csv: 'risk' of the item 'item 11' in line 13 is missing."),
         (["sorts.csv", "--out", "nowhere/table.csv"], "There is no folder nowhere."),
     ],
