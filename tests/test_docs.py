@@ -279,6 +279,22 @@ def test_the_skeletons_run(tmp_path):
     assert re.search(r"^\d\d passed", done.stdout, re.MULTILINE), done.stdout
 
 
+@pytest.mark.parametrize("page", sorted(DOCS.glob("developer/*.md")), ids=name_of)
+def test_files_named_for_developers_exist(page):
+    """A path starts at the root, at the package, or at the folder of a path before it in the paragraph or row."""
+    places = [ROOT, Path(consilience.__file__).parent]
+    n_found, beside = 0, []
+    for line in text_of(page).splitlines():
+        if not line or line.startswith("|"):
+            beside = []
+        for named in re.findall(r"`([\w/]+\.(?:py|rst|md)|[\w/]+/)`", line):
+            found = [place / named for place in [*places, *beside] if (place / named).exists()]
+            assert found, f"{named} in {line!r}"
+            beside.append(found[0].parent)
+            n_found += 1
+    assert n_found > 10  # else the search has gone wrong
+
+
 @pytest.mark.parametrize("example", sorted(DOCS.glob("examples/*.py")), ids=name_of)
 def test_gallery_examples_have_a_title_and_are_run_by_the_build(example):
     """The build of the documentation runs them, and stops at an error."""

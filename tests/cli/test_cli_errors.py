@@ -196,8 +196,8 @@ PARAMETER = "parameter of PartitionLabelModel must be"
         (("fit", "sorts.csv", "--clusters", ONES), NO_NUMBER),
         (("fuse", "sorts.csv", "--clusters", ONES), NO_NUMBER),
         (("compare", "sorts.csv", "--clusters", ONES), f"Invalid value for '--clusters': '{ONES[:40]}…' is no posi"),
-        (("fit", "sorts.csv", *PARTITION, "--set", "n_jobs=abc"), f"The 'n_jobs' {PARAMETER} None, a positive int, or"),
-        (("fit", "sorts.csv", *PARTITION, "--set", "n_jobs=0"), f"The 'n_jobs' {PARAMETER} None, a positive int, or"),
+        (("fit", "sorts.csv", *PARTITION, "--set", "n_jobs=abc"), f"The 'n_jobs' {PARAMETER} None, a positive int or"),
+        (("fit", "sorts.csv", *PARTITION, "--set", "n_jobs=0"), f"The 'n_jobs' {PARAMETER} None, a positive int or"),
         (("fit", "sorts.csv", *PARTITION, "--set", "random_state=-1"), f"The 'random_state' {PARAMETER} an int from 0"),
         (
             ("fit", "sorts.csv", *PARTITION, "--set", f"n_init={ONES}"),
