@@ -629,11 +629,11 @@ ONE_OF = ", ".join(map(repr, STRATEGIES))
         ),
         (
             {"strategy": "best"},
-            f"The 'strategy' parameter of ActiveSession must be one of {ONE_OF}, or a Strategy. Got 'best' instead.",
+            f"The 'strategy' parameter of ActiveSession must be {ONE_OF} or a Strategy. Got 'best' instead.",
         ),
         (
             {"strategy": []},
-            f"The 'strategy' parameter of ActiveSession must be one of {ONE_OF}, or a Strategy. Got [] instead.",
+            f"The 'strategy' parameter of ActiveSession must be {ONE_OF} or a Strategy. Got [] instead.",
         ),
         ({"fusion": 3}, "The 'fusion' parameter of ActiveSession must be a SubsetFusion or None. Got 3 instead."),
         (
@@ -659,7 +659,7 @@ ONE_OF = ", ".join(map(repr, STRATEGIES))
         ),
         (
             {"max_per_item": 0},
-            "The 'max_per_item' parameter of ActiveSession must be a positive int or None. Got 0 instead.",
+            "The 'max_per_item' parameter of ActiveSession must be None or a positive int. Got 0 instead.",
         ),
     ],
 )
