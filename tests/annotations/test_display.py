@@ -180,13 +180,13 @@ def test_text_is_shown_if_scikit_learn_is_set_to_text(crowd):
 
 
 def test_a_session_shows_its_progress(session):
-    assert repr(session) == "ActiveSession(3000 items, 8 groupings told, 3 subsets pending, 0 rounds of consensus)"
+    assert repr(session) == "ActiveSession(3000 items, 8 groupings, 3 subsets pending, 0 rounds of consensus)"
     bundle = session._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
     assert sum(map(len, bundle.values())) < 1000
-    assert ["groupings told", "8"] in Shown(bundle["text/html"]).rows
+    assert ["groupings", "8"] in Shown(bundle["text/html"]).rows
     assert ["strategy", "informative"] in Shown(ActiveSession(["a", "b"])._repr_html_()).rows
-    assert repr(clone(session)).startswith("ActiveSession(3000 items, 0 groupings told")
+    assert repr(clone(session)).startswith("ActiveSession(3000 items, 0 groupings")
 
 
 def test_a_subset_is_short_in_a_list_and_whole_alone(session):

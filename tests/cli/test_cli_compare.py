@@ -40,7 +40,7 @@ def test_shows_the_table_of_python(study, run):
     assert (
         lines[0]
         == wanted[0]
-        == "165 of 165 judgements held out in 2 folds of parts of what each annotator said; "
+        == "165 of 165 judgements held out in 2 folds of parts of each annotator's annotations; "
         + (f"standard errors over {expected.n_blocks} parts of groupings")
     )
     for found, row in zip(lines[2:5], wanted[2:5]):
@@ -86,7 +86,7 @@ def test_a_model_that_cannot_read_the_file_gives_the_reason(votes, run):
     table = pd.read_csv(votes / "votes.csv").rename(columns={"label": "group"})
     table.to_csv(votes / "groups.csv", index=False)
     found = json.loads(run("compare", "groups.csv", *arguments).stdout)
-    assert found["models"][-1]["note"] == "MajorityVote reads labels, and these are groupings."
+    assert found["models"][-1]["note"] == "MajorityVote reads labels. Got groupings."
     assert found["models"][-1]["log_loss"] is None
 
 
@@ -114,7 +114,7 @@ def test_by_clusters_gives_different_losses(votes, run):
             ["sorts.csv", "--models", "SubsetFusion", "--folds", "1"],
             "Invalid value for '--folds': '1' is not between 2",
         ),
-        (["sorts.csv", "--models", "SubsetFusion", "--hold-out", "groupings"], "5 folds need as many groupings"),
+        (["sorts.csv", "--models", "SubsetFusion", "--hold-out", "groupings"], "5 folds need at least 5 groupings"),
         (["sorts.csv", "--features", "scores.csv"], "scores.csv: 'risk' of the item 'item 11' in line 13 is missing."),
         (["sorts.csv", "--out", "nowhere/table.csv"], "The folder nowhere does not exist."),
     ],

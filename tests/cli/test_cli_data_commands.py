@@ -171,7 +171,7 @@ def test_annotations_of_a_data_set_are_written(run, tmp_path, monkeypatch):
 
 
 def test_datasets_errors(fails):
-    assert fails("datasets", "nothing").startswith("load_dataset knows no data set 'nothing'; choose one of digits")
+    assert fails("datasets", "nothing").startswith("load_dataset has no data set 'nothing'; choose one of digits")
     assert "CONSILIENCE_DATA, which is not set" in fails("datasets", "seeds")
     assert fails("datasets", "--out", "x.csv") == "--out needs the NAME of a data set."
     assert fails("datasets", "iris", "--what", "features") == "--what needs --out."

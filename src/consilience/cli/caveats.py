@@ -14,7 +14,7 @@ from consilience import registry
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.cli.inputs import Evidence
 from consilience.inspection.chance import LEVEL, ChanceTest, chance_test
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import counted, shortened
 
 MOST_SUGGESTIONS = 2
@@ -47,7 +47,7 @@ def verdict(model: Any, evidence: Evidence) -> Verdict:
     model : fitted estimator
     evidence : what it was fitted to
     """
-    answer, annotations, chosen = Answer.of(model), evidence.annotations, _chosen_clusters(model)
+    answer, annotations, chosen = FoundClusters.of(model), evidence.annotations, _chosen_clusters(model)
     taken = registry.entry(type(model).__name__).kind == "semisupervised"
     test = chance_test(annotations, evidence.features if taken else None)
     warnings = [
@@ -67,7 +67,7 @@ def _chosen_clusters(model: Any) -> Any:
     return None if name is None or value == signature(type(model)).parameters[name].default else value
 
 
-def _of_sizes(answer: Answer, evidence: Evidence, chosen: Any) -> Iterator[str]:
+def _of_sizes(answer: FoundClusters, evidence: Evidence, chosen: Any) -> Iterator[str]:
     n_items, n_owners = int(answer.sizes.sum()), np.count_nonzero(answer.sizes)
     if n_items < 2:
         return
@@ -83,7 +83,7 @@ def _of_sizes(answer: Answer, evidence: Evidence, chosen: Any) -> Iterator[str]:
         )
 
 
-def _remedy(answer: Answer, evidence: Evidence) -> str:
+def _remedy(answer: FoundClusters, evidence: Evidence) -> str:
     """Return what to try if all items are in one cluster or class."""
     if answer.is_named:
         return "See who gave the other labels (annotators.csv), or try --model MajorityVote."
@@ -94,7 +94,7 @@ def _remedy(answer: Answer, evidence: Evidence) -> str:
     return "Try --clusters N; 'consilience compare' shows whether any number of clusters predicts the annotations."
 
 
-def _of_classes(answer: Answer, annotations: Any) -> Iterator[str]:
+def _of_classes(answer: FoundClusters, annotations: Any) -> Iterator[str]:
     """Warn about classes without items that would have some in a majority vote."""
     if not (answer.is_named and isinstance(annotations, Labels)) or np.count_nonzero(answer.sizes) == 1:
         return
@@ -111,7 +111,7 @@ def _of_classes(answer: Answer, annotations: Any) -> Iterator[str]:
             )
 
 
-def _of_chance(test: ChanceTest | None, answer: Answer, evidence: Evidence) -> Iterator[str]:
+def _of_chance(test: ChanceTest | None, answer: FoundClusters, evidence: Evidence) -> Iterator[str]:
     if test is None or not test.at_chance:
         return
     annotations, with_features = evidence.annotations, "features" in test.p_values

@@ -11,7 +11,7 @@ import pandas as pd
 from consilience import save
 from consilience.cli.outputs import write_table
 from consilience.inspection.capabilities import Capabilities
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.report.label_tables import keyed
 
 
@@ -28,7 +28,7 @@ def tables_of(model: Any) -> dict[str, pd.DataFrame]:
 
     Items without a cluster have the label -1, those without a class a blank one; neither have a probability.
     """
-    answer, can = Answer.of(model), Capabilities.of(model)
+    answer, can = FoundClusters.of(model), Capabilities.of(model)
     names = {"item": model.items_, answer.column: answer.names_of(answer.codes)}
     probability = np.where(answer.codes >= 0, model.responsibilities_.max(1), np.nan)
     tables = {

@@ -24,7 +24,7 @@ from consilience.cli.reading import named
 from consilience.cli.tables import names_as, read_scores, rows_of
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 
 
 def predict(
@@ -50,7 +50,7 @@ def predict(
         has_labels = np.ones(len(items), dtype=bool)
     else:
         raise InputError(f"{type(model).__name__} predicts clusters from features; leave out {flags(reading)}.")
-    answer = Answer.of(model)
+    answer = FoundClusters.of(model)
     if not has_labels.all():
         note(f"Items without labels: {int((~has_labels).sum()):,} of {len(has_labels):,}; their classes are unknown.")
     named = answer.names_of(np.where(has_labels, probability.argmax(1), MISSING))

@@ -15,7 +15,7 @@ from consilience.cli.inputs import Evidence, Material
 from consilience.cli.preprocessing import is_standardized
 from consilience.cli.results import files_of
 from consilience.inspection.capabilities import Capabilities, attributes
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import as_text, counted, shortened, width
 from consilience.inspection.plots.projection import groupings_of
 from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame
@@ -48,7 +48,7 @@ def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *
     else:
         find = _of_fusion if can.fuses else _of_clusters
         found = find(model, estimator, evidence)
-    clustered = Answer.of(model).codes >= 0
+    clustered = FoundClusters.of(model).codes >= 0
     return {
         "consilience": consilience.__version__,
         "model": type(model).__name__,
@@ -72,7 +72,7 @@ def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, An
     found = {
         "standardized": is_standardized(estimator),
         "n_clusters": model.n_clusters_,
-        "cluster_sizes": Answer.of(model).sizes.tolist(),
+        "cluster_sizes": FoundClusters.of(model).sizes.tolist(),
         "cluster_examples": _examples(model),
     }
     if not isinstance(annotations, Pairs):
@@ -94,7 +94,7 @@ def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, An
 
 
 def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]:
-    quality, sizes = model.annotators_, Answer.of(model).sizes
+    quality, sizes = model.annotators_, FoundClusters.of(model).sizes
     known = quality[quality["n_items"] > 0].sort_values("weight", kind="stable").head(WEAKEST).reset_index()
     columns = ["annotator", "n_groupings", "n_items", "n_groups", "weight", "agreement"]
     return {
@@ -113,14 +113,14 @@ def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]
 
 def _examples(model: Any) -> list[list[Any]]:
     """Return the names of some items of each cluster, the most probable first."""
-    codes = Answer.of(model).codes
+    codes = FoundClusters.of(model).codes
     order = np.argsort(-model.responsibilities_.max(1).round(4), kind="stable")
     members = [order[codes[order] == code][:EXAMPLES] for code in range(model.n_clusters_)]
     return [_names(model.items_.take(rows)) for rows in members]
 
 
 def _of_classes(model: Any, evidence: Evidence) -> dict[str, Any]:
-    answer, quality = Answer.of(model), model.annotators_
+    answer, quality = FoundClusters.of(model), model.annotators_
     probability = pd.Series(model.responsibilities_.max(1)).groupby(answer.codes).mean()
     classes = [
         {"label": _json(name), "n_items": int(size), "mean_probability": _figure(probability.get(code, np.nan))}
