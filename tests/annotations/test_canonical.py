@@ -74,16 +74,16 @@ ANY = st.one_of(some_groupings(), some_occasions(), some_labels(), some_pairs())
 @given(ANY, st.integers(0, 2**31))
 def test_order_and_names_change_nothing(make, seed):
     said = make()
-    other = scramble(said, np.random.default_rng(seed)).said
-    assert_same_content(arrange(said).said, arrange(other).said)
+    other = scramble(said, np.random.default_rng(seed)).annotations
+    assert_same_content(arrange(said).ordered, arrange(other).ordered)
 
 
 @settings(max_examples=100)
 @given(ANY, st.integers(0, 2**31))
 def test_order_alone_does_not_change_positions(make, seed):
     said = make()
-    other = scramble(said, np.random.default_rng(seed), rename=()).said
-    one, two = arrange(said).said, arrange(other).said
+    other = scramble(said, np.random.default_rng(seed), rename=()).annotations
+    one, two = arrange(said).ordered, arrange(other).ordered
     assert list(one.items) == list(two.items)
     assert list(one.annotators) == list(two.annotators)
     assert_same_content(one, two)
@@ -96,9 +96,9 @@ def test_features_go_with_their_items(make, seed, n_values):
     rng = np.random.default_rng(seed)
     features = rng.integers(n_values, size=(len(said), 2)).astype(float)
     other = scramble(said, rng)
-    one, two = arrange(said, features), arrange(other.said, features[other.items])
+    one, two = arrange(said, features), arrange(other.annotations, features[other.items])
     np.testing.assert_array_equal(features[one.items], features[other.items][two.items])
-    assert_same_content(one.said, two.said)
+    assert_same_content(one.ordered, two.ordered)
 
 
 @settings(max_examples=100)
@@ -107,17 +107,17 @@ def test_arranged_annotations_are_equal(make):
     said = make()
     arranged = arrange(said)
     assert arranged.given is said
-    assert list(arranged.said.items) == list(said.items[arranged.items])
-    assert list(arranged.said.annotators) == list(said.annotators[arranged.annotators])
+    assert list(arranged.ordered.items) == list(said.items[arranged.items])
+    assert list(arranged.ordered.annotators) == list(said.annotators[arranged.annotators])
     if isinstance(said, Pairs):  # whose groupings are numbered
-        assert_same_content(_without_groupings(arranged.said.reindex(said.items)), _without_groupings(said))
+        assert_same_content(_without_groupings(arranged.ordered.reindex(said.items)), _without_groupings(said))
     else:
-        assert arranged.said.reindex(said.items) == said
+        assert arranged.ordered.reindex(said.items) == said
     if isinstance(said, Groupings):
         keys = said.vocabulary.group_keys()
-        assert arranged.said.vocabulary.group_keys() == [keys[group] for group in arranged.groups]
+        assert arranged.ordered.vocabulary.group_keys() == [keys[group] for group in arranged.groups]
         keys = said.vocabulary.grouping_keys()
-        assert arranged.said.vocabulary.grouping_keys() == [keys[grouping] for grouping in arranged.groupings]
+        assert arranged.ordered.vocabulary.grouping_keys() == [keys[grouping] for grouping in arranged.groupings]
 
 
 def _without_groupings(pairs):
@@ -130,16 +130,16 @@ def _without_groupings(pairs):
 def test_symmetric_groupings(n_groups):
     """All annotators make the same groups of the same size: items, groups and annotators are interchangeable."""
     said = Groupings.from_matrix(np.repeat(np.arange(n_groups), 4)[:, None].repeat(6, axis=1))
-    one = arrange(said).said
+    one = arrange(said).ordered
     for seed in range(5):
-        assert_same_content(one, arrange(scramble(said, np.random.default_rng(seed)).said).said)
+        assert_same_content(one, arrange(scramble(said, np.random.default_rng(seed)).annotations).ordered)
 
 
 def test_symmetric_groupings_of_many_items():
     """More items than can be put first one by one."""
     said = Groupings.from_matrix(np.repeat(np.arange(20), 50)[:, None].repeat(60, axis=1))
-    other = scramble(said, np.random.default_rng(0)).said
-    assert_same_content(arrange(said).said, arrange(other).said)
+    other = scramble(said, np.random.default_rng(0)).annotations
+    assert_same_content(arrange(said).ordered, arrange(other).ordered)
 
 
 def test_a_ring_of_pairs():
@@ -147,33 +147,33 @@ def test_a_ring_of_pairs():
     n = 9
     frame = pd.DataFrame({"item_a": np.arange(n), "item_b": (np.arange(n) + 1) % n, "annotator": "Ann", "same": True})
     said = Pairs.from_frame(frame)
-    one = arrange(said).said
+    one = arrange(said).ordered
     for seed in range(10):
-        assert_same_content(one, arrange(scramble(said, np.random.default_rng(seed)).said).said)
+        assert_same_content(one, arrange(scramble(said, np.random.default_rng(seed)).annotations).ordered)
 
 
 def test_classes_distinguish_symmetric_annotators():
     """Two annotators label one item each, one with each class: only the names of the classes distinguish them."""
     one = Labels.from_matrix([["cat", None], [None, "dog"]])
     two = Labels.from_matrix([[None, "dog"], ["cat", None]])
-    assert_same_content(arrange(one).said, arrange(two).said)
+    assert_same_content(arrange(one).ordered, arrange(two).ordered)
 
 
 def test_classes_keep_their_order():
     labels = Labels.from_matrix([["cat", "dog"], ["cat", "cat"]], classes=["dog", "emu", "cat"])
-    assert arrange(labels).said.classes.tolist() == ["dog", "emu", "cat"]
+    assert arrange(labels).ordered.classes.tolist() == ["dog", "emu", "cat"]
 
 
 def test_twins_are_ordered_by_name():
     said = Groupings.from_matrix([["p"], ["p"], ["p"], ["q"]], items=["cow", "ant", "bee", "dog"])
-    names = list(arrange(said).said.items)
+    names = list(arrange(said).ordered.items)
     assert [name for name in names if name != "dog"] == ["ant", "bee", "cow"]
 
 
 def test_names_that_cannot_be_compared():
     said = Groupings.from_matrix([["p"], ["p"], ["p"]], items=["cow", 3, ("a", 1)])
     moved = said[[2, 0, 1]]
-    assert list(arrange(said).said.items) == list(arrange(moved).said.items)
+    assert list(arrange(said).ordered.items) == list(arrange(moved).ordered.items)
 
 
 def test_items_without_annotations():
@@ -233,8 +233,8 @@ def test_few_rounds_still_order_by_names(monkeypatch):
     monkeypatch.setattr(refinement, "WORK", 0)
     monkeypatch.setattr(refinement, "LEAST_ROUNDS", 1)
     said = Groupings.from_matrix(np.repeat(np.arange(3), 4)[:, None].repeat(3, axis=1))
-    one = arrange(said).said
-    two = arrange(scramble(said, np.random.default_rng(1), rename=()).said).said
+    one = arrange(said).ordered
+    two = arrange(scramble(said, np.random.default_rng(1), rename=()).annotations).ordered
     assert list(one.items) == list(two.items)
     assert one == two
 
@@ -242,6 +242,6 @@ def test_few_rounds_still_order_by_names(monkeypatch):
 def test_names_of_items_decide_last():
     """Symmetric items are ordered by name."""
     alone = Groupings.from_matrix([["p"], ["q"], ["r"], ["s"]], items=["dog", "ant", "cow", "bee"])
-    assert list(arrange(alone).said.items) == ["ant", "bee", "cow", "dog"]
+    assert list(arrange(alone).ordered.items) == ["ant", "bee", "cow", "dog"]
     halves = Groupings.from_matrix([["p"], ["q"], ["p"], ["q"]], items=["dog", "ant", "cow", "bee"])
-    assert list(arrange(halves).said.items) == ["ant", "bee", "cow", "dog"]
+    assert list(arrange(halves).ordered.items) == ["ant", "bee", "cow", "dog"]

@@ -76,7 +76,7 @@ def test_numbers_are_names():
         (None, "MajorityVote needs annotations: Labels, a long table of labels or a label matrix. Got None."),
         (
             Groupings.from_matrix([["a"], ["b"]]),
-            "MajorityVote reads Labels, whose names mean the same to all annotators. Got Groupings, which have none",
+            "MajorityVote reads Labels, whose names mean the same to all annotators. Got Groupings instead",
         ),
         (Pairs.from_frame(pd.DataFrame({"item_a": [0], "item_b": [1], "annotator": ["u"], "same": [1]})), "Got Pairs"),
         (csr_array(np.eye(2)), "MajorityVote reads label matrices that are not sparse. Got a sparse one; give Labels."),

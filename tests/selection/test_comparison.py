@@ -543,7 +543,9 @@ def test_names_make_no_difference(kind):
     changed = scramble(annotations, np.random.default_rng(0))
     classes = dict(zip(annotations.items, truth[annotations.items.to_numpy(int)]))
     one = compare([Knows(classes)], annotations, **settings)
-    two = compare([Knows({changed.now[name]: value for name, value in classes.items()})], changed.said, **settings)
+    two = compare(
+        [Knows({changed.now[name]: value for name, value in classes.items()})], changed.annotations, **settings
+    )
     columns = one.table.columns.drop("seconds")
     pd.testing.assert_frame_equal(two.table[columns], one.table[columns])
     before, after = one.judgements.to_dict("records"), two.judgements.to_dict("records")

@@ -103,9 +103,9 @@ class LatentClassModel(CrowdEstimator):
         require_no_second(y, type(self).__name__)
         self._check_parameters()
         arranged = arrange(as_groupings(annotations, None, type(self).__name__))
-        if not arranged.said.n_rows:
+        if not arranged.ordered.n_rows:
             raise InputError("None of the items is in a group, so there is nothing to learn from.")
-        data = LatentClassData.of(arranged.said)
+        data = LatentClassData.of(arranged.ordered)
         prior = LatentClassPrior(proportion=1 / self.max_clusters, spread=1.0)
         seeds = spawn_seeds(self.random_state, self.n_init)
         with self._progress():

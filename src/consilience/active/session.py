@@ -391,7 +391,7 @@ class ActiveSession(BaseEstimator):
         groupings = self._groupings_or_error()
         if groupings.n_groupings < 4:
             raise InputError(f"Comparing halves needs at least 4 groupings. Got {groupings.n_groupings}.")
-        in_order = arrange(groupings).said  # so that the order in which they came in makes no difference
+        in_order = arrange(groupings).ordered  # so that the order in which they came in makes no difference
         reliability = split_half_reliability(in_order, self._fused_half, n_splits=n_splits, rng=self._rng())
         return forecast(groupings, reliability, target, n_items=len(self.items_))
 

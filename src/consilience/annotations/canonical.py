@@ -41,12 +41,12 @@ class Arrangement(Generic[Content]):
     ----------
     given : Groupings, Labels, Pairs or None
         The original annotations; None if there are none.
-    said : of the same kind
+    ordered : of the same kind
         The annotations in canonical order. The groupings of `Pairs` are numbered, each a pair of annotator and name.
     names : Index, shape (n_items,)
         Names of the items in the order of `given`.
     items, annotators : int arrays, shapes (n_items,), (n_annotators,)
-        Positions in `given` of those of `said`.
+        Positions in `given` of those of `ordered`.
     groupings : int array, shape (n_groupings,)
         The same for `Groupings`. For `Pairs`, numbers of occasions, by annotator and name of the grouping. Else empty.
     groups : int array, shape (n_groups,)
@@ -54,7 +54,7 @@ class Arrangement(Generic[Content]):
     """
 
     given: Content
-    said: Content
+    ordered: Content
     names: pd.Index
     items: Int[np.ndarray, " items"]
     annotators: Int[np.ndarray, " annotators"]
@@ -83,7 +83,7 @@ def arrange(annotations: Content, of_items: np.ndarray | None = None) -> Arrange
     >>> from consilience import Groupings
     >>> one = Groupings.from_lists([[["ant", "bee"], ["cow"]], [["ant"], ["bee", "cow"]], [["ant"], ["bee"]]])
     >>> two = Groupings.from_lists([[["b"], ["a"]], [["b", "c"], ["a"]], [["b", "a"], ["c"]]], annotators=list("pqr"))
-    >>> first, second = arrange(one).said, arrange(two).said
+    >>> first, second = arrange(one).ordered, arrange(two).ordered
     >>> bool((first.incidence.toarray() == second.incidence.toarray()).all())
     True
     """
@@ -141,7 +141,7 @@ def _arranged_groupings(given: Groupings, own: UInt64[np.ndarray, " items"] | No
     groupings = groupings[np.argsort(inverse(annotators, len(annotators))[by[groupings]], kind="stable")]
     groups = groups[np.argsort(inverse(groupings, len(groupings))[of_group[groups]], kind="stable")]
     item_now, group_now = inverse(items, len(items)), inverse(groups, len(groups))
-    said = replace(
+    ordered = replace(
         given,
         items=given.items.take(items),
         annotators=given.annotators.take(annotators),
@@ -153,7 +153,7 @@ def _arranged_groupings(given: Groupings, own: UInt64[np.ndarray, " items"] | No
         grouping_names=given.grouping_names[groupings],
         group_names=given.group_names[groups],
     )
-    return Arrangement(given, said, given.items, items, annotators, groupings, groups)
+    return Arrangement(given, ordered, given.items, items, annotators, groupings, groups)
 
 
 def _arranged_labels(given: Labels, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Labels]:
@@ -165,14 +165,14 @@ def _arranged_labels(given: Labels, own: UInt64[np.ndarray, " items"] | None) ->
     label, item, annotator = nodes.start
     links = (Links.of(item + given.item, annotator + given.annotator, label + given.label),)
     _, items, annotators = nodes.orders(links, {item: own})
-    said = replace(
+    ordered = replace(
         given,
         items=given.items.take(items),
         annotators=given.annotators.take(annotators),
         item=inverse(items, len(items))[given.item],
         annotator=inverse(annotators, len(annotators))[given.annotator],
     ).in_order()
-    return Arrangement(given, said, given.items, items, annotators, NOTHING, NOTHING)
+    return Arrangement(given, ordered, given.items, items, annotators, NOTHING, NOTHING)
 
 
 def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Pairs]:
@@ -194,7 +194,7 @@ def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> A
     )
     items, annotators, groupings = nodes.orders(links, {item: own})
     place = inverse(items, len(items))
-    said = replace(
+    ordered = replace(
         given,
         items=given.items.take(items),
         annotators=given.annotators.take(annotators),
@@ -204,7 +204,7 @@ def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> A
         grouping=inverse(groupings, len(groupings))[occasion],
         groupings=pd.RangeIndex(len(distinct)),
     ).in_order()
-    return Arrangement(given, said, given.items, items, annotators, groupings, NOTHING)
+    return Arrangement(given, ordered, given.items, items, annotators, groupings, NOTHING)
 
 
 def occasions(pairs: Pairs) -> tuple[Int[np.ndarray, " occasions"], Int[np.ndarray, " rows"]]:

@@ -73,20 +73,20 @@ def first_named(items: pd.Index) -> str:
     return ", ".join(repr(plain(name)) for name in items[:MOST_NAMED]) + more
 
 
-def warn_of_unsaid(annotations: Annotations, said: Bool[np.ndarray, " items"], lacking: str) -> None:
+def warn_of_unannotated(annotations: Annotations, annotated: Bool[np.ndarray, " items"], consequence: str) -> None:
     """Warn of items without annotations, with their number and the names of the first.
 
     Parameters
     ----------
     annotations : Groupings or Labels
-    said : whether each item has annotations
-    lacking : predicate of the sentence about the others: what they lack and do not get
+    annotated : whether each item has annotations
+    consequence : what follows for the others, the predicate of the sentence
     """
-    count = int((~said).sum())
+    count = int((~annotated).sum())
     if count:
         items = f"{count} items have" if count > 1 else "1 item has"
-        names = first_named(annotations.items[~said])
-        warnings.warn(f"{items} {lacking}: {names}.", UnannotatedWarning, stacklevel=outside())
+        names = first_named(annotations.items[~annotated])
+        warnings.warn(f"{items} {consequence}: {names}.", UnannotatedWarning, stacklevel=outside())
 
 
 def read_beside(given: Any, X: Any, kind: str, model: str, missing: Any = None) -> Annotations:

@@ -393,13 +393,13 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         else:
             arranged = arrange(self._judgements(X, annotations, missing), values)
             arranged = arranged if reset else self._as_trained(arranged)
-            annotated = annotated_items(arranged.said)
+            annotated = annotated_items(arranged.ordered)
             if not len(annotated):
                 raise InputError(
                     f"The annotations judge no pair of items (n_samples={len(values)}). Give y=None to "
                     f"{type(self).__name__} to use the features alone."
                 )
-            judged = judgements(arranged.said, annotated, implied=self.implied_pairs)
+            judged = judgements(arranged.ordered, annotated, implied=self.implied_pairs)
         plain = np.setdiff1d(np.arange(len(values)), annotated)
         observed = jnp.asarray(values[arranged.items], jnp.float32)
         return Data(observed, jnp.asarray(plain), jnp.asarray(annotated), judged), arranged
@@ -409,8 +409,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         trained, given = self._trained_annotators, arranged.given.annotators
         if set(trained) != set(given):
             return arranged  # training cannot continue with these: see `_continued`
-        judged = arranged.said.restrict(annotators=trained)
-        return replace(arranged, said=judged, annotators=given.get_indexer(trained))
+        judged = arranged.ordered.restrict(annotators=trained)
+        return replace(arranged, ordered=judged, annotators=given.get_indexer(trained))
 
     def _depends_on_scale(self) -> bool:
         """False if all features are shares from 0 to 1."""
@@ -519,7 +519,7 @@ def _resumed(file: Path, mark: str, model: DeepModel, data: Data) -> Course | No
 
 def _trained(arranged: Arrangement[Any]) -> pd.Index:
     """Annotators in the order of training."""
-    return pd.Index([], name="annotator") if arranged.said is None else arranged.said.annotators
+    return pd.Index([], name="annotator") if arranged.ordered is None else arranged.ordered.annotators
 
 
 def _packed(course: Course) -> checkpoints.Arrays:

@@ -15,7 +15,7 @@ from consilience.annotations.fit_arguments import (
     first_named,
     models_of_features,
     require_no_second,
-    warn_of_unsaid,
+    warn_of_unannotated,
 )
 from consilience.annotations.types import AnnotationsLike, Missing, Self
 from consilience.estimators.base import CrowdEstimator
@@ -63,11 +63,11 @@ class GroupingConsensus(CrowdEstimator):
         self._check_parameters()
         arranged = arrange(self._read_groupings(annotations, reset=True, missing=missing))
         with one_blas_thread(), self._progress():
-            self._fuse(arranged.said)
+            self._fuse(arranged.ordered)
         self._restore(arranged)
         if not hasattr(self, "notes_"):  # otherwise a note says so
             grouped = np.diff(arranged.given.incidence.indptr) > 0
-            warn_of_unsaid(arranged.given, grouped, "no annotations and no cluster (label -1)")
+            warn_of_unannotated(arranged.given, grouped, "no annotations and no cluster (label -1)")
         return self
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:

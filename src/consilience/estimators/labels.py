@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Labels
 from consilience.annotations.canonical import arrange
-from consilience.annotations.fit_arguments import of_groupings, require_no_second, warn_of_unsaid
+from consilience.annotations.fit_arguments import of_groupings, require_no_second, warn_of_unannotated
 from consilience.annotations.names import MISSING, plain
 from consilience.annotations.types import AnnotationsLike, Missing, Name, Self
 from consilience.errors import InputError
@@ -75,7 +75,7 @@ class LabelAggregator(CrowdEstimator):
         known = self._known_of_items(labels)
         arranged = arrange(labels, known)
         with one_blas_thread(), self._progress():
-            self._aggregate(arranged.said, None if known is None else known[arranged.items])
+            self._aggregate(arranged.ordered, None if known is None else known[arranged.items])
         self._restore(arranged)
         return self
 
@@ -209,8 +209,7 @@ class LabelAggregator(CrowdEstimator):
             kind = type(labels).__name__
             others = f" {of_groupings()}" if isinstance(labels, Groupings) else ""
             raise InputError(
-                f"{model} reads Labels, whose names mean the same to all annotators. Got {kind}, which have none such."
-                f"{others}"
+                f"{model} reads Labels, whose names mean the same to all annotators. Got {kind} instead.{others}"
             )
         if not labels.n_rows:
             raise InputError(f"{model} needs labels, and none of the {len(labels)} items has any.")
@@ -272,7 +271,7 @@ class LabelAggregator(CrowdEstimator):
         named: np.ndarray = self.classes_[responsibilities.argmax(1)]
         if labelled.all():
             return named
-        warn_of_unsaid(labels, labelled, "no annotations and no class (missing; probabilities as of any item)")
+        warn_of_unannotated(labels, labelled, "no annotations and no class (missing; probabilities as of any item)")
         numbers = named.dtype.kind in "iuf" and np.abs(self.classes_).max() < 2**53
         named = named.astype(float if numbers else object)
         named[~labelled] = np.nan if numbers else None

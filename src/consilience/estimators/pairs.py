@@ -92,7 +92,7 @@ class PairwiseClustering(CrowdEstimator):
         rng = check_random_state(self.random_state)
         self._missing = values_of_missing(missing)
         arranged = arrange(self._judgements(X, y, missing), features)
-        pairs, notes = read_pairs(arranged.said, model, self.max_pairs, rng)
+        pairs, notes = read_pairs(arranged.ordered, model, self.max_pairs, rng)
         if self.n_clusters > len(features):
             raise InputError(
                 f"The 'n_clusters' parameter of {model} must be at most the number of items, {len(features)} "

@@ -70,7 +70,7 @@ class ViewEstimator(CrowdEstimator):
         annotations = self._judgements(X, y, missing)
         features = np.empty((len(annotations), 0)) if features is None else features
         arranged = arrange(annotations, features)
-        self._learn(features[arranged.items], arranged.said)
+        self._learn(features[arranged.items], arranged.ordered)
         self._restore(arranged)
         return self
 

@@ -160,7 +160,7 @@ class InductiveConsensus(CrowdEstimator):
             self._codes[others] = self.classifier_.predict(features[others])
             self.responsibilities_[others] = self._probabilities(features[others])
         self.labels_ = self._named(self._codes)
-        self._rates, self._rated = rates(arranged.said, self.responsibilities_[order]), arranged.said.annotators
+        self._rates, self._rated = rates(arranged.ordered, self.responsibilities_[order]), arranged.ordered.annotators
         return self
 
     def predict(self, X: FeaturesLike) -> np.ndarray:

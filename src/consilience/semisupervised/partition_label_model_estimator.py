@@ -267,7 +267,7 @@ class PartitionLabelModel(CrowdEstimator):
         n_clusters = self._n_clusters(len(features))
         _require_information(features, groupings)
         arranged = arrange(groupings, features)
-        features, groupings = features[arranged.items], arranged.said
+        features, groupings = features[arranged.items], arranged.ordered
         rng = check_random_state(self.random_state)
 
         with self._progress():

@@ -210,7 +210,7 @@ class SubsetFusion(GroupingConsensus):
         little = arranged.given.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
         learn = self._continue if self.refined_ and little else self._fuse
         with one_blas_thread(), self._progress():
-            learn(arranged.said)
+            learn(arranged.ordered)
         self._restore(arranged)
         return self
 

@@ -163,10 +163,10 @@ class DawidSkene(LabelAggregator):
         labels = self._labels(annotations, reset=True, missing=missing)
         known = gold_codes(gold, labels)
         arranged = arrange(labels, None if known is None else known[:, None])
-        annotators, past = history_counts(history, arranged.said)
+        annotators, past = history_counts(history, arranged.ordered)
         known = None if known is None else known[arranged.items]
         with one_blas_thread(), self._progress():
-            self._fit(arranged.said, known, annotators, past)
+            self._fit(arranged.ordered, known, annotators, past)
         self._restore(arranged)
         return self
 

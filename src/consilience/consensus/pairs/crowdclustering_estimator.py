@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.canonical import arrange
-from consilience.annotations.fit_arguments import require_no_second, warn_of_unsaid
+from consilience.annotations.fit_arguments import require_no_second, warn_of_unannotated
 from consilience.annotations.names import outside
 from consilience.annotations.types import (
     AnnotationsLike,
@@ -237,9 +237,9 @@ class Crowdclustering(CrowdEstimator):
             given = groupings_of_some(given, "Crowdclustering")
         arranged = arrange(self._pairs_of(given))
         with one_blas_thread(), self._progress():
-            self._learn(arranged.said)
+            self._learn(arranged.ordered)
         self._restore(arranged)
-        warn_of_unsaid(given, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
+        warn_of_unannotated(given, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
         return self
 
     def _same(
