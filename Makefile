@@ -3,21 +3,25 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
 REPORT := consilience-report
 DATA ?=
 FEATURES ?=
 
 export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help setup demo test test-all lint format docs bench papers serve clean
+.PHONY: help setup demo test test-all test-lowest lint format hooks docs dist bench papers serve clean
 
 help:
 	@echo "make setup     virtual environment in $(VENV) with everything"
 	@echo "make demo      cluster digits from a simulated crowd, or DATA=file.csv [FEATURES=file.csv]; writes $(REPORT)/report.html"
 	@echo "make test      the test suite"
 	@echo "make test-all  the slow tests too"
+	@echo "make test-lowest  the test suite with the lowest versions that pyproject.toml allows, in .venv-lowest"
 	@echo "make lint      format, style and types"
+	@echo "make hooks     check each commit, with pre-commit"
 	@echo "make docs      the documentation, in docs/_build/html"
+	@echo "make dist      the sdist and the wheel, in dist, checked"
 	@echo "make bench     speed against peers and against the machine"
 	@echo "make papers    the tables and figures of the papers"
 	@echo "make serve     show the report of make demo at http://127.0.0.1:8000/report.html"
@@ -48,13 +52,22 @@ else
 endif
 
 # two workers, a thread each: the machines have two cores
-test test-all: export OMP_NUM_THREADS = 1
+test test-all test-lowest: export OMP_NUM_THREADS = 1
 
 test: setup
 	$(BIN)/python -m pytest -n 2
 
 test-all: setup
 	$(BIN)/python -m pytest -n 2 -m ''
+
+# its own environment; the constraints come from pyproject.toml
+test-lowest:
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check packaging
+	$(LOWEST)/bin/python tools/lowest_versions.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --constraint $(LOWEST)/constraints.txt --editable '.[all,dev]'
+	$(LOWEST)/bin/python -m pytest -n 2 -p no:cacheprovider
 
 lint: setup
 	$(BIN)/ruff check .
@@ -65,8 +78,17 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+hooks: setup
+	$(BIN)/pre-commit install
+
 docs: setup
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+dist: setup
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py
 
 bench: setup
 	$(BIN)/python benchmarks/speed/annotations.py
@@ -89,5 +111,5 @@ serve: $(VENV)/.core
 	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory $(REPORT)
 
 clean:
-	rm -rf $(VENV) $(REPORT) docs/_build docs/gallery docs/generated dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(REPORT) docs/_build docs/gallery docs/generated dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

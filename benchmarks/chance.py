@@ -1,8 +1,8 @@
-"""How often answers at random are called chance, and how often others are; and which model of pairs is the better.
+"""How often random and informative annotations are found to be at chance; and which model of pairs is better.
 
     python benchmarks/chance.py [--draws 40] [--first-seed 50000] [--pairs]
 
-The test was developed on the seeds from 1000; by default others are drawn.
+The test was developed on the seeds from 1000; by default other seeds are used.
 """
 
 import argparse
@@ -38,7 +38,7 @@ CROWDS = [  # of pairs: items, clusters, annotators, pairs each, accuracy, wheth
 
 
 def random_sorts(n_items: int, n_annotators: int, n_groups: int, seen: int | None = None) -> Draw:
-    """Groups at random, of all items or of some."""
+    """Random groups of all items or of some."""
 
     def draw(rng: np.random.Generator) -> tuple[Groupings]:
         cells = rng.integers(n_groups, size=(n_items, n_annotators)).astype(object)
@@ -51,21 +51,21 @@ def random_sorts(n_items: int, n_annotators: int, n_groups: int, seen: int | Non
 
 
 def random_pairs(n_items: int, n_annotators: int, each: int, same: float) -> Draw:
-    """Judgements at random of random pairs."""
+    """Random judgements of random pairs."""
 
     def draw(rng: np.random.Generator) -> tuple[Pairs]:
         a, b = np.triu_indices(n_items, 1)
         chosen = np.concatenate([rng.choice(len(a), each, replace=False) for _ in range(n_annotators)])
-        said = (rng.random(len(chosen)) < same).astype(int)
+        judged = (rng.random(len(chosen)) < same).astype(int)
         annotator = np.repeat(np.arange(n_annotators), each)
-        frame = pd.DataFrame({"item_a": a[chosen], "item_b": b[chosen], "annotator": annotator, "same": said})
+        frame = pd.DataFrame({"item_a": a[chosen], "item_b": b[chosen], "annotator": annotator, "same": judged})
         return (Pairs.from_frame(frame),)
 
     return draw
 
 
 def labels(n_items: int, n_annotators: int, per_item: int, n_classes: int, accuracy: float) -> Draw:
-    """Labels that are right so often and else random, in which annotators have classes that they prefer."""
+    """Labels that are right with a given probability and otherwise random, with preferred classes of each annotator."""
 
     def draw(rng: np.random.Generator) -> tuple[Labels]:
         habit = rng.dirichlet(np.full(n_classes, 2.0), size=n_annotators)
@@ -80,11 +80,11 @@ def labels(n_items: int, n_annotators: int, per_item: int, n_classes: int, accur
 
 
 def with_features(draw: Draw) -> Draw:
-    """The same with features that have nothing to do with it."""
+    """The same with unrelated features."""
 
     def both(rng: np.random.Generator) -> tuple[Any, ...]:
-        (said,) = draw(rng)
-        return said, rng.normal(size=(len(said), 5))
+        (annotations,) = draw(rng)
+        return annotations, rng.normal(size=(len(annotations), 5))
 
     return both
 
@@ -105,12 +105,12 @@ RANDOM: dict[str, Draw] = {
 
 
 def informed_pairs(classes: np.ndarray, *given: Any) -> Draw:
-    """Judgements of people who err."""
+    """Judgements with errors."""
     return lambda rng: (simulate_pairs(classes, *given, random_state=rng),)
 
 
 def informed() -> Iterator[tuple[str, Draw]]:
-    """Crowds that know something."""
+    """Informative crowds."""
     yield (
         "sorts of 30 of 60 items by 10",
         lambda rng: (simulate_crowd(np.arange(60) % 4, n_annotators=10, items_each=30, merge=0.3, random_state=rng),),
@@ -124,7 +124,7 @@ def informed() -> Iterator[tuple[str, Draw]]:
 
 
 def rates(draws: int, first: int) -> None:
-    """Print how often each kind of crowd is called chance."""
+    """Print how often each kind of crowd is found to be at chance."""
     for title, crowds in (("Answers at random", RANDOM.items()), ("Informed answers", informed())):
         total, called = 0, 0
         say(f"{title}: called chance")
@@ -137,17 +137,17 @@ def rates(draws: int, first: int) -> None:
 
 
 def recorded() -> None:
-    """Print what the test says of every recorded data set."""
+    """Print the p-value of every recorded data set."""
     table = list_datasets()
     say("Recorded data sets: p-value")
     for name in table["name"][table["n_annotators"].notna() & table["available"]]:
         test = chance_test(load_dataset(name).annotations)
-        said = "unknown" if test is None else f"{test.p_value:.4f}" + (" called chance" if test.at_chance else "")
-        say(f"  {name:50s} {said}")
+        outcome = "unknown" if test is None else f"{test.p_value:.4f}" + (" called chance" if test.at_chance else "")
+        say(f"  {name:50s} {outcome}")
 
 
 def models_of_pairs() -> None:
-    """Print NMI and seconds of the two models that find clusters in pairs alone."""
+    """Print NMI and seconds of the two models that find clusters from pairs alone."""
     models = {"MECC": MECC(n_init=20, random_state=0), "Crowdclustering": Crowdclustering(random_state=0)}
     score: dict[str, list[float]] = {name: [] for name in models}
     seconds: dict[str, list[float]] = {name: [] for name in models}
@@ -167,7 +167,7 @@ def models_of_pairs() -> None:
 
 
 def say(line: str) -> None:
-    """Write a line at once."""
+    """Print a line without delay."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 

@@ -1,11 +1,11 @@
-"""Small crowds with one annotator at random: who is told apart by which figure, and what restarts of a model find.
+"""Small crowds with one random annotator: which figures reveal that annotator, and what restarts of a model find.
 
     python benchmarks/small_crowds.py annotators
     python benchmarks/small_crowds.py restarts
 
-"sorters" sort items of several kinds, with 4 features: they are right but for one item in nine or so, and one more
-annotator says any kind of every item. "experts" each split the kinds by a question of their own and flip one answer in
-ten, and one more answers at random. There are seven and 60 items of 4 kinds unless it says otherwise.
+"sorters" sort items of several kinds, with 4 features: they misplace about one item in nine, and one more annotator
+sorts at random. "experts" each split the kinds by their own question and flip one label in ten, and one more labels at
+random. There are seven of them and 60 items of 4 kinds unless stated otherwise.
 """
 
 import sys
@@ -29,22 +29,22 @@ N_GOOD = 7
 def crowd(
     seed: int, sort: str = "sorters", n_good: int = N_GOOD, n_items: int = 60, n_kinds: int = 4
 ) -> tuple[np.ndarray, np.ndarray, Groupings]:
-    """Standardised features, kinds, and what eight annotators said."""
+    """Return standardised features, kinds, and the groupings of all annotators."""
     rng = np.random.default_rng(seed)
     features, kind = make_blobs(n_items, centers=n_kinds, n_features=4, cluster_std=2.0, random_state=seed)
     if sort == "sorters":
         any_kind = rng.integers(n_kinds, size=(n_items, n_good))
-        said = pd.DataFrame(np.where(rng.random(any_kind.shape) < 0.15, any_kind, kind[:, None]).astype(object))
-        said[n_good] = rng.integers(n_kinds, size=n_items)
+        groups = pd.DataFrame(np.where(rng.random(any_kind.shape) < 0.15, any_kind, kind[:, None]).astype(object))
+        groups[n_good] = rng.integers(n_kinds, size=n_items)
     else:
-        said = simulate_experts(kind, n_annotators=n_good, random_state=seed).to_matrix()
-        said = said.set_axis(range(n_good), axis=1)
-        said[n_good] = np.array(["positive", "negative"])[rng.integers(2, size=n_items)]
-    return StandardScaler().fit_transform(features), kind, Groupings.from_matrix(said)
+        groups = simulate_experts(kind, n_annotators=n_good, random_state=seed).to_matrix()
+        groups = groups.set_axis(range(n_good), axis=1)
+        groups[n_good] = np.array(["positive", "negative"])[rng.integers(2, size=n_items)]
+    return StandardScaler().fit_transform(features), kind, Groupings.from_matrix(groups)
 
 
 def figures(model: PartitionLabelModel, groupings: Groupings) -> pd.DataFrame:
-    """Figures of each annotator that a user may read."""
+    """Return the figures of each annotator that a user sees."""
     table = model.annotators_[["accuracy", "expected_accuracy"]].copy()
     table["with clusters"] = [_agreement(column, model.labels_) for _, column in groupings.to_matrix().items()]
     others = annotator_agreement(groupings).to_numpy(copy=True)
@@ -53,14 +53,14 @@ def figures(model: PartitionLabelModel, groupings: Groupings) -> pd.DataFrame:
     return table
 
 
-def _agreement(said: pd.Series, labels: np.ndarray) -> float:
-    """Adjusted Rand index of groups and clusters, over the items that were grouped."""
-    seen = said.notna().to_numpy()
-    return ari(said[seen].to_numpy(), labels[seen])
+def _agreement(groups: pd.Series, labels: np.ndarray) -> float:
+    """Return the adjusted Rand index of groups and clusters, over the items that were grouped."""
+    seen = groups.notna().to_numpy()
+    return ari(groups[seen].to_numpy(), labels[seen])
 
 
 def annotators(n_crowds: int = 20) -> None:
-    """Lowest, mean and highest figure of those who are right and of the one at random; how often the latter is last."""
+    """Print lowest, mean and highest figures of good annotators and the random one, and how often that is last."""
     for sort, n_good, n_items, n_kinds, given in (
         ("sorters", 7, 60, 4, True),
         ("sorters", 7, 60, 4, False),
@@ -83,7 +83,7 @@ def annotators(n_crowds: int = 20) -> None:
 
 
 def restarts(n_crowds: int = 5, n_seeds: int = 10) -> None:
-    """Clusters found, and their adjusted Rand index with the kinds, by the number of restarts."""
+    """Print the clusters found, and their adjusted Rand index with the kinds, by the number of restarts."""
     for n_init in (1, 5, 20):
         fits = [
             (seed, kind, PartitionLabelModel(random_state=again, n_init=n_init).fit(features, groupings))

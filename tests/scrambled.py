@@ -16,7 +16,7 @@ WHAT = ("items", "annotators", "groupings", "groups")
 class Scrambled:
     """Annotations, for each kind of thing the places where they were before, and the new name of each."""
 
-    said: object
+    annotations: object
     places: dict[str, np.ndarray]
     now: dict[str, str]
 
@@ -25,27 +25,27 @@ class Scrambled:
         return self.places["items"]
 
 
-def scramble(said, rng, *, move=WHAT, rename=WHAT):
+def scramble(annotations, rng, *, move=WHAT, rename=WHAT):
     """Move and rename items, annotators, groupings and groups."""
-    sizes = {"items": said.n_items, "annotators": said.n_annotators}
-    if isinstance(said, Groupings):
-        sizes |= {"groupings": said.n_groupings, "groups": said.n_groups}
+    sizes = {"items": annotations.n_items, "annotators": annotations.n_annotators}
+    if isinstance(annotations, Groupings):
+        sizes |= {"groupings": annotations.n_groupings, "groups": annotations.n_groups}
     places = {what: rng.permutation(n) if what in move else np.arange(n) for what, n in sizes.items()}
-    if isinstance(said, Groupings):
-        moved, places = _moved_groupings(said, places)
-        return _scrambled(said, _renamed_groupings(moved, rename, rng), places)
+    if isinstance(annotations, Groupings):
+        moved, places = _moved_groupings(annotations, places)
+        return _scrambled(annotations, _renamed_groupings(moved, rename, rng), places)
     codes = {what: inverse(places[what], sizes[what]) for what in ("items", "annotators")}
-    of_items = ("item",) if isinstance(said, Labels) else ("item_a", "item_b")
+    of_items = ("item",) if isinstance(annotations, Labels) else ("item_a", "item_b")
     moved = replace(
-        said,
-        items=_named(said.items.take(places["items"]), "items" in rename, rng),
-        annotators=_named(said.annotators.take(places["annotators"]), "annotators" in rename, rng),
-        annotator=codes["annotators"][said.annotator],
-        **{name: codes["items"][getattr(said, name)] for name in of_items},
+        annotations,
+        items=_named(annotations.items.take(places["items"]), "items" in rename, rng),
+        annotators=_named(annotations.annotators.take(places["annotators"]), "annotators" in rename, rng),
+        annotator=codes["annotators"][annotations.annotator],
+        **{name: codes["items"][getattr(annotations, name)] for name in of_items},
     )
-    if isinstance(said, Pairs) and "groupings" in rename:
-        moved = replace(moved, groupings=_named(said.groupings, True, rng))
-    return _scrambled(said, moved.in_order(), places)
+    if isinstance(annotations, Pairs) and "groupings" in rename:
+        moved = replace(moved, groupings=_named(annotations.groupings, True, rng))
+    return _scrambled(annotations, moved.in_order(), places)
 
 
 def _scrambled(before, now, places):
@@ -55,31 +55,33 @@ def _scrambled(before, now, places):
     return Scrambled(now, places, names)
 
 
-def _moved_groupings(said, places):
-    by, of_group = said.annotator_of_grouping, said.grouping_of_group
+def _moved_groupings(annotations, places):
+    by, of_group = annotations.annotator_of_grouping, annotations.grouping_of_group
     groupings, groups = places["groupings"], places["groups"]
     groups = groups[np.argsort(inverse(groupings, len(groupings))[of_group[groups]], kind="stable")]
     now = {what: inverse(order, len(order)) for what, order in (places | {"groups": groups}).items()}
-    rows = now["items"][said.item_of_row], now["groups"][said.incidence.indices]
+    rows = now["items"][annotations.item_of_row], now["groups"][annotations.incidence.indices]
     moved = replace(
-        said,
-        items=said.items.take(places["items"]),
-        annotators=said.annotators.take(places["annotators"]),
-        incidence=incidence_of(*rows, said.n_items, said.n_groups),
+        annotations,
+        items=annotations.items.take(places["items"]),
+        annotators=annotations.annotators.take(places["annotators"]),
+        incidence=incidence_of(*rows, annotations.n_items, annotations.n_groups),
         annotator_of_grouping=now["annotators"][by[groupings]],
         grouping_of_group=now["groupings"][of_group[groups]],
-        grouping_names=said.grouping_names[groupings],
-        group_names=said.group_names[groups],
+        grouping_names=annotations.grouping_names[groupings],
+        group_names=annotations.group_names[groups],
     )
     return moved, places | {"groups": groups}
 
 
-def _renamed_groupings(said, rename, rng):
-    changed = {what: _named(getattr(said, what), True, rng) for what in ("items", "annotators") if what in rename}
+def _renamed_groupings(annotations, rename, rng):
+    changed = {
+        what: _named(getattr(annotations, what), True, rng) for what in ("items", "annotators") if what in rename
+    }
     for what, names in (("groupings", "grouping_names"), ("groups", "group_names")):
         if what in rename:
-            changed[names] = _named(getattr(said, names), True, rng).to_numpy(object)
-    return replace(said, **changed)
+            changed[names] = _named(getattr(annotations, names), True, rng).to_numpy(object)
+    return replace(annotations, **changed)
 
 
 def _named(names, new, rng):

@@ -1,4 +1,4 @@
-"""The documentation keeps its word: it is complete, its code runs, its links lead somewhere."""
+"""The documentation is complete, its code runs, and its links are valid."""
 
 import ast
 import doctest
@@ -37,7 +37,7 @@ SOURCES = sorted(
 )
 WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8") and page.suffix == ".rst"]
 SLOW_PAGES = [page for page in WITH_EXAMPLES if "from consilience.deep import" in page.read_text(encoding="utf-8")]
-SLOW_PAGES += [DOCS / "models" / "active.rst", DOCS / "comparing.rst"]  # apart, so that several processes share them
+SLOW_PAGES += [DOCS / "models" / "active.rst", DOCS / "comparing.rst"]  # separate, so that processes share them
 QUICK_PAGES = [page for page in WITH_EXAMPLES if page not in SLOW_PAGES]
 
 
@@ -50,7 +50,7 @@ def text_of(path):
 
 
 def public_modules():
-    """Modules with an `__all__`, but the command line, which has a reference of its own."""
+    """Return modules with an `__all__`, except the command line, which has its own reference."""
     found = [consilience]
     for info in pkgutil.walk_packages(consilience.__path__, "consilience."):
         module = importlib.import_module(info.name)
@@ -60,7 +60,7 @@ def public_modules():
 
 
 def documented():
-    """(module, name) of every entry of the reference."""
+    """Return (module, name) of every entry of the reference."""
     entries, module, listing = [], None, False
     for line in text_of(DOCS / "api.rst").splitlines():
         if match := re.match(r"\.\. currentmodule:: (\S+)", line):
@@ -77,7 +77,7 @@ def documented():
 
 
 def commands(command=main, path=()):
-    """Every command of the program with its words, groups included."""
+    """Yield every command of the program with its words, including groups."""
     yield path, command
     for name, below in getattr(command, "commands", {}).items():
         yield from commands(below, (*path, name))
@@ -94,15 +94,15 @@ def test_every_public_name_is_in_the_reference():
             assert any(held is other for other in known), f"{module.__name__}.{name} is not in docs/api.rst"
 
 
-def test_the_reference_names_each_thing_once_and_from_where_it_is_public():
+def test_the_reference_lists_each_name_once_in_its_public_module():
     entries = documented()
-    assert len(entries) == len(set(entries)) > 40  # else the parsing above has gone wrong
+    assert len(entries) == len(set(entries)) > 40  # else the parsing above is wrong
     for module, name in entries:
         assert name in importlib.import_module(module).__all__, f"{module}.{name}"
 
 
 @pytest.mark.parametrize("entry", registry.ESTIMATORS.values(), ids=lambda entry: entry.name)
-def test_every_estimator_is_among_the_choices_and_has_a_page(entry):
+def test_every_estimator_is_in_how_to_choose_and_has_a_page(entry):
     assert f"~{entry.module}.{entry.name}`" in text_of(DOCS / "how-to-choose.rst")
     assert entry.name in text_of(ROOT / "README.md")
     titles = [text_of(page).splitlines()[0] for page in DOCS.glob("models/*.rst")]
@@ -114,7 +114,7 @@ def test_how_to_choose_is_the_second_page():
     assert pages[0] == "how-to-choose"
 
 
-def test_the_command_reference_is_generated_of_commands_and_options_with_help():
+def test_the_command_reference_is_generated_and_all_options_have_help():
     directive = text_of(DOCS / "command-line.rst").split(".. click::")[1]
     assert directive.splitlines()[:3] == [" consilience.cli:main", "   :prog: consilience", "   :nested: full"]
     found = dict(commands())
@@ -132,14 +132,14 @@ def test_every_data_set_is_listed():
         assert f"``{name}``" in page, name
 
 
-def test_every_table_that_is_recognised_is_shown():
+def test_every_recognised_table_is_shown():
     shown = [set(block.splitlines()[0].split(",")) for block in captioned(DOCS / "annotations.rst").values()]
     groupings, labels = ("item", "annotator", "grouping", "group"), ("item", "annotator", "label")
     for required in [groupings, labels, ("task", "worker", "label"), ("item_a", "item_b", "annotator", "same")]:
         assert any(set(required) <= columns for columns in shown), required
 
 
-def test_every_tool_that_is_recognised_is_in_the_table_of_formats():
+def test_every_recognised_tool_is_in_the_table_of_formats():
     page = text_of(DOCS / "formats_table.inc")
     tools = [
         name
@@ -162,7 +162,7 @@ def test_versions_agree():
 
 
 def captioned(page):
-    """The files that a page shows: content by name."""
+    """Return the files shown on a page: content by name."""
     blocks = re.findall(
         r"^\.\. code-block:: \w+\n   :caption: (\S+)\n\n((?:   .*\n|\n)+)", text_of(page) + "\n", re.MULTILINE
     )
@@ -170,7 +170,7 @@ def captioned(page):
 
 
 def console(page):
-    """(command, expected output) of the console blocks of a page, those of our program."""
+    """Return (command, expected output) of the console blocks of a page, for our program."""
     blocks = re.findall(
         r"^(?:```console\n((?:.*\n)*?)```|\.\. code-block:: console\n\n((?:   .*\n|\n)+))", text_of(page), re.M
     )
@@ -183,7 +183,7 @@ def console(page):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with the tables that the pages speak of."""
+    """A folder with the tables mentioned on the pages."""
     for table in DOCS.glob("tutorial/*.csv"):
         shutil.copy(table, tmp_path)
     for page in WITH_EXAMPLES:
@@ -194,7 +194,7 @@ def folder(tmp_path):
 
 
 def python(*arguments, folder):
-    """Run Python in a folder, as a reader would: without the suite's checks of types, and with warnings as errors."""
+    """Run Python in a folder, as a reader would: without the suite's type checks, and with warnings as errors."""
     source = str(Path(consilience.__file__).parent.parent)
     environment = os.environ | {"PYTHONPATH": source, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "error", *arguments]
@@ -202,14 +202,14 @@ def python(*arguments, folder):
 
 
 @pytest.mark.parametrize("pages", [*([page] for page in SLOW_PAGES), QUICK_PAGES], ids=lambda pages: name_of(pages[0]))
-def test_the_examples_give_what_the_pages_say(pages, folder):
+def test_the_examples_give_the_output_shown(pages, folder):
     flags = ["-o", "ELLIPSIS", "-o", "NORMALIZE_WHITESPACE"]
     done = python("-m", "doctest", *flags, *map(str, pages), folder=folder)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("page", [*sorted(DOCS.glob("*tutorial.rst")), DOCS / "coming-from.rst"], ids=name_of)
-def test_the_commands_of_a_page_give_what_it_says(page, folder):
+def test_the_commands_of_a_page_give_the_output_shown(page, folder):
     shown = list(console(page))
     assert len(shown) >= 2
     for arguments, expected in shown:
@@ -242,18 +242,18 @@ def run_shuffled(pages, folder):
     return sum(int(count) for count in re.findall(r"(\d+) the same", done.stdout))
 
 
-def test_the_main_pages_say_the_same_of_rows_in_another_order(folder):
+def test_the_output_of_main_pages_does_not_depend_on_the_order_of_rows(folder):
     assert run_shuffled(QUICKLY_SHUFFLED, folder) >= 8
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in SHUFFLED if page not in QUICKLY_SHUFFLED], ids=name_of)
-def test_every_page_says_the_same_of_rows_in_another_order(page, folder):
+def test_the_output_of_every_page_does_not_depend_on_the_order_of_rows(page, folder):
     run_shuffled([page], folder)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_commands_are_spelled_as_the_program_has_them(page):
+def test_commands_on_a_page_can_be_parsed(page):
     for arguments, _ in console(page):
         command, words = main, list(arguments)
         while isinstance(command, click.Group):
@@ -261,7 +261,7 @@ def test_commands_are_spelled_as_the_program_has_them(page):
         command.make_context(command.name, words)  # raises on an unknown option or a missing argument
 
 
-def test_the_tables_of_the_tutorial_are_what_its_script_makes(tmp_path):
+def test_the_tables_of_the_tutorial_match_its_script(tmp_path):
     path = DOCS / "tutorial" / "make_wines.py"
     spec = importlib.util.spec_from_file_location("make_wines", path)
     module = importlib.util.module_from_spec(spec)
@@ -277,6 +277,22 @@ def test_the_skeletons_run(tmp_path):
     done = python("-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules", ".", folder=tmp_path)
     assert done.returncode == 0, done.stdout
     assert re.search(r"^\d\d passed", done.stdout, re.MULTILINE), done.stdout
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("developer/*.md")), ids=name_of)
+def test_files_named_for_developers_exist(page):
+    """A path starts at the root, at the package, or at the folder of a path before it in the paragraph or row."""
+    places = [ROOT, Path(consilience.__file__).parent]
+    n_found, beside = 0, []
+    for line in text_of(page).splitlines():
+        if not line or line.startswith("|"):
+            beside = []
+        for named in re.findall(r"`([\w/]+\.(?:py|rst|md)|[\w/]+/)`", line):
+            found = [place / named for place in [*places, *beside] if (place / named).exists()]
+            assert found, f"{named} in {line!r}"
+            beside.append(found[0].parent)
+            n_found += 1
+    assert n_found > 10  # else the search has gone wrong
 
 
 @pytest.mark.parametrize("example", sorted(DOCS.glob("examples/*.py")), ids=name_of)
@@ -320,7 +336,7 @@ OBJECTS = re.compile(r":(?:class|func|meth|mod|attr):`~?([\w.]+)`")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_to_files_lead_somewhere(page):
+def test_links_to_files_exist(page):
     text = text_of(page)
     found = DIRECTIVES.findall(text) + DOWNLOADS.findall(text)
     if page.suffix == ".md":
@@ -349,7 +365,7 @@ def test_names_of_the_package_exist(page):
 
 
 @pytest.mark.parametrize("page", SOURCES, ids=name_of)
-def test_no_page_names_a_path_of_a_machine(page):
+def test_no_page_contains_a_local_path(page):
     folders = r"(?<![\w./])/(?:home|root|tmp|work|opt|usr|mnt|var|Users)/|[A-Z]:\\"
     found = re.search(folders, text_of(page))
     assert not found, found

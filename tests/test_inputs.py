@@ -1,6 +1,6 @@
-"""What people pass to fit first: frames of any shape and library, arrays with -1, two arguments, items without labels.
+"""What people first pass to fit: frames of any shape and library, arrays with -1, two arguments, items without labels.
 
-Each is read as the same annotations are that were made beforehand, or refused in one sentence.
+Each is read like the corresponding annotations object, or refused in one sentence.
 """
 
 import warnings
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 
 def long_frame():
-    """What five annotators said of each item, right eight times in nine."""
+    """Labels by five annotators of each item, right in eight of nine cases."""
     rng = np.random.default_rng(0)
     rows = [(item, f"u{who}", "xy"[k ^ (rng.random() < 1 / 9)]) for item, k in zip(ITEMS, TRUTH) for who in range(5)]
     return pd.DataFrame(rows, columns=["item", "annotator", "label"])
@@ -39,10 +39,10 @@ def long_frame():
 
 LONG = long_frame()
 WIDE = Labels.from_frame(LONG).to_matrix().rename_axis("item")
-NUMBERS = WIDE.replace({"x": 0, "y": 1}).astype(int)
+NUMBERS = WIDE.map({"x": 0, "y": 1}.get).astype(int)
 SECONDS = np.random.default_rng(1).integers(1, 500, size=len(LONG))
 GROUPED = LONG.rename(columns={"label": "group"})
-READ = {  # the value of a long table is called label for models of labels, group for models of groupings
+READ = {  # the value of a long table is called label for models of labels, and group for models of groupings
     "further column": lambda long: long.assign(seconds=SECONDS),
     "capitals": lambda long: long.rename(columns=str.upper),
     "other order": lambda long: long[long.columns[::-1]],
@@ -83,20 +83,26 @@ REFUSED = {
     ),
     "own name of labels": (
         LONG.rename(columns={"label": "sentiment"}),
-        "no column that is known to hold groups or lab",
+        "no column has a usual name for groups or lab",
     ),
     "numbers under own names": (
         pd.DataFrame({"f": np.repeat(np.arange(24), 5), "g": np.tile(np.arange(5), 24), "h": LONG["label"] == "x"}),
         "seems to be a long table.*item='f', annotator='g'",
     ),
-    "milliseconds": (NUMBERS.assign(ms=SECONDS[:N_ITEMS]), "'ms' holds words, or numbers of another size"),
-    "milliseconds of two": (NUMBERS[["u0", "u1"]].assign(ms=SECONDS[:N_ITEMS]), "'ms' (holds|differs|shares no label)"),
+    "milliseconds": (NUMBERS.assign(ms=SECONDS[:N_ITEMS]), "'ms' contains words, or numbers of another size"),
+    "milliseconds of two": (
+        NUMBERS[["u0", "u1"]].assign(ms=SECONDS[:N_ITEMS]),
+        "'ms' (has|contains|differs|shares no label)",
+    ),
     "numbers of rows": (NUMBERS.assign(z=range(N_ITEMS)), "'z' differs in every row"),
-    "features": (pd.DataFrame(np.random.default_rng(0).normal(size=(9, 3))), "seems to hold features.*PartitionLabelM"),
-    "lazy": (pl.from_pandas(LONG).lazy(), "a LazyFrame has none as yet; give frame.collect"),
+    "features": (
+        pd.DataFrame(np.random.default_rng(0).normal(size=(9, 3))),
+        "seems to contain features.*PartitionLabelM",
+    ),
+    "lazy": (pl.from_pandas(LONG).lazy(), "a LazyFrame does not; give frame.collect"),
     "columns of two levels": (pd.concat({"a": WIDE}, axis=1), "columns have one level of names. Got 2 levels"),
     "rows of two levels": (pd.concat({"a": WIDE}, names=["study", "item"]), "index of 2 levels, .* join the levels"),
-    "rows of two levels without names": (pd.concat({"a": WIDE.rename_axis(None)}), "index of 2 levels without names"),
+    "rows of two levels without names": (pd.concat({"a": WIDE.rename_axis(None)}), "index of 2 unnamed levels"),
     "index and column of one name": (WIDE.assign(item=1), "index and a column are both called 'item'"),
     "Series": (WIDE["u0"], "a Series holds what one did. Give a DataFrame with a column for each annotator"),
     "dict": ({"u0": [1, 2]}, r"Got a dict; give pd.DataFrame"),
@@ -105,20 +111,20 @@ REFUSED = {
 
 
 def model_of(name):
-    """An estimator that stops early: what it reads is the question."""
+    """Return an estimator that stops early: only the reading is tested."""
     model = registry.estimator(name)(**QUICK.get(name, {}))
     return model.set_params(max_iter=5) if "max_iter" in model.get_params(deep=False) else model
 
 
 def annotations_for(name):
-    """The annotations that all frames hold, and their long table."""
+    """Return the annotations that all frames contain, and their long table."""
     if registry.ESTIMATORS[name].reads[0] == "labels":
         return Labels.from_frame(LONG), LONG
     return Groupings.from_frame(GROUPED), GROUPED
 
 
 def same_answer(model, expected, order):
-    """Whether each item has the responsibilities that it has in another fit."""
+    """Whether each item has the same responsibilities as in another fit."""
     place = model.items_.get_indexer(order)
     assert (place >= 0).all()
     assert len(place) == len(model.items_)
@@ -127,7 +133,7 @@ def same_answer(model, expected, order):
 
 @pytest.mark.parametrize("name", CONSENSUS)
 class TestFrames:
-    def test_read_as_the_annotations_are(self, name):
+    def test_read_like_the_annotations(self, name):
         annotations, long = annotations_for(name)
         expected = model_of(name).fit(annotations)
         for make in READ.values():
@@ -139,10 +145,10 @@ class TestFrames:
             assert set(model.annotators_.index) == {f"u{who}" for who in range(5)}
 
     @pytest.mark.parametrize("case", LEFT_OUT)
-    def test_columns_that_are_nobodys_are_left_out_with_a_warning(self, name, case):
+    def test_columns_that_are_not_annotators_are_left_out_with_a_warning(self, name, case):
         annotations, _ = annotations_for(name)
         expected, model = model_of(name).fit(annotations), model_of(name)
-        with pytest.warns(AnnotationWarning, match=r"^Columns not taken for annotators left out: "):
+        with pytest.warns(AnnotationWarning, match=r"^Columns not read as annotators left out: "):
             model.fit(LEFT_OUT[case])
         same_answer(model, expected, expected.items_)
 
@@ -158,7 +164,7 @@ class TestFramesBesideFeatures:
     X = pd.DataFrame(np.random.default_rng(2).normal(size=(N_ITEMS, 2)) + 4 * TRUTH[:, None], index=ITEMS)
 
     @pytest.mark.parametrize("case", READ)
-    def test_read_as_the_annotations_are(self, name, case):
+    def test_read_like_the_annotations(self, name, case):
         expected = model_of(name).fit(self.X, y=Groupings.from_frame(GROUPED))
         model = model_of(name).fit(self.X, y=READ[case](GROUPED))
         same_answer(model, expected, ITEMS)
@@ -180,14 +186,16 @@ class TestFramesBesideFeatures:
             model_of(name).fit(self.X, frame)
 
     @pytest.mark.parametrize("wide", [WIDE, WIDE.to_numpy(), pd.DataFrame([["p", "x"], ["q", "x"]] * 6)], ids=type)
-    def test_annotations_given_alone_are_said_to_come_second(self, name, wide):
+    def test_annotations_given_alone_must_come_second(self, name, wide):
         sentence = rf"{name} requires y to be passed, .* Give the annotations second, as in fit\(X, annotations\)"
         sentence += r"; without features, fit\(None, annotations\)\." if name in WITHOUT_FEATURES else r"\.$"
         with pytest.raises(InputError, match=sentence):
             model_of(name).fit(wide)
 
     def test_features_given_twice_are_refused(self, name):
-        with pytest.raises(InputError, match=f"seems to hold features.*{name} takes them as X, beside the annotations"):
+        with pytest.raises(
+            InputError, match=f"seems to contain features.*{name} takes them as X, before the annotations"
+        ):
             model_of(name).fit(self.X, self.X)
 
     def test_a_series_is_one_annotator(self, name):
@@ -197,7 +205,7 @@ class TestFramesBesideFeatures:
         same_answer(model_of(name).fit(self.X, pl.Series(WIDE["u0"].tolist())), expected, ITEMS)
 
 
-def test_labels_of_a_long_frame_reach_a_consensus_of_labels():
+def test_labels_of_a_long_frame_reach_a_model_of_labels():
     X = TestFramesBesideFeatures.X
     model = InductiveConsensus(MajorityVote()).fit(X, LONG)
     assert sorted(model.classes_ if hasattr(model, "classes_") else np.unique(model.labels_)) == ["x", "y"]
@@ -205,13 +213,13 @@ def test_labels_of_a_long_frame_reach_a_consensus_of_labels():
         InductiveConsensus(MajorityVote()).fit(X, GROUPED)
 
 
-def test_an_index_of_numbers_names_items_where_no_column_does():
+def test_an_index_of_numbers_names_items_if_no_column_does():
     frame = WIDE.reset_index(drop=True).iloc[::-1]
     assert DawidSkene().fit(frame).items_.tolist() == list(range(N_ITEMS))[::-1]
     assert DawidSkene().fit(WIDE.reset_index().iloc[::-1]).items_.tolist() == ITEMS[::-1]
 
 
-def test_people_in_rows_are_told_by_cells_and_refused():
+def test_annotators_in_rows_are_detected_by_cells_and_refused():
     sorts = pd.DataFrame(
         [
             ["a1", "a1", "a2", "a2", "a3", "a3"],
@@ -230,7 +238,7 @@ def test_people_in_rows_are_told_by_cells_and_refused():
 @pytest.mark.parametrize(
     "frame", [WIDE.iloc[:1], WIDE.iloc[[0, 1]][["u3"]], pl.from_pandas(WIDE.iloc[:3].reset_index())]
 )
-def test_columns_of_known_annotators_are_not_doubted(frame):
+def test_columns_of_known_annotators_are_not_checked(frame):
     model = DawidSkene().fit(Labels.from_frame(LONG))
     assert set(model.predict(frame)) <= {"x", "y"}
 
@@ -253,7 +261,7 @@ def fitted(name, y, **given):
 
 @pytest.mark.parametrize("name", ALL)
 class TestMissing:
-    """-1 follows the rule for files, and `missing` says what else is."""
+    """-1 follows the rule for files, and `missing` names other values."""
 
     numbers = np.where(np.random.default_rng(3).random(WIDE.shape) < 0.1, -1, NUMBERS.to_numpy())
 
@@ -261,19 +269,19 @@ class TestMissing:
         blank = np.where(self.numbers < 0, None, self.numbers.astype(object))
         return fitted(name, blank)
 
-    def test_minus_one_that_reads_two_ways_is_refused(self, name):
+    def test_ambiguous_minus_one_is_refused(self, name):
         for given in (self.numbers, self.numbers.astype(float), pd.DataFrame(self.numbers), self.numbers.tolist()):
-            with pytest.raises(AnnotationError, match=r"-1 in row .* reads two ways beside 0 and 1"):
+            with pytest.raises(AnnotationError, match=r"-1 in row .* can be read in two ways with 0 and 1"):
                 fitted(name, given)
 
-    def test_minus_one_alone_is_missing_and_told(self, name):
+    def test_unambiguous_minus_one_is_missing_with_a_warning(self, name):
         more = np.where(self.numbers == 1, 2, self.numbers)
-        with pytest.warns(AnnotationWarning, match="cells with -1 taken for missing"):
+        with pytest.warns(AnnotationWarning, match="cells with -1 read as missing"):
             model = fitted(name, more)
         np.testing.assert_allclose(model.responsibilities_, self.expected(name).responsibilities_)
 
     @pytest.mark.parametrize("missing", [-1, [-1, 99], "-1"])
-    def test_missing_says_so(self, name, missing):
+    def test_missing_is_used(self, name, missing):
         expected = self.expected(name).responsibilities_
         for given in (self.numbers, pd.DataFrame(self.numbers), pl.DataFrame(self.numbers, schema=list("vwxyz"))):
             np.testing.assert_allclose(fitted(name, given, missing=missing).responsibilities_, expected)
@@ -326,7 +334,7 @@ class TestSecondArgument:
         using = [entry.name for entry in registry.ESTIMATORS.values() if entry.kind == "semisupervised"]
         assert str(caught.value).endswith(": " + ", ".join(using) + ".")
 
-    def test_one_value_an_item_is_told_not_to_be_used(self, name):
+    def test_one_value_per_item_is_ignored_with_a_warning(self, name):
         annotations, _ = annotations_for(name)
         model = model_of(name)
         for second in (TRUTH, TRUTH.tolist(), pd.Series(TRUTH), TRUTH.astype(str)):
@@ -343,13 +351,13 @@ def test_partial_fit_refuses_a_second_argument_too():
 
 
 @pytest.mark.parametrize("model", [KCC(2), Crowdclustering(), DawidSkene()], ids=lambda model: type(model).__name__)
-def test_features_in_an_array_are_told(model):
+def test_features_in_an_array_cause_a_warning(model):
     features = TestFramesBesideFeatures.X.to_numpy()
-    with pytest.warns(AnnotationWarning, match=r"^Fractions such as .* were taken for names.*PartitionLabelModel"):
+    with pytest.warns(AnnotationWarning, match=r"^Fractions such as .* were read as names.*PartitionLabelModel"):
         make_pipeline(FunctionTransformer(), model.set_params(**{"max_iter": 2})).fit(features)
 
 
-def test_scorers_may_have_the_truth():
+def test_scorers_may_use_the_truth():
     with pytest.warns(AnnotationWarning, match="A scorer may still compare with it"):
         found = cross_validate(KCC(2, random_state=0), WIDE.to_numpy(), TRUTH, scoring="rand_score", cv=2)
     assert np.isfinite(found["test_score"]).all()
@@ -366,7 +374,7 @@ class TestItemsThatNobodyLabelled:
         return Labels.from_matrix(wide.astype(object).drop(list(self.silent)).reindex(wide.index))
 
     @pytest.mark.parametrize("name", names)
-    def test_have_no_label_and_are_told(self, name):
+    def test_have_no_label_and_cause_a_warning(self, name):
         model, labels = model_of(name), self.said()
         with pytest.warns(UnannotatedWarning, match=r"^2 items have no annotations and no class .*: 't3', 't7'\."):
             model.fit(labels)
@@ -383,7 +391,7 @@ class TestItemsThatNobodyLabelled:
         assert sizes.sum() == N_ITEMS - 2
 
     @pytest.mark.parametrize("name", names)
-    def test_predict_gives_none_to_new_ones(self, name):
+    def test_predict_gives_no_label_to_new_ones(self, name):
         model = model_of(name).fit(Labels.from_frame(LONG))
         with pytest.warns(UnannotatedWarning, match="'t3', 't7'"):
             found = model.predict(self.said())
@@ -393,8 +401,8 @@ class TestItemsThatNobodyLabelled:
         ("values", "kind", "nothing"),
         [((0, 1), "f", np.nan), ((0.5, 1.5), "f", np.nan), ((False, True), "O", None), ((2**60, 2**60 + 1), "O", None)],
     )
-    def test_what_is_missing_fits_the_classes(self, values, kind, nothing):
-        said = self.said(WIDE.replace({"x": values[0], "y": values[1]}))
+    def test_missing_labels_match_the_type_of_the_classes(self, values, kind, nothing):
+        said = self.said(WIDE.map({"x": values[0], "y": values[1]}.get))
         with pytest.warns(UnannotatedWarning):
             vote = MajorityVote().fit(said)
         assert vote.labels_.dtype.kind == kind
@@ -415,27 +423,27 @@ class TestItemsThatNobodyLabelled:
 
     @pytest.mark.parametrize("name", ["KCC", "CSPA", "MetaClustering", "SubsetFusion", "Crowdclustering"])
     @pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")
-    def test_items_of_no_grouping_have_label_minus_one(self, name):
+    def test_items_in_no_grouping_have_label_minus_one(self, name):
         model = model_of(name).fit(self.said().to_groupings())
         assert model.items_[model.labels_ == -1].tolist() == list(self.silent)
         told = " ".join(getattr(model, "notes_", ["2 items"]))
         assert "2 of 24 items are in no grouping" in told or not hasattr(model, "notes_")
 
     @pytest.mark.parametrize("name", ["KCC", "Crowdclustering"])
-    def test_models_without_notes_warn_of_items_of_no_grouping(self, name):
+    def test_models_without_notes_warn_of_items_in_no_grouping(self, name):
         with pytest.warns(
             UnannotatedWarning, match="^2 items have no (annotations|judged pair) and no cluster .*: 't3', 't7'"
         ):
             model_of(name).fit(self.said().to_groupings())
 
-    def test_features_answer_for_them(self):
+    def test_features_decide_for_them(self):
         X = TestFramesBesideFeatures.X
         for model in (InductiveConsensus(MajorityVote()), MECC(2, random_state=0), CSPA(2, random_state=0)):
             args = (self.said().to_groupings(),) if isinstance(model, CSPA) else (X, self.said())
-            model.fit(*args)  # without a warning, which would be an error
+            model.fit(*args)  # a warning would be an error
 
 
-def test_code_without_a_module_is_warned_too():
+def test_code_without_a_module_is_also_warned():
     """A profiler and `exec` run code whose globals have no ``__name__``."""
     code = "model.fit([['p', 'x'], ['p', 'x'], ['q', 'y'], [None, None]])"
     with pytest.warns(UnannotatedWarning, match="1 item has no annotations"):

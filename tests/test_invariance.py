@@ -166,7 +166,7 @@ def test_order_and_names_change_nothing(name, kind, change):
     X, said = study(kind)
     scrambled = scramble(said, np.random.default_rng(1), **CHANGES[change])
     there = fitted_as_given(name, kind)
-    here = fitted(name, X.iloc[scrambled.items].set_axis(scrambled.said.items), scrambled.said)
+    here = fitted(name, X.iloc[scrambled.items].set_axis(scrambled.annotations.items), scrambled.annotations)
     assert_learned_the_same(here, there, scrambled)
 
 
@@ -203,7 +203,7 @@ def card_sort():
 def test_a_real_card_sort(name, change):
     X, said = card_sort()
     scrambled = scramble(said, np.random.default_rng(2), **CHANGES[change])
-    X_now = X.iloc[scrambled.items].set_axis(scrambled.said.items)
+    X_now = X.iloc[scrambled.items].set_axis(scrambled.annotations.items)
     there = fitted(name, None if name == "PartitionLabelModel" else X, said)
-    here = fitted(name, None if name == "PartitionLabelModel" else X_now, scrambled.said)
+    here = fitted(name, None if name == "PartitionLabelModel" else X_now, scrambled.annotations)
     assert_learned_the_same(here, there, scrambled)

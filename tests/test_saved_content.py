@@ -1,4 +1,4 @@
-"""What a file of a saved model may hold: nothing but what such a model learns, and no more than its own bytes."""
+"""The content of a file of a saved model: only what such a model learns, and no more memory than its own bytes."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ LONG = {"range": [0, 200_000_000, 1, None]}
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A saved model of every kind that compiles nothing, by name."""
+    """A saved model of every kind that does not need compilation, by name."""
     with pytest.MonkeyPatch.context() as context, warnings.catch_warnings():
         context.chdir(tmp_path_factory.mktemp("pool"))
         warnings.simplefilter("ignore")
@@ -52,20 +52,20 @@ def refusal(content, path):
     return said.removeprefix(str(path))
 
 
-def test_every_estimator_says_what_it_learns():
+def test_every_estimator_has_checks_of_its_attributes():
     assert ATTRIBUTES.keys() == registry.ESTIMATORS.keys()
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_an_attribute_of_another_type_is_refused_by_name(name, files, tmp_path):
-    """The name of a colour where an array, a table or a number is due."""
+    """The name of a colour instead of an array, a table or a number."""
     attributes = document_of(files[name])["model"]["estimator"]["attributes"]
     for key in attributes:
         document = document_of(files[name])
         document["model"]["estimator"]["attributes"][key] = "red"
         members = read(with_document(files[name], document))
         if ATTRIBUTES[name][key].expected == ANYTHING.expected and key in ("n_features_in_", "feature_names_in_"):
-            continue  # columns of a matrix, which nothing uses
+            continue  # columns of a matrix, which are not used
         assert f"{key!r}" in refusal(written(members), tmp_path / "model.zip")
 
 
@@ -76,7 +76,7 @@ def test_an_attribute_that_is_missing_is_named(name, files, tmp_path):
         del document["model"]["estimator"]["attributes"][key]
         if not ATTRIBUTES[name][key].optional:
             said = refusal(with_document(files[name], document), tmp_path / "model.zip")
-            assert said == f" is damaged: It lacks the {key!r} of {name}, as after a fit that failed."
+            assert said == f" is damaged: The {key!r} of {name} is missing, as after a failed fit."
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -120,39 +120,39 @@ def test_arrays_of_another_shape_kind_or_range_are_refused(name, key, change, sa
     assert said in refusal(written(members | {member: npy(np.ascontiguousarray(changed))}), tmp_path / "model.zip")
 
 
-def test_a_class_that_is_no_estimator_is_named(files, tmp_path):
+def test_a_class_that_is_not_an_estimator_is_named(files, tmp_path):
     document = document_of(files["KCC"])
     document["model"]["estimator"]["class"] = "Popen"
     said = refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
     assert said == " holds a 'Popen', which this version of consilience does not know."
     document["model"]["estimator"]["class"] = "SubsetFusion"
     said = refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
-    assert said.startswith(" gives SubsetFusion the parameter 'init', which this version of it does not have.")
+    assert said.startswith(" gives SubsetFusion the parameter 'init', which it does not have in this version.")
 
 
-def test_an_array_is_named_once_and_all_are_named(files, tmp_path):
+def test_every_array_is_used_exactly_once(files, tmp_path):
     document = document_of(files["KCC"])
     attributes = document["model"]["estimator"]["attributes"]
     attributes["labels_"], attributes["_table"] = attributes["_table"], attributes["_table"]
     said = refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
-    assert "which is not there or was named before" in said
+    assert "which does not exist or was used before" in said
     attributes["mine"] = attributes.pop("_table")
     attributes["labels_"] = document_of(files["KCC"])["model"]["estimator"]["attributes"]["labels_"]
-    assert "It lacks the '_table' of KCC" in refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
+    assert "The '_table' of KCC is missing" in refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
 
 
-def test_what_a_user_notes_beside_a_model_comes_back_and_what_looks_like_an_attribute_does_not(tmp_path):
+def test_other_attributes_of_users_are_restored_unless_they_look_learned(tmp_path):
     _, said = study()
     model = KCC(3, random_state=0).fit(said)
     model.note = "of June"
     save(model, tmp_path / "model.zip")
     assert load(tmp_path / "model.zip").note == "of June"
     model.mood_ = "good"
-    with pytest.raises(InputError, match=r"^KCC cannot be saved: The 'mood_' of KCC is no attribute of it\.$"):
+    with pytest.raises(InputError, match=r"^KCC cannot be saved: KCC has no attribute 'mood_'\.$"):
         save(model, tmp_path / "model.zip")
 
 
-def test_what_load_would_refuse_is_not_saved(tmp_path):
+def test_models_that_load_would_refuse_are_not_saved(tmp_path):
     _, said = study()
     model = KCC(3, random_state=0).fit(said)
     model.set_params(n_init="many")
@@ -160,7 +160,7 @@ def test_what_load_would_refuse_is_not_saved(tmp_path):
         save(model, tmp_path / "model.zip")
     half = KCC(3)
     half.items_ = pd.RangeIndex(3)
-    with pytest.raises(InputError, match=r"It lacks the 'n_clusters_' of KCC, as after a fit that failed\.$"):
+    with pytest.raises(InputError, match=r"The 'n_clusters_' of KCC is missing, as after a failed fit\.$"):
         save(half, tmp_path / "model.zip")
     assert list(tmp_path.iterdir()) == []
 
@@ -185,7 +185,7 @@ for path in sys.argv[1:]:
 
 
 def peaks(paths):
-    """Bytes that loading each file takes at most, in a process of its own, and what is said."""
+    """Return the peak memory of loading each file, in a separate process, and the messages."""
     done = subprocess.run([sys.executable, "-c", PEAK, *map(str, paths)], capture_output=True, text=True, check=True)
     found = [line.partition(" ") for line in done.stdout.splitlines()]
     assert len(found) == len(paths)
@@ -193,7 +193,7 @@ def peaks(paths):
 
 
 def bombs(content):
-    """The file with each of its indexes in turn as a range of 200 million names, and with other long ranges."""
+    """Return the file with each of its indexes in turn as a range of 200 million names, and with other long ranges."""
     document = document_of(content)
     for holder, key in list(indexes(document["model"])):
         kept = holder[key]
@@ -204,7 +204,7 @@ def bombs(content):
 
 
 def indexes(node):
-    """Every place of an index in a document: what holds it, and its key."""
+    """Yield the position of every index in a document: its container and key."""
     for key, part in list(
         node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else []
     ):
@@ -252,16 +252,16 @@ def test_loading_takes_little_more_memory_than_the_arrays_of_a_large_file(tmp_pa
     ],
     ids=["empty text", "long", "none of many", "long text", "no letters", "no truth"],
 )
-def test_arrays_whose_header_lies_are_refused(content, files, tmp_path):
+def test_arrays_with_a_wrong_header_are_refused(content, files, tmp_path):
     members = read(files["KCC"]) | {"arrays/0.npy": content}
     said = refusal(written(members), tmp_path / "model.zip")
-    assert said == " is damaged: its member arrays/0.npy is no array."
+    assert said == " is damaged: its member arrays/0.npy is not an array."
 
 
 @pytest.mark.parametrize("text", ['{"format":"x","format":"y"}', '{"n_arrays":NaN}', '{"n_arrays":' + "[" * 10**5])
 def test_json_that_no_version_writes_is_refused(text, files, tmp_path):
     said = refusal(written(read(files["KCC"]) | {"model.json": text.encode()}), tmp_path / "model.zip")
-    assert said == " is damaged: its member model.json is no JSON, or is nested too deep."
+    assert said == " is damaged: its member model.json is not JSON, or is nested too deep."
 
 
 def test_columns_that_would_open_files_are_refused(files, tmp_path):
@@ -275,28 +275,28 @@ def test_columns_that_would_open_files_are_refused(files, tmp_path):
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("a\0b", "No path of a file holds a null character. Got 'a\\x00b'."),
+        ("a\0b", "A path cannot contain a null character. Got 'a\\x00b'."),
         ("x" * 300, f"{'x' * 300} cannot be read: File name too long."),
-        ("/dev/null", "/dev/null is no file of a saved model, but a device or a pipe."),
+        ("/dev/null", "/dev/null is not a regular file but a device or a pipe."),
     ],
 )
-def test_paths_that_are_none_are_refused(path, said):
+def test_invalid_paths_are_refused(path, said):
     with pytest.raises(InputError) as caught:
         load(path)
     assert str(caught.value) == said
 
 
-def test_steps_that_do_not_fit_each_other_are_refused(files, tmp_path):
+def test_steps_that_do_not_match_each_other_are_refused(files, tmp_path):
     document = document_of(files["pipeline"])
     steps = document["model"]["estimator"]["parameters"]["steps"]
     del steps[2]  # the PCA
     said = refusal(with_document(files["pipeline"], document), tmp_path / "model.zip")
-    assert "names the array" not in said
-    assert "(2 features come out of the steps, and 1 go into the model)" in said
+    assert "refers to the array" not in said
+    assert "(the steps return 2 features, but the model takes 1)" in said
 
 
 @pytest.mark.parametrize("path", EARLIER, ids=lambda path: path.stem)
-def test_files_of_earlier_versions_load_and_answer(path, tmp_path):
+def test_files_of_earlier_versions_load_and_predict(path, tmp_path):
     if path.stem.split("-")[0] in COMPILED:
         pytest.importorskip("equinox")
     model = load(path)
@@ -318,15 +318,15 @@ def test_files_of_earlier_versions_load_and_answer(path, tmp_path):
     assert np.array_equal(load(tmp_path / "again.zip").labels_, model.labels_)
 
 
-def test_what_an_earlier_version_did_not_keep_is_said():
+def test_attributes_missing_in_earlier_versions_are_named():
     _, said = study()
     of_earlier, of_later = (load(path) for path in EARLIER if path.stem.startswith("KCC"))
-    with pytest.raises(InputError, match="saved by an earlier version, which kept nothing to score by; fit it again"):
+    with pytest.raises(InputError, match="saved by an earlier version, without the data to score with; fit it again"):
         of_earlier.score(said)
     assert np.isfinite(of_later.score(said))
 
 
-def test_the_version_that_saved_a_file_is_told(files, tmp_path):
+def test_the_version_that_saved_a_file_is_reported(files, tmp_path):
     path, document = tmp_path / "model.zip", document_of(files["KCC"])
     document["versions"]["consilience"] = "0.0.9"
     path.write_bytes(with_document(files["KCC"], document))
@@ -340,7 +340,7 @@ def test_the_version_that_saved_a_file_is_told(files, tmp_path):
 
 
 @pytest.mark.parametrize("compiled", [pytest.param(True, marks=pytest.mark.slow)])
-def test_deep_models_are_held_to_their_networks(compiled, tmp_path, monkeypatch):
+def test_states_of_deep_models_must_match_their_networks(compiled, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -352,15 +352,15 @@ def test_deep_models_are_held_to_their_networks(compiled, tmp_path, monkeypatch)
         assert said == f" is damaged: The 'state_' of {name} contradicts other attributes of it."
 
 
-def test_a_study_is_held_to_its_items(tmp_path, monkeypatch):
+def test_a_session_must_match_its_items(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "study.zip"
     save(collecting(), path)
     content = path.read_bytes()
     held = document_of(content)["model"]["estimator"]["attributes"]["_counts"]["tuple"][1:]
     for key, value, said in [
-        ("_counts", "x", "The '_counts' of ActiveSession must be counts of pairs, and is not."),
-        ("_n_asked", -1, "The '_n_asked' of ActiveSession must be an integer of at least 0, and is not."),
+        ("_counts", "x", "The '_counts' of ActiveSession must be counts of pairs, but is not."),
+        ("_n_asked", -1, "The '_n_asked' of ActiveSession must be an integer of at least 0, but is not."),
         ("_pending", [{"tuple": [1, ["nobody"], None]}], "The '_pending' of ActiveSession contradicts"),
         ("_left_out", [{"tuple": [1, ["nobody"], None]}], "The '_left_out' of ActiveSession contradicts"),
         ("_counts", {"tuple": [13, *held]}, "The '_counts' of ActiveSession contradicts"),
@@ -371,11 +371,11 @@ def test_a_study_is_held_to_its_items(tmp_path, monkeypatch):
         assert said in refusal(with_document(content, document), path)
 
 
-def test_a_zip_archive_of_other_things_is_no_model(tmp_path):
+def test_another_zip_archive_is_not_a_model(tmp_path):
     path = tmp_path / "book.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("word/document.xml", "<x/>")
-    assert refusal(path.read_bytes(), path) == " is no saved model: it is a zip archive without model.json."
+    assert refusal(path.read_bytes(), path) == " is not a saved model: it is a zip archive without model.json."
 
 
 def too_many_together(model):
@@ -420,8 +420,8 @@ LONG_INDEX = pd.RangeIndex(200_000_000)
         ("StagewiseEM", an_index_among_the_starts, "starts_"),
     ],
 )
-def test_what_no_fit_gives_is_neither_saved_nor_loaded(name, change, attribute, files, tmp_path):
-    """The same checks hold for both; forged files had these, which were used with wrong answers and errors."""
+def test_impossible_attributes_are_neither_saved_nor_loaded(name, change, attribute, files, tmp_path):
+    """Both apply the same checks; forged files with such attributes led to wrong results and errors."""
     path = tmp_path / "model.zip"
     path.write_bytes(files[name])
     model = load(path)
@@ -431,7 +431,7 @@ def test_what_no_fit_gives_is_neither_saved_nor_loaded(name, change, attribute, 
     assert path.read_bytes() == files[name]
 
 
-def test_a_study_whose_items_hold_an_index_is_refused(tmp_path, monkeypatch):
+def test_a_session_whose_items_contain_an_index_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     session = collecting()
     session.items = [LONG_INDEX, *session.items[1:]]

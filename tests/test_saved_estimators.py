@@ -1,6 +1,6 @@
-"""Every estimator comes back equal from its file, whatever it was fitted to and however it was configured.
+"""Every estimator is restored exactly from its file, whatever it was fitted to and however it was configured.
 
-The worst that the checks of `load` could do is to refuse a model that was saved in good faith.
+The worst error of the checks in `load` would be to refuse a valid model.
 """
 
 import warnings
@@ -38,7 +38,7 @@ def features():
 
 
 def groups(n_annotators=5, *, missing=0.2, seed=0):
-    """Names of groups by annotators who put one item in ten elsewhere and leave some out."""
+    """Return names of groups by annotators who misplace one item in ten and leave some out."""
     rng = np.random.default_rng(seed)
     heap = np.arange(N_ITEMS) % 3
     said = np.where(rng.random((N_ITEMS, n_annotators)) < 0.1, (heap[:, None] + 1) % 3, heap[:, None]).astype(object)
@@ -47,7 +47,7 @@ def groups(n_annotators=5, *, missing=0.2, seed=0):
 
 
 def renamed(items=None, annotators=None, table=None):
-    """A study whose items or annotators have other names."""
+    """Return a study whose items or annotators have other names."""
     table = groups() if table is None else table
     X = features() if items is None else features().set_axis(items)
     said = Groupings.from_matrix(
@@ -59,7 +59,7 @@ def renamed(items=None, annotators=None, table=None):
 
 
 def of_names(change):
-    """A study whose groups have other names."""
+    """Return a study whose groups have other names."""
     table = groups()
     return features(), Groupings.from_matrix(table.map(lambda name: None if name is None else change(name)))
 
@@ -137,7 +137,7 @@ def refuses(name, study):
 
 
 def given(name, X, annotations):
-    """What `fit` of an estimator takes of a study."""
+    """Return the arguments of `fit` of an estimator for a study."""
     entry = registry.ESTIMATORS[name]
     if entry.reads[0] == "labels" and isinstance(annotations, Groupings):
         frame = annotations.to_frame()[["item", "annotator", "group"]].rename(columns={"group": "label"})
@@ -146,7 +146,7 @@ def given(name, X, annotations):
 
 
 def quick(name, most):
-    """Parameters that make a fit take no time, with no more clusters than that."""
+    """Return parameters that make a fit fast, with at most `most` clusters."""
     parameters = dict(QUICK[name])
     for key in {"n_clusters", "max_clusters"} & set(parameters):
         parameters[key] = min(parameters[key], most) if key == "n_clusters" else max(min(parameters[key], most), 2)
@@ -160,7 +160,7 @@ def fitted(name, study, **parameters):
 
 
 def comes_back(model, path, X=None):
-    """Save and load a model, which must be equal, answer alike, and make the same file again."""
+    """Save and load a model, which must be equal, give equal predictions, and make the same file again."""
     save(model, path)
     loaded = load(path)
     assert same(loaded, model)
@@ -176,7 +176,7 @@ def comes_back(model, path, X=None):
 
 @pytest.fixture(autouse=True)
 def quiet():
-    """Models of a few items warn of all that is odd about them."""
+    """Ignore the warnings of models of a few items."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield
@@ -204,7 +204,7 @@ FITS = [
 
 
 @pytest.mark.parametrize(("name", "study"), FITS)
-def test_whatever_it_was_fitted_to(name, study, tmp_path):
+def test_restored_after_any_fit(name, study, tmp_path):
     if refuses(name, study):
         with pytest.raises(InputError):
             fitted(name, study)
@@ -330,7 +330,7 @@ SETS = [
 
 
 @pytest.mark.parametrize(("name", "parameters"), SETS)
-def test_however_it_is_configured(name, parameters, tmp_path):
+def test_restored_with_any_parameters(name, parameters, tmp_path):
     unfitted = registry.estimator(name)(**(QUICK[name] | parameters))
     save(unfitted, tmp_path / "model.zip")
     assert same(load(tmp_path / "model.zip"), unfitted)
@@ -354,7 +354,7 @@ MISSING = [None, "?", [], ["?", -1, np.nan, date(2024, 1, 1)]]
         for number, missing in enumerate(MISSING)
     ],
 )
-def test_values_that_were_said_to_be_missing_come_back(name, missing, tmp_path):
+def test_values_given_as_missing_are_restored(name, missing, tmp_path):
     table = groups(missing=0.0)
     table.iloc[::4, 0] = "?" if missing else table.iloc[::4, 0]
     model = registry.estimator(name)(**quick(name, N_ITEMS)).fit(*given(name, features(), table), missing=missing)
@@ -362,7 +362,7 @@ def test_values_that_were_said_to_be_missing_come_back(name, missing, tmp_path):
 
 
 @pytest.mark.parametrize("gold", [{"item 0": 2, "item 4": 1}, {}])
-def test_models_that_were_told_more(gold, tmp_path):
+def test_models_with_gold_labels_and_history(gold, tmp_path):
     labels = Labels.from_matrix(groups())
     history = DawidSkene().fit(labels)
     gold = pd.Series(gold, dtype=object) if gold else None
@@ -371,7 +371,7 @@ def test_models_that_were_told_more(gold, tmp_path):
 
 @pytest.mark.parametrize("output", ["default", "pandas"])
 @pytest.mark.parametrize("name", ["PartitionLabelModel", "MECC", "MPCKMeans", "ITMLClustering", "SemiCrowd"])
-def test_at_the_end_of_a_pipeline(name, output, tmp_path):
+def test_restored_at_the_end_of_a_pipeline(name, output, tmp_path):
     said = Groupings.from_matrix(groups())
     said = said if output == "pandas" else said.by_position()
     pipeline = make_pipeline(StandardScaler(), registry.estimator(name)(**QUICK[name]))
@@ -393,7 +393,7 @@ KINDS_OF_ITEMS = [NAMED, range(N_ITEMS), [(number, "x") for number in range(N_IT
         for kind, items in enumerate(KINDS_OF_ITEMS)
     ],
 )
-def test_studies_that_still_collect_come_back_at_every_step(strategy, items, tmp_path):
+def test_sessions_in_progress_are_restored_at_every_step(strategy, items, tmp_path):
     path = tmp_path / "study.zip"
     session = ActiveSession(items, strategy=strategy, max_per_item=4, random_state=0)
     for step in range(4):

@@ -1,4 +1,4 @@
-"""What type checkers and editors are told of the package, and what tab completion offers."""
+"""Types of the package for type checkers and editors, and the names that tab completion offers."""
 
 import importlib
 import os
@@ -35,7 +35,7 @@ reveal_type(model.predict_same("ant", "bee"))
 reveal_type(c.metrics.ari([0, 1], pd.Series([0, 1])))
 groupings = Groupings.from_matrix([["p"], ["q"]])
 reveal_type(groupings.restrict(annotators="Ann"))
-reveal_type(c.comparison.compare([model], groupings).chosen)
+reveal_type(c.selection.compare([model], groupings).chosen)
 reveal_type(model.score(groupings))
 reveal_type(model.fit(groupings).labels_)
 reveal_type(c.semisupervised.PartitionLabelModel(tol=1e-4).fit(np.zeros((2, 3)), y=groupings))
@@ -70,7 +70,7 @@ c.consensus.DawidSkene().fit(3.5, missing=-1, sure=True)
 
 
 @pytest.mark.slow
-def test_what_mypy_sees(tmp_path):
+def test_types_seen_by_mypy(tmp_path):
     (tmp_path / "mypy.ini").write_text("[mypy]\nfollow_imports = silent\nignore_missing_imports = True\n")
     (tmp_path / "right.py").write_text(PROGRAM)
     (tmp_path / "wrong.py").write_text(WRONG)
@@ -83,7 +83,7 @@ def test_what_mypy_sees(tmp_path):
     assert set(refused) == {"4", "5", "6", "7", "8", "9"}
 
 
-def test_overloads_tell_the_truth(tmp_path):
+def test_overloads_match_the_results(tmp_path):
     file = tmp_path / "said.csv"
     file.write_text("item,annotator,label\nant,Ann,insect\nbee,Ann,insect\n")
     assert type(consilience.read_annotations(file, kind="labels", items=["ant", "bee"])) is Labels
@@ -96,7 +96,7 @@ def test_modules_are_there_without_being_imported():
 import sys, consilience as c
 assert not {"consilience.consensus", "sklearn", "pandas", "jax"} & set(sys.modules)
 assert c.consensus.KCC.__name__ == "KCC"
-assert callable(c.metrics.ari) and callable(c.comparison.compare)
+assert callable(c.metrics.ari) and callable(c.selection.compare)
 assert "jax" not in sys.modules and "consilience.deep" not in sys.modules
 """
     assert subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, check=False).returncode == 0
@@ -104,7 +104,7 @@ assert "jax" not in sys.modules and "consilience.deep" not in sys.modules
         _ = consilience.nothing
 
 
-def test_completion_offers_what_is_public():
+def test_completion_offers_public_names():
     assert set(dir(consilience)) == {*consilience.__all__, *PUBLIC, "deep", "__version__"}
     for name in PUBLIC:
         module = importlib.import_module(f"consilience.{name}")

@@ -3,9 +3,9 @@
     python benchmarks/papers/compare_digits.py [--items 600] [--runs 1] [--out FILE]
 
 `consilience.selection.compare` ranks models and settings without the truth. Here the truth is known: each model is
-also fitted to all annotations, and its clusters are held against the digits by NMI. The Spearman correlation of the two
-rankings says whether the comparison can be trusted to choose a clustering. "Regret" is the NMI that is lost by taking
-its choice and not the best. Both ways to foresee are tried, by the model and by its clusters alone.
+also fitted to all annotations, and its clusters are compared with the digits by NMI. The Spearman correlation of both
+rankings shows whether the comparison can be trusted to choose a clustering. "Regret" is the NMI lost by its choice
+against the best one. Judgements are predicted in both ways, by the model and by its clusters alone.
 
 Two crowds: sorters (20 people, 100 items each, 15 % errors, who merge some classes) and experts (10 people with one
 yes-or-no question each, 30 % of their labels kept, of which 10 % are wrong). Every run draws other items and another
@@ -42,7 +42,7 @@ from consilience.simulation import simulate_crowd, simulate_experts
 
 
 def models() -> dict[str, Any]:
-    """Models and settings, good and bad."""
+    """Return models and settings, good and bad."""
     alone = {f"KCC, {k} clusters": KCC(n_clusters=k) for k in (3, 6, 10, 20)}
     alone |= {f"SubsetFusion, {k} clusters": SubsetFusion(n_clusters=k) for k in (3, 10)}
     alone |= {"SubsetFusion": SubsetFusion(), "CSPA, 10 clusters": CSPA(n_clusters=10)}
@@ -61,7 +61,7 @@ def crowd_of(name: str, classes: pd.Series, seed: int) -> Groupings:
 
 
 def truth(X: pd.DataFrame, crowd: Groupings, classes: np.ndarray, seed: int) -> dict[str, float]:
-    """NMI of each model's clusters with the classes."""
+    """Return the NMI of each model's clusters with the classes."""
     found = {}
     for name, model in models().items():
         with warnings.catch_warnings():
@@ -73,7 +73,7 @@ def truth(X: pd.DataFrame, crowd: Groupings, classes: np.ndarray, seed: int) -> 
 
 
 def lines_of(title: str, comparisons: dict[str, Comparison], found: dict[str, float]) -> tuple[list[str], list[float]]:
-    """The rankings side by side, and the correlation of each with the truth."""
+    """Return the rankings side by side, and the correlation of each with the truth."""
     tables = {by: comparison.table for by, comparison in comparisons.items()}
     rows = pd.DataFrame({by: table["log_loss"] for by, table in tables.items()})
     rows = rows.assign(nmi=pd.Series(found), seconds=tables["model"]["seconds"]).sort_values("nmi", ascending=False)
@@ -91,7 +91,7 @@ def lines_of(title: str, comparisons: dict[str, Comparison], found: dict[str, fl
 
 
 def main() -> None:
-    """Compare, hold against the truth, print both."""
+    """Compare models, compute their NMI with the truth, and print both."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--items", type=int, default=600)
     parser.add_argument("--runs", type=int, default=1)

@@ -1,13 +1,13 @@
-"""Paper 5: the pinwheel, faces annotated in part, and handwritten digits with a real crowd.
+"""Paper 5: the pinwheel, partly annotated faces, and handwritten digits with a real crowd.
 
     python benchmarks/papers/deep.py [--parts pinwheel faces digits] [--seeds N] [--cache FOLDER]
         [--out docs/papers/deep.txt] [--figures docs/papers]
 
-pinwheel  500 points in five arms; 20 workers of accuracy .9 judge 49 pairs each of 100 of them, or nobody does.
+pinwheel  500 points in five arms; 20 workers of accuracy .9 judge 49 pairs each of 100 of them, or there are none.
           BayesSCDC, the best of ten restarts by the bound; with our settings, and with the paper's.
 faces     624 CMU faces, pose as truth, 20 principal components; five workers of accuracies .95 to .75 judge 200 to 2000
           pairs each, of all faces or of a hundred: the deep models, on the draws of `multiple_views.py`.
-digits    60 000 pictures of MNIST; 48 workers grouped 2759 of them, 36 at a time, or nobody did.
+digits    60 000 pictures of MNIST; 48 workers grouped 2759 of them, 36 at a time, or there are no annotations.
 
 Results are kept in the folder --cache, a file for each fit, and not computed again. The figure of the faces shows the
 best of the other methods as well if `multiple_views.py --parts faces` has been run.
@@ -28,7 +28,7 @@ import jax
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from multiple_views import ACCURACIES, ENTRANTS, N_PAIRS, PLACES, annotated, faces, table_of_faces
+from multiple_views import ACCURACIES, METHODS, N_PAIRS, PLACES, annotated, faces, table_of_faces
 from paper_plots.deep import plot_samples, plot_worker_weights
 
 from consilience import load, save
@@ -77,7 +77,7 @@ Fitted = tuple[Any, np.ndarray, float]
 
 
 def main() -> None:
-    """Run the parts asked for, print what comes out."""
+    """Run the chosen parts and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--seeds", type=int, help="draws; by default those of DRAWS")
@@ -100,7 +100,7 @@ def main() -> None:
 
 
 def kept(arguments: argparse.Namespace, compute: Callable[..., Any], *task: Any) -> dict[str, Any]:
-    """Scores of a fit, computed once; the model is kept beside them."""
+    """Return the scores of a fit, computed once; the model is stored with them."""
     path = place(arguments, compute, *task)
     if not path.exists():
         model, truth, seconds = compute(*task)
@@ -111,12 +111,12 @@ def kept(arguments: argparse.Namespace, compute: Callable[..., Any], *task: Any)
 
 
 def place(arguments: argparse.Namespace, compute: Callable[..., Any], *task: Any) -> Path:
-    """Where the scores of a fit are kept."""
+    """Return the path of the scores of a fit."""
     return Path(arguments.cache / f"{'-'.join([compute.__name__, *map(str, task)])}.json")
 
 
 def scores(model: Any, truth: np.ndarray, seconds: float) -> dict[str, Any]:
-    """What is reported of a fit."""
+    """Return the scores of a fit that are reported."""
     return {
         "weights": model.annotators_["weight"].sort_index().tolist(),
         "epochs": int(model.n_iter_),
@@ -130,7 +130,7 @@ def scores(model: Any, truth: np.ndarray, seconds: float) -> dict[str, Any]:
 
 
 def line(part: str, name: str, judged: bool, results: list[dict[str, Any]]) -> list[str]:
-    """Mean and deviation over seeds, beside the paper."""
+    """Return mean and deviation over seeds, with the paper's values."""
     table = pd.DataFrame(results).drop(columns="weights", errors="ignore")
     mean, spread = table.mean(), table.std(ddof=1)
     who = "with annotations" if judged else "nobody judged"
@@ -145,7 +145,7 @@ def line(part: str, name: str, judged: bool, results: list[dict[str, Any]]) -> l
 
 
 def pinwheel_points(seed: int, n_arms: int = 5, each: int = 100) -> tuple[np.ndarray, np.ndarray]:
-    """Points along arms that wind, standardised; their arms."""
+    """Return standardised points along winding arms, and the arms."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n_arms * each, 2)) * [0.3, 0.05] + [1, 0]
     arm = np.repeat(np.arange(n_arms), each)
@@ -158,9 +158,9 @@ def pinwheel_points(seed: int, n_arms: int = 5, each: int = 100) -> tuple[np.nda
 def fit_pinwheel(name: str, seed: int, judged: bool) -> Fitted:
     points, arm = pinwheel_points(seed)
     some = pd.Series(arm).sample(100, random_state=seed)
-    said = simulate_pairs(some, 20, 49, 0.9, random_state=seed).reindex(pd.RangeIndex(500)) if judged else None
+    pairs = simulate_pairs(some, 20, 49, 0.9, random_state=seed).reindex(pd.RangeIndex(500)) if judged else None
     start = time.perf_counter()
-    model = PINWHEEL[name](seed).fit(pd.DataFrame(points), said)
+    model = PINWHEEL[name](seed).fit(pd.DataFrame(points), pairs)
     return model, arm, time.perf_counter() - start
 
 
@@ -178,9 +178,9 @@ def show_pinwheel(arguments: argparse.Namespace) -> list[str]:
 
 def fit_faces(name: str, where: str, n_pairs: int, seed: int) -> Fitted:
     features, views = faces()
-    said = annotated(views["pose"], n_pairs, where, seed)
+    pairs = annotated(views["pose"], n_pairs, where, seed)
     start = time.perf_counter()
-    model = FACES[name]().fit(features, said)
+    model = FACES[name]().fit(features, pairs)
     return model, views["pose"].to_numpy(), time.perf_counter() - start
 
 
@@ -196,15 +196,15 @@ def show_faces(arguments: argparse.Namespace) -> list[str]:
 
 
 def faces_of(arguments: argparse.Namespace, name: str, where: str, n_pairs: int) -> list[dict[str, Any]]:
-    """Scores of all draws."""
+    """Return the scores of all draws."""
     draws = range(arguments.seeds or DRAWS["faces"][name])
     found = [kept(arguments, fit_faces, name, where, n_pairs, seed) for seed in draws]
-    jax.clear_caches()  # code compiled for other numbers of pairs, of which a process cannot hold any number
+    jax.clear_caches()  # code compiled for other numbers of pairs would fill the memory
     return found
 
 
 def draw_faces(arguments: argparse.Namespace) -> None:
-    """The paper's figure 3: NMI by pairs, and what a judgement of each annotator weighs."""
+    """Draw the paper's figure 3: NMI by pairs, and the weight of a judgement of each annotator."""
     figure = Figure(figsize=(8.2, 3.1), layout="constrained")
     axes = figure.subplots(1, 3, width_ratios=[1, 1, 0.8])
     peers = Path("benchmarks/results/multiple_views/faces.json")
@@ -215,7 +215,7 @@ def draw_faces(arguments: argparse.Namespace) -> None:
             look: dict[str, Any] = {"color": colour(number), "marker": marker(number), "ms": 4, "lw": 1}
             axis.errorbar(N_PAIRS, np.mean(values, 1), np.std(values, 1), elinewidth=0.6, label=name, **look)
         if others is not None:
-            own = others[(others["where"] == where) & others["model"].isin(ENTRANTS)]
+            own = others[(others["where"] == where) & others["model"].isin(METHODS)]
             best = own.groupby(["pairs", "model"])["nmi"].mean().groupby("pairs").max()
             axis.plot(best.index, best, color=FAINT, linestyle="dashed", lw=1, label="best of the others")
         axis.set_title(PLACES[where], fontsize=9)
@@ -252,7 +252,7 @@ def show_digits(arguments: argparse.Namespace) -> list[str]:
 
 
 def draw_digits(arguments: argparse.Namespace) -> None:
-    """The paper's figure 4a: what the clusters look like."""
+    """Draw the paper's figure 4a: images of the clusters."""
     model = load(place(arguments, fit_digits, "BayesSCDC", 0, True).with_suffix(".zip"))
     figure = Figure(figsize=(9.5, 4.2), layout="tight")
     plot_samples(model, (28, 28), n_rows=6, random_state=0, ax=figure)

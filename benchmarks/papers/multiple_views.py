@@ -3,11 +3,11 @@
     python benchmarks/papers/multiple_views.py [--parts planted views faces animals] [--seeds 3] [--cache FOLDER]
         [--out docs/papers/multiple_views.txt] [--figures docs/papers]
 
-planted  two views, 3 clusters each, of 600 items of 6 features, 10 annotators each: how often MCVC finds both.
-views    624 CMU faces, judged by 5 annotators each by pose, by person and by eyewear: what MCVC makes of them.
+planted  two views of 600 items with 6 features, 3 clusters and 10 annotators each: how often MCVC finds both.
+views    624 CMU faces, judged by 5 annotators each by pose, by person and by eyewear: the views that MCVC finds.
 faces    the same faces, pose as truth, 20 principal components; 5 annotators of accuracies .95 to .75 judge 200 to 2000
-         pairs each, half of them of one pose, of all faces or of a hundred: NMI with the pose of all `ENTRANTS`.
-animals  107 people sorted 20 animals and said by which principle: the views that MCVC finds, beside the principles.
+         pairs each, half of them of one pose, of all faces or of a hundred: NMI with the pose of all `METHODS`.
+animals  107 people sorted 20 animals, each by a known principle: the views that MCVC finds, and the principles.
 
 Results of finished parts are kept in the folder --cache and not computed again.
 """
@@ -49,8 +49,8 @@ ACCURACIES = [0.95, 0.9, 0.85, 0.8, 0.75]
 N_PAIRS = (200, 500, 1000, 1500, 2000)
 N_ANNOTATED = 100
 PLACES = {"all": "all 624 faces annotated", "some": f"{N_ANNOTATED} faces annotated"}
-# Who clusters the faces by features and judgements
-ENTRANTS: dict[str, Callable[[pd.DataFrame, Pairs], np.ndarray]] = {
+# Methods that cluster the faces by features and judgements
+METHODS: dict[str, Callable[[pd.DataFrame, Pairs], np.ndarray]] = {
     "MCVC": lambda X, judged: MCVC(4, random_state=0).fit(X, judged).labels_,
     "MECC": lambda X, judged: MECC(4, random_state=0).fit(X, judged).labels_,
     "MPCKMeans": lambda X, judged: MPCKMeans(4, random_state=0).fit(X, judged).labels_,
@@ -82,7 +82,7 @@ OTHERS: tuple[dict[str, Any], ...] = (
 
 
 def main() -> None:
-    """Run the parts asked for, print what comes out."""
+    """Run the chosen parts and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--seeds", type=int, default=3)
@@ -109,7 +109,7 @@ def main() -> None:
 
 
 def everywhere(function: Callable[..., Any], tasks: list[tuple], jobs: int) -> list[Any]:
-    """Call the function for every task, in processes."""
+    """Call the function for every task, in parallel processes."""
     return Parallel(jobs)(delayed(_quietly)(function, task) for task in tasks)
 
 
@@ -130,36 +130,36 @@ def faces(n_components: int = 20) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def annotated(pose: pd.Series, n_pairs: int, where: str, seed: int) -> Pairs:
-    """Judgements by pose, of all faces or of a hundred of them."""
+    """Return judgements by pose, of all faces or of a hundred of them."""
     some = pose if where == "all" else pose.sample(N_ANNOTATED, random_state=seed)
     judged = simulate_pairs(some, len(ACCURACIES), n_pairs, ACCURACIES, random_state=seed)
     return judged.reindex(pose.index)
 
 
 def as_groupings(judged: Pairs) -> Groupings:
-    """Each judgement as a grouping of two items."""
+    """Return each judgement as a grouping of two items."""
     long = judged.to_frame().reset_index(names="grouping").melt(["grouping", "annotator", "same"], value_name="item")
     long["group"] = np.where(long["same"] | (long["variable"] == "item_a"), "a", "b")
     return Groupings.from_frame(long[["item", "annotator", "grouping", "group"]], items=judged.items)
 
 
-def told(features: pd.DataFrame, pose: pd.Series, judged: Pairs) -> np.ndarray:
-    """The true pose of every face that was judged, and of the others what a classifier learns from these."""
+def by_true_poses(features: pd.DataFrame, pose: pd.Series, judged: Pairs) -> np.ndarray:
+    """Return the true pose of every judged face, and a classifier's prediction from these for the others."""
     known = np.isin(np.arange(len(pose)), [judged.item_a, judged.item_b])
     learned = LogisticRegression(max_iter=1000).fit(features[known], pose[known])
     return np.where(known, pose, learned.predict(features))
 
 
 def scores_of_faces(where: str, n_pairs: int, seed: int) -> dict[str, list[float]]:
-    """NMI and seconds of each entrant."""
+    """Return NMI and seconds of each method."""
     features, views = faces()
     pose = views["pose"]
     judged = annotated(pose, n_pairs, where, seed)
-    entrants = dict(ENTRANTS)
+    methods = dict(METHODS)
     if where == "some":
-        entrants[TOLD] = lambda X, judged: told(X, pose, judged)
+        methods[TOLD] = lambda X, judged: by_true_poses(X, pose, judged)
     found = {}
-    for name, clusters in entrants.items():
+    for name, clusters in methods.items():
         start = time.perf_counter()
         labels = clusters(features, judged)
         found[name] = [nmi(pose, labels), time.perf_counter() - start]
@@ -220,7 +220,7 @@ def draw_faces(results: Any) -> Figure:
 
 
 def judged_by_views(views: pd.DataFrame, n_pairs: int, seed: int) -> Pairs:
-    """Five annotators a view, called by the view and a number."""
+    """Return the judgements of five annotators per view, named by the view and a number."""
     parts = []
     for number, view in enumerate(VIEWS):
         part = simulate_pairs(views[view], 5, n_pairs, ACCURACIES, random_state=100 * seed + number).to_frame()
@@ -229,7 +229,7 @@ def judged_by_views(views: pd.DataFrame, n_pairs: int, seed: int) -> Pairs:
 
 
 def views_of_faces(setting: dict[str, Any], seed: int) -> dict[str, Any]:
-    """What MCVC makes of faces judged in three ways."""
+    """Fit MCVC to faces judged in three ways."""
     if setting["n_init"] == TRUTH:
         return bound_from_truth(setting, seed)
     features, views = faces(setting["components"])
@@ -249,7 +249,7 @@ def views_of_faces(setting: dict[str, Any], seed: int) -> dict[str, Any]:
 
 
 def bound_from_truth(setting: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Where MCVC ends that starts at the true views, to tell what the starts miss from what the bound does not want."""
+    """Start MCVC at the true views, to distinguish views that starts miss from those that the bound does not favour."""
     features, views = faces(setting["components"])
     judged, n_clusters = judged_by_views(views, setting["pairs"], seed), setting["clusters"]
     start = time.perf_counter()
@@ -307,7 +307,7 @@ def show_views(results: Any) -> list[str]:
 
 
 def views_of_animals(n_clusters: int) -> dict[str, Any]:
-    """Views of MCVC beside the principles that people said."""
+    """Compare the views of MCVC with the principles that people named."""
     animals = load_cardsort_animals()
     model = MCVC(n_clusters, random_state=0).fit(None, animals.annotations)
     view = model.annotators_["view"]
@@ -364,7 +364,7 @@ def show_animals(results: Any) -> list[str]:
 
 
 def planted(seed: int) -> dict[str, Any]:
-    """Two views of 3 clusters, each told by three of six features."""
+    """Return data of two views of 3 clusters, each determined by three of six features."""
     rng = np.random.default_rng(seed)
     clusters = [rng.integers(3, size=600) for _ in range(2)]
     blocks = [3.5 * np.linalg.qr(rng.normal(size=(3, 3)))[0][own] + rng.normal(size=(600, 3)) for own in clusters]

@@ -3,19 +3,19 @@
     python benchmarks/papers/partition_labels.py [--parts model competitors] [--data iris …] [--jobs 2]
         [--out docs/papers/partition_labels.txt] [--figures docs/papers]
 
-Results are kept in benchmarks/results, so that an interrupted run goes on; delete the file there to start anew.
+Results are kept in benchmarks/results, so that an interrupted run can be continued; delete the file to start anew.
 
 Protocol (Chen et al. 2018, section 4.1): ten experts, each with a random split of the classes into positive, negative
 and no label, 10 % of the labels flipped, a share of them observed; 5-fold cross-validation; NMI against the classes in
 the training folds (clusters of the fitted items) and in the validation fold (prediction from the features). Features
-are standardised on the training fold. The model runs at its defaults; k-means is told the number of classes; DPGMM is
+are standardised on the training fold. The model runs at its defaults; k-means gets the number of classes; DPGMM is
 scikit-learn's Dirichlet-process mixture with diagonal covariances and at most 50 components. NMI is published as curves
-only, so there is no figure to print beside it.
+only, so there are no published values to print.
 
 The part "competitors" runs those of Fig. 3, and Crowdclustering, on the same folds and experts, at their defaults. All
-are told the number of classes but Crowdclustering, which finds one; it is run on the smallest set, from one start: it
+get the number of classes except Crowdclustering, which finds it; that is run on the smallest set, from one start: it
 takes longest. Those that read pairs get the pairs of the experts' groupings. On the faces MPCKMeans and MECC read
-principal components, 95 % of the variance. KCC and Crowdclustering read no features: they have no validation fold, and
+principal components, 95 % of the variance. KCC and Crowdclustering use no features: they have no validation fold, and
 in the training folds the items that nobody labelled are a cluster of their own. The tables of the part "model" are read
 from --tables, and not computed again; those of this part go into partition_labels_competitors.txt beside --out.
 """
@@ -149,7 +149,7 @@ def run_competitor(name: str, method: str, share: float, fold: int) -> dict:
 
 
 def is_near(found: float, mean: float, sd: float) -> bool:
-    """Within sd + 1 of the mean; the last digit of a float does not count."""
+    """Whether a value is within sd + 1 of the mean, up to rounding."""
     return abs(found - mean) <= sd + 1 + 1e-9
 
 
@@ -195,7 +195,7 @@ def table_of_nmi(results: pd.DataFrame, where: str) -> list[str]:
 
 
 def verdict(results: pd.DataFrame) -> list[str]:
-    """How many of the targets are met, counted from the tables."""
+    """Count the targets that are met, from the tables."""
     model = results[results["method"] == "model"]
     means = model.groupby(["data", "share"])[["clusters", "training", "validation"]].mean()
     peers = results[results["method"] != "model"].groupby(["data", "method"])[["training", "validation"]].mean()
@@ -222,7 +222,7 @@ def verdict(results: pd.DataFrame) -> list[str]:
 
 
 def nmi_of_tables(lines: list[str]) -> pd.DataFrame:
-    """The means that `table_of_nmi` printed."""
+    """Return the means that `table_of_nmi` printed."""
     rows: list[dict] = []
     for line in lines:
         name, *cells = line.split() or [""]
@@ -250,19 +250,19 @@ def table_of_competitors(results: pd.DataFrame, where: str) -> list[str]:
 
 
 def methods_of(results: pd.DataFrame, where: str) -> list[str]:
-    """Methods that have results in these folds, the model first."""
+    """Return the methods that have results in these folds, the model first."""
     present = set(results.loc[results[where].notna(), "method"])
     return [method for method in ("model", *COMPETITORS, *FEATURES_ONLY) if method in present]
 
 
 def curve(results: pd.DataFrame, method: str, where: str) -> list[float]:
-    """Mean NMI at each share of labels, the same at all for those that read none."""
+    """Return mean NMI at each share of labels, constant for methods that use none."""
     mine = results[results["method"] == method]
     return [mine.loc[mine["share"].isin([share, 0.0]), where].mean() for share in SHARES]
 
 
 def verdict_on_competitors(results: pd.DataFrame) -> list[str]:
-    """How often the model is ahead, from 30 % of the labels on."""
+    """Count how often the model is best, from 30 % of the labels on."""
     lines = ["NMI of the model above that of, at 30 to 100 %, training / validation folds:"]
     for method in COMPETITORS:
         cells = []
@@ -277,7 +277,7 @@ def verdict_on_competitors(results: pd.DataFrame) -> list[str]:
 
 
 def draw(results: pd.DataFrame) -> Figure:
-    """Fig. 3: a column for each data set, training folds above validation folds."""
+    """Draw Fig. 3: a column for each data set, training folds above validation folds."""
     names = [name for name in PUBLISHED if name in set(results["data"])]
     figure = Figure(figsize=(1.65 * len(names) + 0.6, 4.6), layout="constrained")
     axes = figure.subplots(2, len(names), sharex=True, sharey="col", squeeze=False)
@@ -296,7 +296,7 @@ def draw(results: pd.DataFrame) -> Figure:
 
 
 def look_of(method: str) -> dict:
-    """The model heavy, what reads no labels dashed."""
+    """Return line styles: heavy for the model, dashed for methods that use no labels."""
     number = ("model", *COMPETITORS, *FEATURES_ONLY).index(method)
     look = {"color": colour(number), "marker": marker(number), "ms": 3, "lw": 2 if method == "model" else 0.9}
     return look | {"linestyle": "dashed" if method in FEATURES_ONLY else "solid"}
@@ -313,7 +313,7 @@ def run(name: str, method: str, share: float, fold: int) -> dict:
 
 
 def results_of(jobs: list[tuple], store: Path, n_jobs: int) -> pd.DataFrame:
-    """Results of the jobs; each is appended to the store as it comes, and those already there are not run again."""
+    """Return the results of the jobs; each is appended to the store when done, and stored ones are not run again."""
     store.parent.mkdir(parents=True, exist_ok=True)
     known = [json.loads(line) for line in store.read_text(encoding="utf-8").splitlines()] if store.exists() else []
     results = {tuple(result[key] for key in KEY): result for result in known}

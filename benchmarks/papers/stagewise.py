@@ -5,10 +5,10 @@
 Protocol (Zhao & Zucker, section 4). Figs. 3 and 4: 100 annotators label 1000 items of 3 classes; annotator i of the
 first 30 is right with a probability that falls from 0.7 to 0.45, the others draw labels from one distribution each.
 Fig. 5: the first 5, 10, 15 or 20 of 100 annotators are right with probability 0.6; 20 draws of crowd, classes and
-labels (the paper: 10). Table 1: real labels, where nothing is random but the groups of Spectral-EM, which are drawn ten
-times. Classes that are known are used to count errors, and for nothing else.
+labels (the paper: 10). Table 1: real labels, where nothing is random except the groups of Spectral-EM, drawn ten
+times. Known classes are used only to count errors.
 
-Beside ours stand the methods of crowd-kit at their defaults, GLAD and MACE with --slow only, since they take longest.
+Ours are compared with the methods of crowd-kit at their defaults, GLAD and MACE only with --slow: they take longest.
 Its Wawa and ZeroBasedSkill cannot predict with scikit-learn 1.7 and later; their skills weigh crowd-kit's majority
 vote, as their predict does. peerannot needs PyTorch to be imported, and this project does not: its methods are run
 where it is installed, else left out, and the table says so.
@@ -85,13 +85,13 @@ def falling_crowd(seed: int) -> tuple[np.ndarray, Labels]:
 
 
 def scores_under(crowd: np.ndarray, labels: Labels) -> np.ndarray:
-    """Joint log probability of each item's labels and each class, all classes alike, (items, classes)."""
+    """Return the joint log probability of each item's labels and each class, for uniform classes, (items, classes)."""
     each = np.log(crowd)[labels.annotator, :, labels.label]
     return np.add.reduceat(each, labels.indptr[:-1]) - np.log(N_CLASSES)
 
 
 def values_of_truth(crowd: np.ndarray, labels: Labels) -> dict[str, float]:
-    """Log likelihood of the true model, and the largest conditional mutual information under its posteriors."""
+    """Return log likelihood of the true model, and largest conditional mutual information under its posteriors."""
     scores = scores_under(crowd, labels)
     totals = np.logaddexp.reduce(scores, axis=1)
     study = stagewise.Study.of(labels, N_CLASSES, StagewiseEM().entry_level)
@@ -100,7 +100,7 @@ def values_of_truth(crowd: np.ndarray, labels: Labels) -> dict[str, float]:
 
 
 def fit(model, labels: Labels):
-    """Fit where fewer components than classes, and sweeps that have not settled, are part of the comparison."""
+    """Fit without warnings of few components or missing convergence, which are part of the comparison."""
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", AnnotationWarning)
@@ -108,12 +108,12 @@ def fit(model, labels: Labels):
 
 
 def number(annotator: str) -> int:
-    """Place of a simulated annotator, from 1; the lower the better."""
+    """Return the number of a simulated annotator, from 1; lower is better."""
     return int(annotator.split()[1])
 
 
 def rounds_of(seed: int) -> dict:
-    """Classes found in a draw, rounds until S stopped growing, its members by number, and whether it settled."""
+    """Return the classes found in a draw, the rounds until S stopped growing, its members, and whether it converged."""
     model = fit(StagewiseEM(refine=None), falling_crowd(seed)[1])
     return {
         "classes": model.n_components_,
@@ -124,7 +124,7 @@ def rounds_of(seed: int) -> dict:
 
 
 def summary_of_draws() -> list[str]:
-    """Sum up what Fig. 3 shows of one draw over all."""
+    """Summarise over all draws what Fig. 3 shows for one."""
     draws = pd.DataFrame([rounds_of(seed) for seed in range(N_DRAWS)])
     complete = draws[draws["classes"] == N_CLASSES]
     sizes, grown = complete["members"].map(len), complete["grown"]
@@ -139,7 +139,7 @@ def summary_of_draws() -> list[str]:
 
 
 def figure_3(seed: int) -> tuple[list[str], Figure]:
-    """Trace of one draw against the true model, and what 20 draws come to."""
+    """Draw the trace of one draw against the true model, and summarise 20 draws."""
     crowd, labels = falling_crowd(seed)
     truth = values_of_truth(crowd, labels)
     model = fit(StagewiseEM(refine=None), labels)
@@ -166,7 +166,7 @@ def states(labels: Labels) -> Iterator[tuple[int, StagewiseEM]]:
 
 
 def figure_4(seed: int) -> tuple[list[str], Figure]:
-    """Conditional information after some rounds: of all, of the experts, and of the informative set."""
+    """Draw the conditional information after some rounds: of all, of the experts, and of the informative set."""
     _, labels = falling_crowd(seed)
     experts = labels.annotators[:30]
     figure = Figure(figsize=(10.4, 4.6), layout="constrained")
@@ -207,7 +207,7 @@ def draw_information(table: pd.DataFrame, annotators: Sequence[str], ax: Axes, t
 
 
 def errors_of(alpha: float, seed: int) -> dict:
-    """Errors of all models on one draw of Fig. 5, and whether the informative set is exactly the experts."""
+    """Return the errors of all models on one draw of Fig. 5, and whether the informative set is exactly the experts."""
     crowd, classes, labels = draw(alpha, 0.6, seed)
     fitted = {name: fit(make(), labels) for name, make in MODELS.items()}
     errors = {name: float((model.labels_ != classes).mean()) for name, model in fitted.items()}
@@ -218,13 +218,13 @@ def errors_of(alpha: float, seed: int) -> dict:
 
 
 def results_of_draws(n_jobs: int) -> pd.DataFrame:
-    """Errors of every model in every draw of Fig. 5, a row a draw."""
+    """Return the errors of every model in every draw of Fig. 5, one row per draw."""
     jobs = [delayed(errors_of)(alpha, seed) for alpha in ALPHAS for seed in range(N_DRAWS)]
     return pd.DataFrame(Parallel(n_jobs=n_jobs)(jobs))
 
 
 def figure_5(n_jobs: int) -> tuple[list[str], Figure]:
-    """Errors over the draws of sparse crowds: mean, best and worst."""
+    """Return the errors over the draws of sparse crowds: mean, best and worst."""
     results = results_of_draws(n_jobs)
     by_alpha = results.groupby("alpha")
 
@@ -244,7 +244,7 @@ def figure_5(n_jobs: int) -> tuple[list[str], Figure]:
 
 
 def error_curves(by_alpha: Any) -> Figure:
-    """Mean errors against α, shaded from the best to the worst."""
+    """Draw mean errors against α, shaded from the best to the worst."""
     figure = Figure(figsize=(7.6, 4.0), layout="constrained")
     ax = figure.subplots()
     for place, name in enumerate((*MODELS, TRUE)):

@@ -1,22 +1,22 @@
-"""Paper 3, Figs. 1 to 5: fusion of subset groupings and active composition, beside peers and on recorded people.
+"""Paper 3, Figs. 1 to 5: fusion of subset groupings and active composition, with peers and on recorded groupings.
 
     python benchmarks/papers/subset_groupings.py [--parts fusions strategies difficulty large rates replay]
         [--runs 10] [--draws 20] [--jobs 2] [--out docs/papers/subset_groupings.txt] [--figures docs/papers]
 
-Protocol (Veeramachaneni & O'Reilly, section 6): Gaussian data of 8 features, 10 clusters, no two nearer than τ (σi +
+Protocol (Veeramachaneni & O'Reilly, section 6): Gaussian data of 8 features, 10 clusters, no two closer than τ (σi +
 σj)/2; agents that cluster a subset on some of the features (`ClusteringPopulation`: k-means or Ward, 3 to 6 groups for
 subsets of 8, 5 to 10 for 50, on 4 to 8 features, a new agent for every answer). Case 1: 100 items, subsets of 8. Case
-2: 1000 items, 100 subsets of 50. The number of clusters is given to all, and NMI with the truth is what is shown.
+2: 1000 items, 100 subsets of 50. All methods get the number of clusters; results are NMI with the truth.
 
-fusions     NMI of every fusion and peer on the same groupings, simulated and of people
+fusions     NMI of every fusion and peer on the same groupings, simulated and real
 strategies  Figs. 2 and 4: NMI and stability as case 1 grows, and the subsets needed for a level
 difficulty  Fig. 1: dynamic, static and complete presentation over τ, 500 subsets of case 1
 large       Figs. 3 and 4: case 2
 rates       Fig. 5: 1, 2, 4 or 8 subsets between updates, case 2
-replay      strategies choosing among what people were really shown, answered by what they said
+replay      strategies that choose among recorded subsets, with the recorded answers
 
-"knowing the clusters" composes subsets of two items from each of four clusters, by the truth: no strategy can know as
-much. The parts are in `subset_parts`. Results of finished ones are kept in the folder --cache and not computed again.
+"knowing the clusters" composes subsets of two items from each of four clusters, by the truth, which no strategy
+knows. The parts are in `subset_parts`. Results of finished ones are kept in the folder --cache and not computed again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ PARTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 def main() -> None:
-    """Run the parts asked for, print the tables, draw the figures."""
+    """Run the chosen parts, print the tables, draw the figures."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--runs", type=int, default=10, help="draws of the data in the figures")

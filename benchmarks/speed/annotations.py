@@ -2,8 +2,8 @@
 
     python benchmarks/speed/annotations.py [--items 10000] [--annotators 100] [--repeats 7]
 
-The file is a long table of groupings with names of text: every annotator sorts every item, in random order. Each
-reader runs in a process of its own for its peak memory, then both run in turns in this one for their times.
+The file is a long table of groupings with text names: every annotator sorts every item, in random order. Each
+reader runs in its own process for its peak memory, then both run in turns in this one for their times.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from consilience.annotations import read_annotations
 
 
 def write_table(path: Path, n_items: int, n_annotators: int) -> None:
-    """Write n_items x n_annotators memberships in ten groups an annotator."""
+    """Write n_items x n_annotators memberships in ten groups per annotator."""
     rng = np.random.default_rng(0)
     row = rng.permutation(n_items * n_annotators)
     item = np.array([f"item{i:05d}" for i in range(n_items)])
@@ -38,7 +38,7 @@ def write_table(path: Path, n_items: int, n_annotators: int) -> None:
 
 
 def peak_megabytes(read, path: Path) -> float:
-    """Run a reader in a fresh process and return by how much it raised the process's peak memory."""
+    """Run a reader in a new process and return the increase of the process's peak memory."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_raised_peak, (read, path))
 

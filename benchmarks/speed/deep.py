@@ -1,14 +1,14 @@
-"""Seconds an epoch of the deep models, and what they grow with; how soon a second process begins to train.
+"""Seconds per epoch of the deep models, and how they grow; how soon a second process begins to train.
 
     python benchmarks/speed/deep.py [--items 12000] [--parts models growth start] [--out FILE.json]
         [--figure docs/models/bayes_scdc_speed.svg]
 
 models  BayesSCDC and SCDC at 50 clusters, the sizes of the networks as for handwritten digits (784-500-500-10).
-growth  an epoch of BayesSCDC against clusters, items, restarts and judged pairs, all else at the first value.
+growth  an epoch of BayesSCDC against clusters, items, restarts and judged pairs, all others at their first value.
 start   seconds of the import, from there to the end of the first epoch of the warm start, and to that of a fit of one
-        epoch, in a new process: first with an empty folder of compiled code, then with what the first one left there.
+        epoch, in a new process: first with an empty folder of compiled code, then with the code left by the first one.
 
-Runs on whatever JAX runs on.
+Runs on the default device of JAX.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ print(*(later - times[0 if place == 0 else 1] for place, later in enumerate(time
 
 
 def main() -> None:
-    """Time the parts asked for, print and write what comes out."""
+    """Time the chosen parts, print and write the results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--items", type=int, default=12_000)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def study(n_items: int, n_features: int, n_pairs: int, n_judged: int) -> tuple[pd.DataFrame, Any]:
-    """Noise with ten bumps, and pairs of some of the items, judged by ten people."""
+    """Return noise with ten bumps, and pairs of some of the items, judged by ten annotators."""
     from consilience.simulation import simulate_pairs
 
     rng = np.random.default_rng(0)
@@ -90,7 +90,7 @@ def study(n_items: int, n_features: int, n_pairs: int, n_judged: int) -> tuple[p
 
 
 def seconds_an_epoch(make: Any, X: pd.DataFrame, judged: Any) -> float:
-    """The quickest of the last epochs of a fit, when all is compiled, merges of clusters included."""
+    """Return the time of the fastest of the last epochs of a fit, after compilation, including merges of clusters."""
     from consilience.deep import restarts
 
     times, advance = [], restarts.advance
@@ -138,7 +138,7 @@ def seconds_of_case(clusters: int, items: int, restarts: int, pairs: int) -> flo
 
 
 def draw(found: dict[str, list[list[float]]], path: Path) -> None:
-    """Seconds against each size, beside a line of slope 1."""
+    """Draw seconds against each size, with a line of slope 1."""
     from matplotlib.figure import Figure
 
     from consilience.inspection.plots.style import FAINT, SMALL, colour, plain_text, tidy

@@ -1,16 +1,16 @@
-"""Label aggregation against crowd-kit, in one run, and against the arithmetic that it cannot avoid.
+"""Label aggregation against crowd-kit, in one run, and against its bare arithmetic.
 
     python benchmarks/speed/labels.py [--large] [--repeats 3]
 
 100 000 items with 5 labels each by 1000 annotators, 4 classes; with --large also 1 000 000 items by 10 000 annotators,
-10 classes, where crowd-kit takes minutes and is run once. Annotators are right with probabilities between .40 and .92.
-Each run starts from a frame of task, worker and label, in random order, ends with the labels, and has a process of its
-own, the methods in turns; shown are the fastest run, its processor time, and the most memory that the process ever
-held, also less what one that only holds the frame does. Dawid and Skene's model has 20 sweeps in both packages.
+10 classes, where crowd-kit takes minutes and is run once. Accuracies of annotators are between .40 and .92.
+Each run starts from a frame of task, worker and label, in random order, ends with the labels, and has its own process,
+the methods in turns; shown are the fastest run, its processor time, and the peak memory of the process,
+also less that of a process that only holds the frame. Dawid and Skene's model has 20 sweeps in both packages.
 
 Then, in this process: one sweep of maximum likelihood against its bare arithmetic, which is two sparse products and the
 exponentials of items × classes; and stagewise EM on 1000 items, 100 annotators, 3 classes, all labels given. BLAS has
-one thread in all that is ours, as `fit` sets it.
+one thread in our code, as `fit` sets it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote, StagewiseEM
 from consilience.consensus.labels import dawid_skene
-from consilience.estimators.consensus import one_blas_thread
 from consilience.estimators.labels import vote_shares
-from consilience.inference.product_distributions import Answers
+from consilience.inference.product_distributions import OneHotLabels
+from consilience.inference.threads import one_blas_thread
 from consilience.simulation import simulate_labels, sparse_crowd
 
 SWEEPS = 20
@@ -47,7 +47,7 @@ OURS = {"DawidSkene(prior=None)": None, "the same, n_jobs=-1": -1}
 
 
 def crowd(shape: tuple[int, int, int]) -> tuple[Labels, np.ndarray, np.ndarray]:
-    """Labels, classes, and the annotators' accuracies."""
+    """Return labels, classes, and the annotators' accuracies."""
     n_items, n_annotators, n_classes = shape
     rng = np.random.default_rng(0)
     classes = rng.integers(n_classes, size=n_items)
@@ -59,7 +59,7 @@ def crowd(shape: tuple[int, int, int]) -> tuple[Labels, np.ndarray, np.ndarray]:
 
 
 def limit(labels: Labels, classes: np.ndarray, accuracy: np.ndarray) -> float:
-    """Share of right labels where accuracies are known."""
+    """Return the share of right labels if accuracies are known."""
     weight = np.log(accuracy / (1 - accuracy) * (labels.n_classes - 1))[labels.annotator]
     cell = labels.item * labels.n_classes + labels.label
     votes = np.bincount(cell, weight, len(labels) * labels.n_classes).reshape(len(labels), -1)
@@ -79,7 +79,7 @@ def run_ours(model, frame: pd.DataFrame) -> tuple[pd.Series, int]:
 
 
 def run(method: str, frame: pd.DataFrame) -> tuple[pd.Series, int]:
-    """Labels by task, and the number of sweeps."""
+    """Return labels by task, and the number of sweeps."""
     if method == FRAME:
         return pd.Series(0, np.arange(frame["task"].max() + 1)), 0
     if method == CROWD_KIT:
@@ -90,7 +90,7 @@ def run(method: str, frame: pd.DataFrame) -> tuple[pd.Series, int]:
 
 
 def measure(method: str, path: Path) -> dict[str, float]:
-    """Run a method in a fresh process."""
+    """Run a method in a new process."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         return process.submit(_measured, method, path).result()
 
@@ -100,7 +100,7 @@ def _measured(method: str, path: Path) -> dict[str, float]:
     frame = pd.DataFrame({name: stored[name] for name in ("task", "worker", "label")})
     classes = stored["classes"]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # 20 sweeps are asked for
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the number of sweeps is fixed
         run(method, frame.head(1000))  # imports what is imported late
         start, busy = time.perf_counter(), time.process_time()
         labels, n_sweeps = run(method, frame)
@@ -116,7 +116,7 @@ def _peak_megabytes() -> float:
 
 
 def compare(shape: tuple[int, int, int], repeats: int) -> list[str]:
-    """Ours and crowd-kit's on one crowd: times, memory and shares of right labels."""
+    """Compare our methods and crowd-kit's on one crowd: times, memory and shares of right labels."""
     labels, classes, accuracy = crowd(shape)
     methods = [FRAME, CROWD_KIT, *OURS, "DawidSkene()", "MajorityVote()"]
     slow = (CROWD_KIT, "DawidSkene()") if shape == LARGE else ()
@@ -144,7 +144,7 @@ def compare(shape: tuple[int, int, int], repeats: int) -> list[str]:
 
 
 def ratios(best: dict[str, dict[str, float]], targets: tuple[float, float | None]) -> list[str]:
-    """Compare crowd-kit with ours, a line for each number of jobs."""
+    """Compare crowd-kit with our methods, one line for each number of jobs."""
     theirs, frame_only = best[CROWD_KIT], best[FRAME]["megabytes"]
     faster, share = targets
     wanted = f"at least {faster} times" + (f", at most {share:.2f} of the memory" if share else "")
@@ -161,7 +161,7 @@ def ratios(best: dict[str, dict[str, float]], targets: tuple[float, float | None
 
 
 def fastest(call, repeats: int = 7) -> float:
-    """Seconds of the fastest of several calls: the least disturbed by others on the machine."""
+    """Return the seconds of the fastest of several calls, the one least disturbed by other processes."""
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -171,13 +171,13 @@ def fastest(call, repeats: int = 7) -> float:
 
 
 def sweep_against_arithmetic(shape: tuple[int, int, int]) -> list[str]:
-    """One sweep of maximum likelihood in one thread, and its sparse products and exponentials bare."""
+    """Time one sweep of maximum likelihood in one thread, and its sparse products and exponentials alone."""
     labels, _, _ = crowd(shape)
     n_items, n_annotators, n_classes = shape
     column = labels.annotator * n_classes + labels.label
     columns = n_annotators * n_classes
-    answers = Answers.of(labels.item, column, (n_items, columns), n_classes)
-    evidence = dawid_skene.Evidence(answers, 0.0)
+    onehot = OneHotLabels.of(labels.item, column, (n_items, columns), n_classes)
+    evidence = dawid_skene.Evidence(onehot, 0.0)
     state = dawid_skene.init(evidence, vote_shares(labels), one_coin=False, learned=False)
     with one_blas_thread():  # as in fit
         sweep = fastest(lambda: dawid_skene.step(state, evidence, learned=False))
@@ -199,7 +199,7 @@ def sweep_against_arithmetic(shape: tuple[int, int, int]) -> list[str]:
 
 
 def stagewise() -> list[str]:
-    """Stagewise EM on a sparse crowd that labels everything."""
+    """Time stagewise EM on a sparse crowd that labels everything."""
     sparse = sparse_crowd(100, 3, alpha=0.1, accuracy=0.6, random_state=0)
     classes = np.random.default_rng(0).integers(3, size=1000)
     labels = simulate_labels(classes, confusion=sparse, random_state=0)
@@ -214,7 +214,7 @@ def stagewise() -> list[str]:
 
 
 def main() -> None:
-    """Print everything as it comes."""
+    """Print all results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--large", action="store_true", help="the large crowd too, which takes crowd-kit minutes")
     parser.add_argument("--repeats", type=int, default=3)

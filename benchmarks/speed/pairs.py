@@ -9,8 +9,8 @@
 2. MCVC with 50 restarts: 640 items, 20 features, 5 annotators of 2000 pairs each.
 3. Models on judged pairs: 1000 items in four clusters, 20 features of which four inform, 5 annotators right in 95 to
    75 % (noisy) or all (clean) of their 400 pairs. NMI with the clusters and seconds, means over the seeds. Packages are
-   timed in the same run, on the first seeds, where they are installed: active-semi-supervised-clustering, whose
-   MPCKMeans raises on contradictions and is run again with its check, and the closure before it, left out; and
+   timed in the same run, on the first seeds, if they are installed: active-semi-supervised-clustering, whose
+   MPCKMeans raises on contradictions and is run again without its check and the closure before it; and
    metric-learn, whose ITML and MMC learn a metric for k-means.
 """
 
@@ -87,7 +87,7 @@ def slope(table: np.ndarray, column: int) -> float:
 
 
 def sweep(n_items: int, n_annotators: int = 20, n_clusters: int = 10) -> tuple[float, float]:
-    """Seconds and megabytes of one sweep, the median of three."""
+    """Return seconds and megabytes of one sweep, the median of three."""
     rng = np.random.default_rng(0)
     cluster = rng.integers(n_clusters, size=n_items)
     features = rng.normal(size=(n_clusters, 6))[cluster] + rng.normal(size=(n_items, 6))
@@ -122,7 +122,7 @@ def show_restarts() -> None:
 
 
 def judged_pairs(seed: int, accuracy: Any) -> tuple[np.ndarray, np.ndarray, Pairs]:
-    """Features, standardised; true clusters; judgements."""
+    """Return standardised features, true clusters and judgements."""
     rng = np.random.default_rng(seed)
     cluster = rng.integers(4, size=1000)
     informing = 1.5 * rng.normal(size=(4, 4))[cluster] + rng.normal(size=(1000, 4))
@@ -150,21 +150,21 @@ def show_peers(n_seeds: int, n_peer_seeds: int) -> None:
 
 
 def timed(fit: Fit, features: np.ndarray, judged: Pairs) -> tuple[np.ndarray | None, float]:
-    """Clusters and seconds; no clusters where it raises."""
+    """Return clusters and seconds; no clusters if the method raises."""
     start = time.perf_counter()
     try:
         labels = fit(features, judged)
-    except Exception as reason:  # of packages, whatever they raise
+    except Exception as reason:  # other packages may raise anything
         print(f"        {type(reason).__name__}: {str(reason)[:90]}")
         labels = None
     return labels, time.perf_counter() - start
 
 
 def packaged_mpckmeans() -> dict[str, Fit]:
-    """MPCKMeans of active-semi-supervised-clustering; nothing, and a sentence, where it is not installed."""
+    """Return MPCKMeans of active-semi-supervised-clustering; nothing, and a message, if it is not installed."""
     home = "active_semi_clustering.semi_supervised.pairwise_constraints.mpckmeans"
     try:
-        with np.errstate():  # which the package changes for all
+        with np.errstate():  # which the package changes globally
             module = importlib.import_module(home)
     except ImportError:
         print("active-semi-supervised-clustering is not installed: its MPCKMeans is left out.\n")
@@ -173,7 +173,7 @@ def packaged_mpckmeans() -> dict[str, Fit]:
     def fit(features: np.ndarray, judged: Pairs) -> np.ndarray:
         pairs = np.column_stack([judged.item_a, judged.item_b])
         must, cannot = (list(map(tuple, pairs[kind].tolist())) for kind in (judged.same, ~judged.same))
-        np.random.seed(0)  # noqa: NPY002, the package has no other source
+        np.random.seed(0)  # noqa: NPY002, the package uses the global generator
         return np.asarray(module.MPCKMeans(4).fit(features, ml=must, cl=cannot).labels_)
 
     def unchecked(features: np.ndarray, judged: Pairs) -> np.ndarray:
@@ -185,7 +185,7 @@ def packaged_mpckmeans() -> dict[str, Fit]:
 
 
 def as_they_are(must: list, cannot: list, n_items: int) -> tuple[dict[int, set], dict[int, set], list[list[int]]]:
-    """What the package makes of constraints, without closure and check."""
+    """Convert constraints as the package does, without closure and check."""
     graphs: tuple[dict[int, set], dict[int, set]] = tuple({item: set() for item in range(n_items)} for _ in range(2))
     for graph, pairs in zip(graphs, (must, cannot)):
         for a, b in pairs:
@@ -198,7 +198,7 @@ def as_they_are(must: list, cannot: list, n_items: int) -> tuple[dict[int, set],
 
 
 def packaged_metrics() -> dict[str, Fit]:
-    """ITML and MMC of metric-learn, then k-means; nothing, and a sentence, where it is not installed."""
+    """Return ITML and MMC of metric-learn, then k-means; nothing, and a message, if it is not installed."""
     try:
         module = importlib.import_module("metric_learn")
     except ImportError:

@@ -1,11 +1,11 @@
-"""One EM sweep of the partition label model against the arithmetic that it cannot avoid, in one run.
+"""One EM sweep of the partition label model against its bare arithmetic, in one run.
 
     python benchmarks/speed/partition_labels.py [--items 100000]
 
 The arithmetic: for the E-step one product with the design, two with the sparse labels, one back, and the exponentials
 of all items × clusters; for every evaluation of the M-step's solver a product with the design, one back, and the
-exponentials. Each is timed bare, whole arrays at a time, on the same machine in the same minute, and multiplied by how
-often the sweep needed it; the bare products may use every core, the sweep, as in `fit`, one. Peak memory is that of the
+exponentials. Each is timed alone, on whole arrays, on the same machine in the same minute, and multiplied by how often
+the sweep needed it; the bare products may use every core, the sweep, as in `fit`, only one. Peak memory is that of the
 sweep's own allocations.
 """
 
@@ -26,22 +26,22 @@ from consilience.semisupervised.partition_label_model_estimator import Partition
 
 
 def simulate(n_items: int, n_features: int, n_annotators: int, observed: float, rng: np.random.Generator):
-    """Ten Gaussian clusters; annotators with 2 to 5 labels, right four times in five."""
+    """Return data of ten Gaussian clusters; annotators have 2 to 5 labels and are right four times in five."""
     cluster = rng.integers(10, size=n_items)
     features = rng.normal(size=(10, n_features))[cluster] * 2 + rng.normal(size=(n_items, n_features))
     labels = np.full((n_items, n_annotators), np.nan)
     for m in range(n_annotators):
         n_labels = rng.integers(2, 6)
-        said = rng.integers(n_labels, size=10)[cluster]
+        label = rng.integers(n_labels, size=10)[cluster]
         slip = rng.random(n_items) < 0.2
-        said[slip] = rng.integers(n_labels, size=slip.sum())
+        label[slip] = rng.integers(n_labels, size=slip.sum())
         seen = rng.random(n_items) < observed
-        labels[seen, m] = said[seen]
+        labels[seen, m] = label[seen]
     return features, Groupings.from_matrix(labels)
 
 
 def fastest(call, repeats: int = 5) -> float:
-    """Seconds of the fastest of several calls: the least disturbed by others on the machine."""
+    """Return the seconds of the fastest of several calls, the one least disturbed by other processes."""
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -95,7 +95,7 @@ def main() -> None:
 
 
 def count_evaluations(call) -> int:
-    """How often the M-step evaluates value and gradient."""
+    """Count how often the M-step evaluates value and gradient."""
     counted = 0
     original = softmax.log_posterior
 
@@ -113,7 +113,7 @@ def count_evaluations(call) -> int:
 
 
 def bare_costs(design: np.ndarray, labels: csr_array, n_clusters: int) -> dict[str, float]:
-    """Seconds of each kind of arithmetic on whole arrays, outputs allocated beforehand where the library allows."""
+    """Return seconds of each operation on whole arrays, with outputs allocated beforehand if the library allows."""
     rng = np.random.default_rng(1)
     coefficients = rng.normal(size=(design.shape[1], n_clusters))
     evidence = rng.normal(size=(labels.shape[1], n_clusters))

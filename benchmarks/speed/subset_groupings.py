@@ -1,14 +1,14 @@
-"""Fusion of subset groupings against the dense definition, against peers' ways, and as the input grows.
+"""Fusion of subset groupings against the dense definition, and as the input grows.
 
     python benchmarks/speed/subset_groupings.py [--large] [--figure FILE.svg]
 
-Groupings of 50 items by annotators who put an item into a wrong group one time in ten and see some of ten classes as
-one. First 100 groupings of 1000 items: the paper's coordinates from sparse matrices, and as the definition has them,
-with a matrix of items × items for each grouping; the largest difference of the two. Then the same crowd, ten times and
-a hundred times as large and, with --large, a thousand times (1 000 000 items, 100 000 groupings): seconds, memory and
-NMI with the classes for every setting of `normalize`, each in a process of its own. The exponent of the memberships in
-time and memory is that of a line through the last two sizes on logarithmic axes. What the normalisation by degrees
-changes is its NMI beside that of "presented".
+Groupings of 50 items by annotators who misplace one item in ten and merge some of ten classes. First 100 groupings of
+1000 items: the paper's coordinates from sparse matrices, and by the definition, with a matrix of items × items for each
+grouping; the largest difference of the two. Then the same crowd, ten times and a hundred times as large and, with
+--large, a thousand times (1 000 000 items, 100 000 groupings): seconds, memory and NMI with the classes for every
+setting of `normalize`, each in its own process. The exponent of the memberships in time and memory is that of a line
+through the last two sizes on logarithmic axes. The effect of the normalisation by degrees is its NMI compared with that
+of "presented".
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SETTINGS = {
 
 
 def crowd(n_items: int, n_groupings: int, seed: int = 0) -> tuple[Groupings, np.ndarray]:
-    """Groupings of SIZE items each, and the true classes."""
+    """Return groupings of SIZE items each, and the true classes."""
     rng = np.random.default_rng(seed)
     classes = rng.integers(N_CLASSES, size=n_items)
     item = np.sort(rng.integers(n_items, size=(n_groupings, SIZE)), axis=1)
@@ -61,7 +61,7 @@ def crowd(n_items: int, n_groupings: int, seed: int = 0) -> tuple[Groupings, np.
 
 
 def dense_coordinates(memberships: Memberships, n_components: int) -> np.ndarray:
-    """Algorithm 1 as it is written: a centred matrix of items × items for each grouping, all of them at once."""
+    """Compute Algorithm 1 literally: a centred matrix of items × items for each grouping, all at once."""
     n_items, n_groupings = memberships.n_items, memberships.n_groupings
     group_of = np.full((n_groupings, n_items), -1)
     group_of[memberships.grouping, memberships.item] = memberships.group
@@ -109,7 +109,7 @@ def against_the_definition() -> list[str]:
 
 
 def measure(setting: str, times: int) -> dict[str, float]:
-    """Fit in a fresh process."""
+    """Fit in a new process."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         return process.submit(_measured, setting, times).result()
 
@@ -148,13 +148,13 @@ def growth(sizes: list[int]) -> tuple[list[str], dict[str, list[dict[str, float]
 
 
 def exponent(found: list[dict[str, float]], what: str) -> float:
-    """Slope between the last two sizes on logarithmic axes."""
+    """Return the slope between the last two sizes on logarithmic axes."""
     before, last = found[-2:]
     return float(np.log(last[what] / before[what]) / np.log(last["memberships"] / before["memberships"]))
 
 
 def draw(runs: dict[str, list[dict[str, float]]], path: Path) -> None:
-    """Seconds and further memory against the memberships."""
+    """Draw seconds and additional memory against the memberships."""
     with plain_text():
         figure = Figure(figsize=(7.2, 3.2), layout="constrained")
         for axes, (what, name) in zip(figure.subplots(1, 2), (("seconds", "seconds"), ("more", "further memory, MB"))):

@@ -1,4 +1,4 @@
-"""What it costs to tell a session one more answer, as answers come in.
+"""Cost of adding an answer to a session, as answers accumulate.
 
     python benchmarks/speed/telling.py [--answers 1450] [--items 300]
 
@@ -22,7 +22,7 @@ N_CLUSTERS, SIZE, EVERY = 6, 8, 145
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description="What one more answer costs a session, as answers come in.")
+    parser = argparse.ArgumentParser(description="Cost of adding an answer to a session, as answers accumulate.")
     parser.add_argument("--answers", type=int, default=1450)
     parser.add_argument("--items", type=int, default=300)
     arguments = parser.parse_args()
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _one_more(named: ActiveSession, anyone: ActiveSession, cluster: dict[str, int]) -> tuple[float, float, float]:
-    """Processor seconds of telling an answer of someone new, and of composing subsets."""
+    """Return processor seconds of adding an answer by a new annotator, and of composing subsets."""
     begun = time.process_time()
     (subset,) = anyone.ask(1, SIZE)
     asked = time.process_time()

@@ -2,12 +2,12 @@
 How many people does a card sort need?
 ======================================
 
-A card sort has cards, people and piles, and no features. Before you ask anybody, simulate: make people as careful and
-as coarse as you expect them to be, and see how many it takes until the true groups come back.
+A card sort has cards, people and piles, but no features. Before you ask anybody, simulate: generate people as careful
+and as coarse as you expect them to be, and see how many are needed to recover the true clusters.
 """
 
 # %%
-# Forty cards that belong to six groups. A person misplaces one card in five and merges about a third of the groups.
+# Forty cards that belong to six clusters. A person misplaces one card in five and merges about a third of the clusters.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,29 +22,29 @@ sort = simulate_crowd(truth, n_annotators=20, accuracy=0.8, merge=0.3, random_st
 print(sort.summary())
 
 # %%
-# The model is fitted without features: ``None`` takes their place.
+# The model is fitted without features: ``None`` is passed instead.
 
 model = PartitionLabelModel(max_clusters=12, prior_variance=3.0, random_state=0).fit(None, sort)
 print(model.n_clusters_, "clusters")
 print(f"adjusted Rand index with the truth: {ari(truth, model.labels_):.2f}")
 
 # %%
-# Cards that the same people put together lie close.
+# Cards that the same people put together are close to each other.
 
 _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 plot_clusters(model, groupings=sort, ax=ax)
 plt.show()
 
 # %%
-# How far two people agree (adjusted Rand index; 0 is chance). Agreement is low between people who merged different
-# groups, though none of them is wrong: the model explains all by one clustering.
+# The agreement of every two people (adjusted Rand index; 0 is chance). It is low between people who merged different
+# clusters, though none of them is wrong: the model explains all of them with one clustering.
 
 _, ax = plt.subplots(figsize=(7, 6), layout="constrained")
 plot_agreement(annotator_agreement(sort), ax=ax)
 plt.show()
 
 # %%
-# Now the question. Five simulated studies for each number of people; the line is their mean.
+# Now back to the question. There are five simulated studies for each number of people; the line is their mean.
 
 
 def recovered(n_people, study):
@@ -65,4 +65,4 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Real people are not drawn from a simulator: take the answer as a lower limit.
+# Real people do not behave exactly like simulated ones: treat the result as a lower limit.

@@ -2,13 +2,13 @@
 Digits, sorted by a crowd
 =========================
 
-Twelve people sort 150 of 600 pictures of digits each. Most do not keep all ten digits apart: they have merged some. One
-picture in ten goes onto the wrong pile, and some pictures are seen by nobody. The pixels carry what was said about some
-pictures over to the others.
+Twelve people each sort 150 of 600 images of digits. Most do not distinguish all ten digits: they have merged some. One
+image in ten goes onto the wrong pile, and some images are not seen by anybody. The pixels carry the annotations of some
+images over to the others.
 """
 
 # %%
-# The pictures and the crowd.
+# The images and the crowd.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,8 +28,8 @@ crowd = simulate_crowd(truth, n_annotators=12, items_each=150, merge=0.3, items=
 print(crowd.summary())
 
 # %%
-# Twenty principal components of the pixels are features enough. With ``set_output`` they keep the pictures' index, by
-# which they are matched with what the crowd said.
+# Twenty principal components of the pixels suffice as features. With ``set_output`` they keep the index of the images,
+# by which they are matched with the crowd's groupings.
 
 pipeline = make_pipeline(
     StandardScaler(),
@@ -39,7 +39,7 @@ pipeline = make_pipeline(
 model = pipeline.fit(X, crowd)[-1]
 
 # %%
-# How much of the truth came back, for all pictures and for those that nobody saw?
+# How much of the truth is recovered, for all images and for those that nobody saw?
 
 unseen = (crowd.incidence.sum(1) == 0).ravel()
 print(model.n_clusters_, "clusters")
@@ -47,13 +47,13 @@ print(f"NMI with the digits: {nmi(truth, model.labels_):.2f}")
 print(f"... of {unseen.sum()} that nobody saw: {nmi(truth[unseen], model.labels_[unseen]):.2f}")
 
 # %%
-# New pictures are placed by their pixels alone.
+# New images are assigned to clusters by their pixels alone.
 
 predicted = pipeline.predict(digits.data[600:1200])
 print(f"NMI with the digits: {nmi(digits.target[600:1200], predicted):.2f}")
 
 # %%
-# The piles of some annotators, and the clusters that go by them. A row with several dark cells is a pile of merged
+# The piles of some annotators, and the clusters that they stand for. A row with several dark cells is a pile of merged
 # digits.
 
 _, ax = plt.subplots(figsize=(6, 6.5), layout="constrained")
@@ -61,7 +61,7 @@ plot_mapping(model, max_groups=36, ax=ax)
 plt.show()
 
 # %%
-# A picture from the middle of each cluster.
+# The most typical image of each cluster.
 
 fig, axes = plt.subplots(1, model.n_clusters_, figsize=(model.n_clusters_ * 0.7, 1.2))
 for cluster, ax in enumerate(np.atleast_1d(axes)):

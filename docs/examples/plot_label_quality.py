@@ -1,10 +1,10 @@
 """
-Who labels well, and what a few known answers are worth
+Who labels well, and what a few known classes are worth
 =======================================================
 
-Thirty people label pictures of cats, dogs and foxes, four of them each picture. Some are careful, some are hasty, some
-cannot tell a dog from a fox, and some say "cat" whatever they see. ``DawidSkene`` finds out who is who, and weighs what
-they say accordingly.
+Thirty people label images of cats, dogs and foxes, four people for each image. Some are careful, some are hasty, some
+cannot distinguish dogs from foxes, and some say "cat" whatever they see. ``DawidSkene`` estimates the quality of each,
+and weights their labels accordingly.
 """
 
 # %%
@@ -31,28 +31,28 @@ labels = simulate_labels(classes, confusion=crowd, annotators_per_item=4, random
 print(labels.summary())
 
 # %%
-# The vote counts all alike.
+# The majority vote gives all labels equal weight.
 
 vote, model = MajorityVote().fit(labels), DawidSkene().fit(labels)
 print(f"right: vote {(vote.labels_ == classes).mean():.1%}, DawidSkene {(model.labels_ == classes).mean():.1%}")
 print(f"ties of the vote: {vote.n_ties_} of {len(labels)} items")
 
 # %%
-# What the model thinks of the annotators. It was not told the kinds.
+# The model's estimates for the annotators. It does not know the kinds.
 
 table = model.annotators_.assign(kind=kind)
 print(table.groupby("kind")[["n_labels", "agreement", "accuracy", "information"]].mean().round(2))
 
 # %%
-# Each point is an annotator. Those low down tell little: the question is whether they do not care, or were not told
-# how.
+# Each point is an annotator. Those at the bottom are uninformative: either they are careless, or their instructions
+# were unclear.
 
 _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 plot_annotators(model, ax=ax)
 plt.show()
 
 # %%
-# The confusion matrices say which. One annotator of each kind, beside the crowd:
+# The confusion matrices show which. One annotator of each kind, and the crowd:
 
 first = [model.annotators_.index[np.argmax(kind == name)] for name in kinds]
 plt.figure(figsize=(7.5, 4))
@@ -60,18 +60,18 @@ plot_confusion(model, first)
 plt.show()
 
 # %%
-# How sure is it? Where the model is sure it is right more often, if not quite as often as it says. Ask again about the
-# others.
+# How certain is it? Where the model is certain it is right more often, though not quite as often as it claims. Collect
+# more labels of the other images.
 
 sure = pd.cut(model.responsibilities_.max(axis=1), [0, 0.6, 0.8, 0.95, 1])
 right = pd.Series(model.labels_ == classes)
 print(right.groupby(sure, observed=True).agg(["size", "mean"]).round(2))
 
 # %%
-# A second batch comes in: 60 pictures, and only two people label each. So few labels say little about who is good, and
-# alone ``DawidSkene`` does worse than the vote. But the people are known: `confusion_counts_` of the first fit is the
-# history of the next. And twelve of the new pictures are checked by hand: these are gold. Eight such batches: the share
-# of right classes among the pictures that nobody checked, and its mean.
+# A second batch arrives: 60 images, each labelled by only two people. So few labels show little about the quality of
+# annotators, and by itself ``DawidSkene`` is worse than the vote. But the people are known: `confusion_counts_` of the
+# first fit is the history of the next. And twelve of the new images are checked by hand: these are gold. The plot
+# shows, for eight such batches, the share of correct classes among the unchecked images, and its mean.
 
 rows = []
 for study in range(8):

@@ -2,13 +2,13 @@
 What the prior variance does, and how it is chosen
 ==================================================
 
-The prior variance σ² says how steep the boundaries between clusters may be. If it is too small, features cannot
-separate the clusters; if it is too large, noise in the features does. By default the model chooses it on labels that it
-did not see.
+The prior variance σ² controls how steep the boundaries between clusters may be. If it is too small, the features cannot
+separate the clusters; if it is too large, noise in the features does. By default the model chooses it on held-out
+labels.
 """
 
 # %%
-# Wines of three cultivars, eight annotators who each sort 40 of them.
+# Wines of three cultivars, and eight annotators who each sort 40 of them.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -26,28 +26,28 @@ crowd = simulate_crowd(wine.target, n_annotators=8, items_each=40, accuracy=0.85
 
 
 def fitted(prior_variance):
-    """The model under one prior variance."""
+    """Fit the model with one prior variance."""
     model = PartitionLabelModel(max_clusters=8, prior_variance=prior_variance, n_init=4, random_state=0)
     pipeline = make_pipeline(StandardScaler(), model).set_output(transform="pandas")  # keeps the items' names
     return pipeline.fit(wine.data, crowd)[-1]
 
 
 # %%
-# ``"auto"`` tries five values. The search is kept with the model.
+# ``"auto"`` tries five values. The model stores the search.
 
 model = fitted("auto")
 print(model.prior_variance_search_.round(3).to_string(index=False))
 
 # %%
-# The smallest value is chosen under which labels left out are about as probable as under the best one: within a
-# standard error of the difference.
+# The smallest value is chosen for which held-out labels are about as probable as for the best one: within a standard
+# error of the difference.
 
 _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 plot_prior_variance(model, ax=ax)
 plt.show()
 
 # %%
-# The truth, which the model never sees, says how well the choice was made.
+# The truth, which the model never sees, shows how good the choice was.
 
 rows = []
 for variance in model.prior_variance_search_["prior_variance"]:

@@ -1,13 +1,13 @@
 """
-A crowd in which one in ten knows
-=================================
+A crowd in which one in ten is informed
+=======================================
 
-A hundred people label a thousand items of three classes. Ten of them know the class, and are right six times in ten.
-The others do not look: each draws labels at random, with a favourite of their own. Nobody tells us who is who.
+A hundred people label a thousand items of three classes. Ten of them are informed, and right six times out of ten.
+The others label at random, each with their own favourite label. We do not know who is who.
 """
 
 # %%
-# The crowd, and what it says.
+# The crowd and its labels.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,28 +22,29 @@ labels = simulate_labels(classes, confusion=crowd, random_state=1)
 print(labels.summary())
 
 # %%
-# The majority does not know, and the vote is wrong about four items in ten. ``StagewiseEM`` begins from the two
-# annotators whose labels tell most of each other: people who label at random tell nothing of anybody.
+# The majority is uninformed, and the vote is wrong for four items in ten. ``StagewiseEM`` begins from the two
+# annotators whose labels have the most mutual information: labels given at random have none with those of anybody.
 
 vote, model = MajorityVote().fit(labels), StagewiseEM().fit(labels)
 print(f"right: vote {(vote.labels_ == classes).mean():.1%}, StagewiseEM {(model.labels_ == classes).mean():.1%}")
 
 # %%
-# Could anybody have done better? These are the classes that one would name if one knew how well each annotator labels.
+# Is a better result possible? This is the accuracy of the best classes if one knew the confusion matrix of each
+# annotator.
 
 said = labels.label.reshape(1000, 100)
 evidence = sum(np.log(crowd[j][:, said[:, j]].T) for j in range(100))
 print(f"right with the crowd known: {(labels.classes[evidence.argmax(axis=1)] == classes).mean():.1%}")
 
 # %%
-# It also says who knows. The first ten annotators are those who do.
+# The model also identifies the informed annotators. They are the first ten.
 
 experts = [f"annotator {i}" for i in range(1, 11)]
 print("found", sorted(model.informative_set_, key=experts.index))
 
 # %%
-# How the set grew, a round after the other. The largest mutual information that two annotators have beyond the class
-# falls to the level of chance: then the classes explain why annotators agree.
+# How the set grew, round by round. The largest mutual information of two annotators given the class falls to the level
+# of chance: then the classes explain why annotators agree.
 
 trace = model.trace_
 fig, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=(6, 4.6), layout="constrained")
@@ -54,8 +55,8 @@ bottom.set(xlabel="round", ylabel="informative set", xticks=range(0, len(trace),
 plt.show()
 
 # %%
-# The rounds may let somebody in by chance. Afterwards every annotator is tested, against what the others say, and the
-# set is put right. Experts are far from everybody else.
+# The rounds may include somebody by chance. Afterwards every annotator is tested against the others, and the set is
+# corrected. Experts are far from everybody else.
 
 p_value = model.annotators_["p_value"].clip(lower=1e-12)
 knows = p_value.index.isin(experts)
@@ -68,8 +69,8 @@ ax.legend(frameon=False, loc="center right")
 plt.show()
 
 # %%
-# How few may they be? Three crowds for each share of experts; the line is their mean. ``DawidSkene`` begins from the
-# vote. Where enough annotators know, it gets as far.
+# How few experts suffice? There are three crowds for each share of experts; the line is their mean. ``DawidSkene``
+# begins from the vote. If enough annotators are informed, it does as well.
 
 models = {"MajorityVote": MajorityVote, "DawidSkene": DawidSkene, "StagewiseEM": StagewiseEM}
 rows = []

@@ -2,13 +2,13 @@
 Sorting more items than anybody can see
 =======================================
 
-A hundred items, and people who each sort eight of them at a time. How many such sheets does it take until their fusion
-is right, and does it help to choose the sheets instead of drawing them at random?
+There are a hundred items, and people who each sort eight of them at a time. How many such subsets (here called sheets)
+are needed until their fusion is right, and does it help to choose the sheets instead of drawing them at random?
 """
 
 # %%
-# Ten clusters of ten items. People cluster what they are shown, each by some of the features, into a number of piles of
-# their own. This is the task of Veeramachaneni & O'Reilly.
+# Ten clusters of ten items. People sort the items that they are shown, each by some of the features, into their own
+# number of piles. This is the task of Veeramachaneni & O'Reilly.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,11 +30,11 @@ sheets = random_subsets(task.data.index, 8, 600, random_state=0)
 print([[len(pile) for pile in people(sheet)] for sheet in sheets[:3]], "items in the piles of three sheets")
 
 # %%
-# Four fusions, each of which has to find the number of clusters, too. In the paper's, a pair that nobody saw together
-# counts as apart, and most pairs were not seen. ``"presented"`` and ``"degree"`` leave such pairs open. With
-# ``refine``, the default, a mixture of groupings then moves the items.
+# Four fusions, each of which also has to estimate the number of clusters. In the paper's fusion, a pair that nobody saw
+# together counts as separated, and most pairs were not seen. ``"presented"`` and ``"degree"`` ignore such pairs. With
+# ``refine``, the default, a mixture of groupings then reassigns the items.
 
-COLOURS = ["#0072B2", "#009E73", "#D55E00", "#000000"]  # told apart by all (Okabe & Ito)
+COLOURS = ["#0072B2", "#009E73", "#D55E00", "#000000"]  # can be distinguished with any colour vision (Okabe & Ito)
 FUSIONS = {
     "degree, refined (the default)": {"normalize": "degree", "refine": True},
     "degree": {"normalize": "degree", "refine": False},
@@ -42,12 +42,12 @@ FUSIONS = {
     "the paper's": {"normalize": None, "refine": False},
 }
 n_sheets = [150, 300, 600]
-sort = present(people, sheets, items=task.data.index)  # each answer is by a person of its own
+sort = present(people, sheets, items=task.data.index)  # each grouping is by a different person
 first = [sort.restrict(annotators=sort.annotators[:n]) for n in n_sheets]
 
 
 def right(n_clusters, groupings, settings):
-    """Normalised mutual information of a fusion with the truth."""
+    """Return the normalised mutual information of a fusion with the truth."""
     fusion = SubsetFusion(n_clusters, max_clusters=15, random_state=0, **settings).fit(groupings)
     return nmi(task.target, fusion.labels_)
 
@@ -61,22 +61,22 @@ ax.legend(frameon=False, loc="lower right")
 plt.show()
 
 # %%
-# Part of the difference lies in the number of clusters. If it is known, say so:
+# Part of the difference is due to the number of clusters. If it is known, pass it:
 
 for name, settings in FUSIONS.items():
     print(f"{right(10, sort, settings):.2f}  {name}, 10 clusters given")
 
 # %%
-# Now sheets that are chosen. Eighty items in eight clusters; whoever is asked puts two items of a cluster together with
-# probability 0.8, and two others with probability 0.08. ``ask`` composes the sheets, ``tell`` takes the piles. The
-# strategy ``"informative"`` asks about items of which the model cannot tell whether they belong together.
+# Now the sheets are chosen. There are eighty items in eight clusters; every person puts two items of a cluster together
+# with probability 0.8, and two others with probability 0.08. ``ask`` composes the sheets, ``tell`` takes the piles. The
+# strategy ``"informative"`` asks about items for which the model is uncertain whether they belong together.
 
 truth = np.arange(80) % 8
 probability = np.where(truth[:, None] == truth, 0.8, 0.08)
 
 
 def study(strategy, random_state):
-    """How much of the truth is found as sheets come in, every second round of twelve sheets."""
+    """Return how much of the truth is recovered, after every second round of twelve sheets."""
     person = CooccurrenceAgent(probability, random_state=random_state)
     fusion = SubsetFusion(n_clusters=8, random_state=0)
     session = ActiveSession(range(80), strategy=strategy, fusion=fusion, random_state=random_state)
@@ -101,6 +101,6 @@ ax.legend(frameon=False, loc="lower right")
 plt.show()
 
 # %%
-# Small marks are single studies, the lines their means. How much it helps depends on the people and on the items: draw
-# them as you expect them, and see. Where people always make several piles, whatever they are shown, choosing alike
-# items may not help at all.
+# Small marks are single studies, lines their means. How much it helps depends on the people and on the items: simulate
+# them as you expect them to be. If people always make several piles, whatever they are shown, choosing similar items
+# may not help at all.

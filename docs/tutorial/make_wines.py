@@ -1,8 +1,8 @@
 """Make the tables of the tutorials: real wines, simulated tasters and workers.
 
-The wines are scikit-learn's (178 wines of three cultivars, chemically analysed). Each taster knows some distinction
-between the cultivars, has names of their own for it, sorts 60 of the wines, and puts some into the wrong group. Workers
-of a platform choose among the names of the wines: 18 of them, five a wine.
+The wines are scikit-learn's (chemical analyses of 178 wines of three cultivars). Each taster makes some distinction
+between the cultivars, has their own names for it, sorts 60 of the wines, and puts some into the wrong group. Eighteen
+workers on a platform choose among the names of the wines, five for each wine.
 """
 
 from pathlib import Path
@@ -25,11 +25,11 @@ TASTERS = {
     "Gina": (["no", "no", "yes"], 0.9),
 }
 CULTIVARS = np.array(["Barolo", "Grignolino", "Barbera"])
-# probability of saying Barbera, Barolo, Grignolino of a wine of each of them, and how many workers are like that
+# probabilities of the labels Barbera, Barolo, Grignolino for wines of each, and the number of such workers
 WORKERS = [
     ([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.05, 0.05, 0.9]], 6),  # careful
     ([[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]], 6),  # hasty
-    ([[0.1, 0.1, 0.8], [0.1, 0.8, 0.1], [0.8, 0.1, 0.1]], 2),  # take Barbera for Grignolino, and the reverse
+    ([[0.1, 0.1, 0.8], [0.1, 0.8, 0.1], [0.8, 0.1, 0.1]], 2),  # confuse Barbera and Grignolino
     ([[0.1, 0.8, 0.1], [0.1, 0.8, 0.1], [0.1, 0.8, 0.1]], 4),  # say Barolo, whatever it is
 ]
 WORKERS_EACH = 5
@@ -51,7 +51,7 @@ def main(folder: Path) -> None:
 
 
 def sort(cultivar: np.ndarray, names: list[str], accuracy: float, rng: np.random.Generator) -> np.ndarray:
-    """The group that a taster puts each wine in, None for the wines that were not tasted."""
+    """Return the group into which a taster puts each wine, None for wines that were not tasted."""
     groups = np.unique(names)
     group = np.searchsorted(groups, np.array(names)[cultivar])
     slip = rng.integers(1, len(groups), size=len(group))

@@ -1,4 +1,4 @@
-"""Every error and warning of the package, one tree."""
+"""All errors and warnings of the package, in one hierarchy."""
 
 __all__ = [
     "AnnotationError",
@@ -19,40 +19,40 @@ def __dir__() -> list[str]:
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used; the message says what, where, and what is expected."""
+    """Invalid input; the message says what was found, where, and what is expected."""
 
 
 class AnnotationError(InputError):
-    """A table, array or file that does not hold annotations, or contradicts itself."""
+    """A table, array or file does not contain annotations, or contradicts itself."""
 
 
 class MatchingError(InputError):
-    """Items of features and of annotations that cannot be matched: names on one side alone, or other names."""
+    """The items of features and annotations cannot be matched: only one side has names, or the names differ."""
 
 
 class SavedModelError(InputError):
-    """A file that is no saved model, is damaged, or comes from a version that this one does not know."""
+    """A file is not a saved model, is damaged, or was saved by a later version."""
 
 
 class MissingDataError(InputError):
-    """A data set that is not on this machine."""
+    """A data set is not available on this machine."""
 
 
 class MissingDependencyError(InputError, ImportError):
-    """A package that is not installed; the message says how to get it."""
+    """A required package is not installed; the message says how to install it."""
 
 
 class AnnotationWarning(UserWarning):
-    """Annotations that are legal but carry no information, or are left out."""
+    """Annotations are valid but carry no information, or are left out."""
 
 
 class UnannotatedWarning(AnnotationWarning):
-    """Items of which nothing was said, and which therefore have no label."""
+    """Items have no annotations, and therefore no label."""
 
 
 class FeatureScaleWarning(UserWarning):
-    """Features whose scales are so far apart that a model sees the largest alone; standardise them."""
+    """The scales of features differ so much that the largest dominates a model; standardise them."""
 
 
 class SavedModelWarning(UserWarning):
-    """A saved model that another version of the package wrote."""
+    """A saved model was written by another version of the package."""

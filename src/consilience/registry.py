@@ -1,6 +1,6 @@
-"""Every estimator of the package by name, known without importing it.
+"""Registry of all estimators by name, without importing them.
 
-The command line, saved models and the tests that hold for all estimators start here.
+The command line, saved models and the tests of all estimators use it.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ AnnotationKind = Literal["groupings", "pairs", "labels"]
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of an estimator without importing it.
+    """Facts about an estimator that are known without importing it.
 
     Attributes
     ----------
     name : str
         Name of the class.
     module : str
-        Where it is imported from.
+        Module from which it is imported.
     kind : {"semisupervised", "consensus"}
         Whether `fit` takes features and annotations, or annotations alone.
     reads : tuple of {"groupings", "pairs", "labels"}
-        Annotations that `fit` takes; the first is what the model is made for, the others are converted to it.
+        Annotations that `fit` takes; the first kind is the native one, to which the others are converted.
     description : str
         One line.
     clusters : str or None
-        Parameter that tells the number of clusters (of each view, or of components), or the largest where those that
-        own no item are left out; None if the model cannot be told.
+        Parameter that sets the number of clusters (of each view, or of components), or the largest number if clusters
+        without items are dropped; None if there is no such parameter.
     max_clusters : str or None
-        Parameter that bounds a number that is found.
+        Parameter that bounds the number of clusters to be found.
     finds_clusters : bool
-        Whether the number is found, up to a bound, unless it is told.
+        Whether the number of clusters is found, up to a bound, unless it is set.
     """
 
     name: str
@@ -70,8 +70,8 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.semisupervised",
             kind="semisupervised",
             reads=("groupings", "labels"),
-            description="Clusters that explain partition labels and can be told apart by the features; finds their "
-            "number, and which clusters each annotator's labels stand for.",
+            description="Clusters that explain partition labels and can be separated by the features; finds their "
+            "number, and which clusters each annotator's labels mean.",
             clusters="n_clusters",
             max_clusters="max_clusters",
             finds_clusters=True,
@@ -81,7 +81,7 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.consensus",
             kind="consensus",
             reads=("labels",),
-            description="The class that most annotators gave each item; all votes count alike.",
+            description="The class that most annotators gave each item; all votes count equally.",
         ),
         Entry(
             name="DawidSkene",
@@ -96,8 +96,8 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.consensus",
             kind="consensus",
             reads=("labels",),
-            description="Mixture whose components need not be as many as the classes that annotators name; within one, "
-            "annotators label independently of each other.",
+            description="Mixture with a number of components that may differ from the number of classes; within a "
+            "component, annotators label independently.",
             clusters="n_clusters",
         ),
         Entry(
@@ -106,15 +106,15 @@ ESTIMATORS: dict[str, Entry] = {
             kind="consensus",
             reads=("labels",),
             description="Confusion matrices from the moments of three groups of annotators, then EM: a start that does "
-            "not rest on the votes.",
+            "not depend on the votes.",
         ),
         Entry(
             name="StagewiseEM",
             module="consilience.consensus",
             kind="consensus",
             reads=("labels",),
-            description="Finds the annotators who inform among many who label at random, and the classes that these "
-            "tell.",
+            description="Finds the informative annotators among many who label at random, and the classes that they "
+            "distinguish.",
             clusters="n_clusters",
         ),
         Entry(
@@ -133,8 +133,8 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.semisupervised",
             kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
-            description="Several clusterings of the same items, each told from the features and held by some of the "
-            "annotators; finds how many, and who holds which.",
+            description="Several clusterings of the same items, each predicted from the features and held by some "
+            "of the annotators; finds how many, and who holds which.",
             clusters="n_clusters",
             finds_clusters=True,
         ),
@@ -143,8 +143,8 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.semisupervised",
             kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
-            description="One clustering told from the features, on which annotators judge pairs, each as reliable as "
-            "they are.",
+            description="One clustering predicted from the features, of which annotators judge pairs, each with their "
+            "own reliability.",
             clusters="n_clusters",
             finds_clusters=True,
         ),
@@ -153,7 +153,7 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.semisupervised",
             kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
-            description="k-means that minds judgements of pairs and learns a metric; contradictions do no harm.",
+            description="k-means that respects judgements of pairs and learns a metric; tolerates contradictions.",
             clusters="n_clusters",
         ),
         Entry(
@@ -161,7 +161,7 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.semisupervised",
             kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
-            description="k-means in a metric that brings items judged the same together and others apart.",
+            description="k-means in a metric that brings items judged the same together and moves others apart.",
             clusters="n_clusters",
         ),
         Entry(
@@ -169,7 +169,7 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.semisupervised",
             kind="semisupervised",
             reads=("groupings", "labels", "pairs"),
-            description="Completes the matrix of what annotators agree on, and learns a metric that foretells it.",
+            description="Completes the matrix of agreement on pairs, and learns a metric that predicts it.",
             clusters="n_clusters",
         ),
         Entry(
@@ -177,15 +177,14 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.semisupervised",
             kind="semisupervised",
             reads=("groupings", "labels"),
-            description="Any consensus model, then any classifier on the features: answers for items that nobody "
-            "annotated.",
+            description="Any consensus model, then any classifier on the features, for items that nobody annotated.",
         ),
         Entry(
             name="BayesSCDC",
             module="consilience.deep",
             kind="semisupervised",
             reads=("groupings", "pairs", "labels"),
-            description="Clusters of pictures and other rich data by a latent space that a network decodes, from few "
+            description="Clusters of images and other rich data in a latent space that a network decodes, from few "
             "annotated items or none; finds the number of clusters.",
             clusters="n_clusters",
             finds_clusters=True,
@@ -195,7 +194,7 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.deep",
             kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
-            description="BayesSCDC's forerunner: point estimates, a classifying network, slower the more clusters.",
+            description="Predecessor of BayesSCDC: point estimates, a classifying network, slower with more clusters.",
             clusters="n_clusters",
         ),
         Entry(
@@ -203,7 +202,7 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.deep",
             kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
-            description="MCVC with networks in place of straight lines between the clusters.",
+            description="MCVC with networks instead of linear boundaries between the clusters.",
             clusters="n_clusters",
             finds_clusters=True,
         ),
@@ -212,8 +211,8 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.consensus",
             kind="consensus",
             reads=("pairs", "groupings", "labels"),
-            description="Clusters from judgements of pairs alone, by annotators who each see the items in a way of "
-            "their own; finds the number of clusters.",
+            description="Clusters from judgements of pairs alone, by annotators who each see the items in their own "
+            "way; finds the number of clusters.",
             clusters="n_clusters",
             max_clusters="max_clusters",
             finds_clusters=True,
@@ -223,8 +222,8 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.consensus",
             kind="consensus",
             reads=("groupings", "labels"),
-            description="Clusters most like all groupings together, by k-means on the memberships; places new items by "
-            "known groups.",
+            description="Clusters most similar to all groupings together, by k-means on the memberships; places new "
+            "items by known groups.",
             clusters="n_clusters",
         ),
         Entry(
@@ -232,8 +231,8 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.consensus",
             kind="consensus",
             reads=("groupings", "labels"),
-            description="Clusters of items often put together, of the times they were seen together; the plain "
-            "baseline for groupings.",
+            description="Clusters of items that are often put together, relative to how often they were seen together; "
+            "the plain baseline for groupings.",
             clusters="n_clusters",
             max_clusters="max_clusters",
             finds_clusters=True,
@@ -243,7 +242,7 @@ ESTIMATORS: dict[str, Entry] = {
             module="consilience.consensus",
             kind="consensus",
             reads=("groupings", "labels"),
-            description="Several clusterings, one for each group of annotators who group alike; finds how many.",
+            description="Several clusterings, one for each set of annotators who group alike; finds how many.",
             clusters="n_clusters",
             max_clusters="max_clusters",
             finds_clusters=True,
@@ -253,12 +252,12 @@ ESTIMATORS: dict[str, Entry] = {
 
 
 def entry(name: str) -> Entry:
-    """Return what is known of an estimator.
+    """Return the registry entry of an estimator.
 
     Raises
     ------
     InputError
-        There is no estimator of this name; the message names those there are.
+        There is no estimator with this name; the message lists all names.
 
     Examples
     --------
@@ -279,7 +278,7 @@ def estimator(name: str) -> type[Any]:
     Raises
     ------
     InputError
-        There is no estimator of this name.
+        There is no estimator with this name.
 
     Examples
     --------

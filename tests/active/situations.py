@@ -1,4 +1,4 @@
-"""Situations to compose subsets in, and how probable a subset is by the formulae, dense and by enumeration."""
+"""Situations in which subsets are composed, and the probability of each subset, computed densely and by enumeration."""
 
 from collections import Counter, defaultdict
 from itertools import combinations
@@ -14,7 +14,7 @@ NOT_BY_CHANCE = 1e-4  # of some fifty comparisons with seeds of their own, none 
 
 
 def counts_of(n_items, lists=(), pending=()):
-    """Counts of groupings given as lists of places, and of subsets whose answer is out."""
+    """Return the counts of groupings given as lists of places, and of pending subsets."""
     counts = PairCounts.none(n_items)
     if lists:
         counts = counts.with_groupings(Groupings.from_lists(lists, items=range(n_items)))
@@ -22,7 +22,7 @@ def counts_of(n_items, lists=(), pending=()):
 
 
 def dense_counts(n_items, lists=(), pending=()):
-    """P, the answered part of it, and C: matrices of all pairs."""
+    """Return P, its answered part, and C as matrices of all pairs."""
     presented, answered, together = np.zeros((3, n_items, n_items), dtype=int)
     for grouping in lists:
         group = {item: number for number, items in enumerate(grouping) for item in items}
@@ -39,7 +39,7 @@ def dense_counts(n_items, lists=(), pending=()):
 
 
 def times_asked(n_items, lists=(), pending=()):
-    """Groupings and subsets that hold each item."""
+    """Count the groupings and subsets that hold each item."""
     times = np.zeros(n_items, dtype=int)
     for items in [[item for group in grouping for item in group] for grouping in lists] + list(pending):
         times[list(items)] += 1
@@ -47,12 +47,12 @@ def times_asked(n_items, lists=(), pending=()):
 
 
 def no_samples():
-    """The draws of a situation whose strategy has no use for them."""
-    raise AssertionError("this strategy goes by the counts alone")
+    """Samples of a situation whose strategy does not use them."""
+    raise AssertionError("this strategy uses the counts alone")
 
 
 def situation(n_items, lists=(), pending=(), *, allowed=None, samples=None):
-    """A situation; all items are allowed unless some are named."""
+    """Return a situation; all items are allowed unless `allowed` names some."""
     mask = np.ones(n_items, dtype=bool) if allowed is None else np.isin(np.arange(n_items), allowed)
     drawn = no_samples if samples is None else lambda: np.array(samples)
     counts, times = counts_of(n_items, lists, pending), times_asked(n_items, lists, pending)
@@ -60,7 +60,7 @@ def situation(n_items, lists=(), pending=(), *, allowed=None, samples=None):
 
 
 def probabilities(step, size):
-    """Probability of every subset that comes of steps: chosen so far, in order → {items that come next: share}."""
+    """Return the probability of every subset made in steps: chosen so far, in order → {items that come next: share}."""
     open_ends, done = {(): 1.0}, defaultdict(float)
     while open_ends:
         longer = defaultdict(float)
@@ -74,21 +74,21 @@ def probabilities(step, size):
 
 
 def shares(weights):
-    """Weights as probabilities, all alike if there are none."""
+    """Return weights as probabilities, all equal if the weights are 0."""
     total = sum(weights.values())
     return {key: weight / total if total else 1 / len(weights) for key, weight in weights.items()}
 
 
 def by_pairs(weights, allowed, size):
-    """Steps of the strategies that draw pairs: one that brings an item; ½ for each of two where there is room for one.
+    """Return the steps of strategies that draw pairs: with a new item; ½ for each of two if there is room for one.
 
     weights : all pairs, (items, items).
     """
 
     def step(chosen):
-        bringing = [pair for pair in combinations(allowed, 2) if not set(pair) <= set(chosen)]
+        with_new = [pair for pair in combinations(allowed, 2) if not set(pair) <= set(chosen)]
         found = defaultdict(float)
-        for pair, share in shares({pair: weights[pair] for pair in bringing}).items():
+        for pair, share in shares({pair: weights[pair] for pair in with_new}).items():
             new = tuple(item for item in pair if item not in chosen)
             ways = [new] if len(chosen) + len(new) <= size else [(item,) for item in new]
             for way in ways:
@@ -99,7 +99,7 @@ def by_pairs(weights, allowed, size):
 
 
 def by_items(weights_of, allowed):
-    """Steps of the strategies that draw items one by one: chosen → weight of every item."""
+    """Return the steps of strategies that draw items one by one: chosen → weight of every item."""
 
     def step(chosen):
         weights = weights_of(chosen)
@@ -109,7 +109,7 @@ def by_items(weights_of, allowed):
 
 
 def assert_drawn_from(expected, drawn):
-    """No subset that cannot be; the others as often as is probable, by a chi-square test."""
+    """Check that no impossible subset was drawn, and the others as often as is probable, by a chi-square test."""
     seen = Counter(map(frozenset, drawn))
     assert set(seen) <= set(expected), "a subset of probability 0 was drawn"
     np.testing.assert_allclose(sum(expected.values()), 1)

@@ -1,4 +1,4 @@
-"""What a session takes for an answer, for annotators and for candidates, and what it says where it does not."""
+"""Forms of answers, annotators and candidates that a session accepts, and its messages for others."""
 
 import numpy as np
 import pandas as pd
@@ -29,23 +29,23 @@ def session(**parameters):
     ],
     ids=["lists", "tuples", "piles", "arrays", "groups of items", "Series", "missing"],
 )
-def test_answers(answer):
-    told = session().tell(answer).groupings_
-    assert told.to_pairs().to_frame()["same"].tolist() == [True, False, False]
+def test_answers_in_every_form(answer):
+    groupings = session().tell(answer).groupings_
+    assert groupings.to_pairs().to_frame()["same"].tolist() == [True, False, False]
     named = [] if isinstance(answer, list | tuple) else ["insects", "others"]
-    assert list(told.group_names) == (named or [1, 2])
+    assert list(groupings.group_names) == (named or [1, 2])
 
 
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (["ant", "bee"], "^Each group of an answer must be a list of items. Got 'ant' for group 1; give lists"),
+        (["ant", "bee"], "^Each group of an answer must be a list of items. Got 'ant' for group 1; use lists"),
         ({"insects": ["ant"], "others": "cow"}, "^Each group .* Got 'cow' for group 'others'"),
         (
             pd.Series([["ant"], "x"], index=["bee", "cow"]),
-            "either a list of items for each group, or one group",
+            "a list of items for each group, or one group",
         ),
-        ("ant", "^An answer is a list of groups, each a list of items, or Groupings. Got str instead"),
+        ("ant", "^An answer must be a list of groups, each a list of items, or Groupings. Got str instead"),
         (None, "Got NoneType instead"),
         (7, "Got int instead"),
         (pd.DataFrame({"item": ["ant"], "group": ["x"]}), "Got DataFrame instead.*use Groupings.from_matrix"),
@@ -53,14 +53,14 @@ def test_answers(answer):
     ],
     ids=["flat", "one flat", "mixed", "text", "nothing", "number", "table", "labels"],
 )
-def test_what_is_no_answer(answer, sentence):
+def test_other_forms_of_answers_are_refused(answer, sentence):
     with pytest.raises(InputError, match=sentence):
         session().tell(answer)
 
 
-def test_whose_answer_it_is_and_to_what():
+def test_other_subsets_and_annotators_are_refused():
     for call in (session().withdraw, lambda subset: session().tell([["ant"]], subset=subset)):
-        with pytest.raises(InputError, match=r"^'subset' must be a Subset, as ask gives it"):
+        with pytest.raises(InputError, match=r"^'subset' must be a Subset, as returned by ask"):
             call(1)
     with pytest.raises(InputError, match=r"^An annotator must be one name. Got a list"):
         session().tell([["ant"]], annotator=["p1"])
@@ -75,19 +75,19 @@ def test_one_annotator_for_one_subset():
 @pytest.mark.parametrize(
     ("annotators", "sentence"),
     [
-        ("p1", r"^There must be one annotator for each of 2 subsets, in a list. Got 1: \['p1'\]"),
+        ("p1", r"^'annotators' must have one annotator for each of 2 subsets. Got 1: \['p1'\]"),
         ({"p1", "p2"}, "^'annotators' must be a list of names. Got a set"),
         ({"p1": 1, "p2": 2}, "^'annotators' must be a list of names. Got a dict"),
         ([["p1"], ["p2"]], "^An annotator must be one name. Got a list"),
     ],
     ids=["text", "set", "dict", "lists"],
 )
-def test_who_is_no_annotator(annotators, sentence):
+def test_other_forms_of_annotators_are_refused(annotators, sentence):
     with pytest.raises(InputError, match=sentence):
         session().ask(2, 2, annotators=annotators)
 
 
-def test_candidates_by_name_and_what_are_none():
+def test_candidates_by_name_and_other_forms_refused():
     assert session().ask(candidates={"insects": INSECTS})[0].items == INSECTS
     asked = session().ask(2, 3)
     assert session().ask(candidates=asked)[0].items in [subset.items for subset in asked]
@@ -96,15 +96,15 @@ def test_candidates_by_name_and_what_are_none():
             session().ask(candidates=candidates)
 
 
-def exhausted(asking, **ask):
-    asking.ask(1, 4, **ask)
+def exhausted(session, **ask):
+    session.ask(1, 4, **ask)
     with pytest.raises(InputError) as caught:
-        asking.ask(1, 4, **ask)
+        session.ask(1, 4, **ask)
     return str(caught.value)
 
 
 def test_advice_is_what_can_be_done():
     seen = exhausted(session(), annotators=["p1"])
-    assert seen.endswith("a subset holds 4: ask another annotator, or stop.")
+    assert seen.endswith("A subset holds 4: choose another annotator, or stop.")
     often = exhausted(session(max_per_item=1))
     assert often.endswith("holds 4: raise 'max_per_item', or stop.")

@@ -1,4 +1,4 @@
-"""What was asked of whom, against loops over items; candidates, and what an answer leaves out, against enumeration."""
+"""Items presented to annotators, against loops over items; candidates and incomplete answers, against enumeration."""
 
 from itertools import combinations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from consilience.active import Random, answers, assignments
 from consilience.active.assignments import Subset
 from consilience.active.candidates import Pool
-from consilience.active.grouping_store import Told
+from consilience.active.grouping_store import GroupingStore
 from consilience.errors import InputError
 from tests.active.situations import situation
 
@@ -20,47 +20,47 @@ ANNOTATORS = ["Ann", "Bo", "Cy"]
 subsets = st.lists(st.lists(st.integers(0, 6), min_size=1, unique=True), max_size=4)
 
 
-def groupings_of(told, whose):
-    lists = [[[ITEMS[i] for i in items[:2]], [ITEMS[i] for i in items[2:]]] for items in told]
+def groupings_of(answered, annotators):
+    lists = [[[ITEMS[i] for i in items[:2]], [ITEMS[i] for i in items[2:]]] for items in answered]
     return [
-        answers.as_groupings(dict(enumerate(groups)), ITEMS, (who, number))
-        for number, (groups, who) in enumerate(zip(lists, whose))
+        answers.as_groupings(dict(enumerate(groups)), ITEMS, (annotator, number))
+        for number, (groups, annotator) in enumerate(zip(lists, annotators))
     ]
 
 
 @settings(max_examples=30)
-@given(told=subsets, more=subsets, data=st.data())
-def test_what_was_asked_of_whom(told, more, data):
-    whose = [data.draw(st.sampled_from(ANNOTATORS)) for _ in told]
-    told_so_far, places = Told(7, groupings_of(told, whose)), [np.array(items) for items in more]
-    everything = [*told, *more]
+@given(answered=subsets, others=subsets, data=st.data())
+def test_items_presented_to_annotators_are_counted(answered, others, data):
+    annotators = [data.draw(st.sampled_from(ANNOTATORS)) for _ in answered]
+    store, places = GroupingStore(7, groupings_of(answered, annotators)), [np.array(items) for items in others]
+    everything = [*answered, *others]
     expected = [sum(i in items for items in everything) for i in range(7)]
-    np.testing.assert_array_equal(assignments.times_asked(told_so_far, places), expected)
+    np.testing.assert_array_equal(assignments.times_asked(store, places), expected)
     for annotator in ANNOTATORS:
-        own = [items for items, who in zip(told, whose) if who == annotator]
-        seen = [any(i in items for items in [*own, *more]) for i in range(7)]
-        np.testing.assert_array_equal(assignments.seen_by(annotator, told_so_far, places), seen)
+        own = [items for items, name in zip(answered, annotators) if name == annotator]
+        seen = [any(i in items for items in [*own, *others]) for i in range(7)]
+        np.testing.assert_array_equal(assignments.seen_by(annotator, store, places), seen)
 
 
 @settings(max_examples=30)
-@given(asked_items=st.lists(st.sampled_from(list(ITEMS)), min_size=1, unique=True), data=st.data())
-def test_what_an_answer_leaves_out(asked_items, data):
-    there = [data.draw(st.booleans()) for _ in asked_items]
-    said = [item for item, is_there in zip(asked_items, there) if is_there]
-    answer = answers.as_groupings({1: said[:1], 2: said[1:]}, ITEMS, ("Ann", 1))
-    missing, silent = answers.left_out(answer, assignments.Placed.of(Subset(1, asked_items, "Ann"), ITEMS))
-    assert missing.subset == Subset(1, [item for item in asked_items if item not in said], "Ann")
+@given(presented=st.lists(st.sampled_from(list(ITEMS)), min_size=1, unique=True), data=st.data())
+def test_items_and_pairs_missing_from_an_answer(presented, data):
+    there = [data.draw(st.booleans()) for _ in presented]
+    grouped = [item for item, is_there in zip(presented, there) if is_there]
+    answer = answers.as_groupings({1: grouped[:1], 2: grouped[1:]}, ITEMS, ("Ann", 1))
+    missing, unanswered = answers.left_out(answer, assignments.Placed.of(Subset(1, presented, "Ann"), ITEMS))
+    assert missing.subset == Subset(1, [item for item in presented if item not in grouped], "Ann")
     assert ITEMS[missing.places].tolist() == missing.subset.items
-    pairs = {frozenset(pair) for pair in combinations(asked_items, 2) if not set(pair) <= set(said)}
-    assert {frozenset(ITEMS[pair]) for pair in silent} == pairs
-    assert len(silent) == len(pairs)
+    pairs = {frozenset(pair) for pair in combinations(presented, 2) if not set(pair) <= set(grouped)}
+    assert {frozenset(ITEMS[pair]) for pair in unanswered} == pairs
+    assert len(unanswered) == len(pairs)
 
 
-def test_an_answer_bears_a_name_of_its_own():
-    told = {("Ann", 1), ("Ann", 2), ("answer 3", 3), ("answer 4", "x")}
-    assert answers.new_key("Ann", 1, told) == ("Ann", 3)
-    assert answers.new_key("Bo", 1, told) == ("Bo", 1)
-    assert answers.new_key(None, 3, told) == ("answer 5", 5)
+def test_the_key_of_an_answer_is_new():
+    used = {("Ann", 1), ("Ann", 2), ("answer 3", 3), ("answer 4", "x")}
+    assert answers.new_key("Ann", 1, used) == ("Ann", 3)
+    assert answers.new_key("Bo", 1, used) == ("Bo", 1)
+    assert answers.new_key(None, 3, used) == ("answer 5", 5)
     assert answers.new_key(None, 1, set()) == ("answer 1", 1)
 
 
@@ -71,7 +71,7 @@ def pool(candidates, pending=()):
 @settings(max_examples=30)
 @given(st.lists(st.lists(st.integers(0, 6), min_size=1, unique=True), min_size=1, max_size=5), subsets, st.data())
 def test_candidates_that_are_left(candidates, pending, data):
-    """Each that is not pending and holds only allowed items may be chosen, once whatever its order, and no other."""
+    """Each that is not pending and holds only allowed items can be chosen, once whatever its order, and no other."""
     allowed = np.array([data.draw(st.booleans()) for _ in range(7)])
     names = [[ITEMS[i] for i in items] for items in candidates]
     taken = {frozenset(items) for items in pending}
@@ -87,5 +87,5 @@ def test_candidates_that_are_left(candidates, pending, data):
         found.append(frozenset(candidates[chosen]))
         rest = after
     assert set(found) == left
-    with pytest.raises(InputError, match=f"^None of {len(candidates)} candidates is left to ask"):
+    with pytest.raises(InputError, match=f"^None of {len(candidates)} candidates is left to present"):
         rest.choose(Random(), now, rng)

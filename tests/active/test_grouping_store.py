@@ -1,4 +1,4 @@
-"""Groupings kept one by one, against the same ones joined each time that one came."""
+"""Groupings kept one by one, against the same groupings joined at each arrival."""
 
 from functools import reduce
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from consilience import Groupings
 from consilience.active import ActiveSession
-from consilience.active.grouping_store import Told
+from consilience.active.grouping_store import GroupingStore
 from consilience.annotations import concat
 from consilience.annotations import concatenate as joining
 from tests.test_persistence import same
@@ -22,7 +22,7 @@ answers = st.lists(
 
 
 def parts_of(drawn):
-    """One grouping for each answer, of two groups."""
+    """Return one grouping of two groups for each answer."""
     parts = []
     for number, (annotator, items) in enumerate(drawn):
         rows = [(ITEMS[i], annotator, number, place % 2) for place, i in enumerate(items)]
@@ -33,38 +33,38 @@ def parts_of(drawn):
 
 @settings(max_examples=40)
 @given(drawn=answers, data=st.data())
-def test_it_is_the_same_whenever_they_are_joined(drawn, data):
-    """Also where they are joined in between, as before a consensus; and where several come at a time."""
+def test_the_result_does_not_depend_on_when_groupings_are_joined(drawn, data):
+    """Including joins in between, as before a consensus, and several groupings at a time."""
     parts = parts_of(drawn)
     expected = reduce(lambda one, other: concat([one, other]), parts[1:], concat(parts[:1]))
-    told = Told(len(ITEMS))
+    store = GroupingStore(len(ITEMS))
     n_together = data.draw(st.integers(1, len(parts)))
-    told.add(concat(parts[:n_together]))
+    store.add(concat(parts[:n_together]))
     for part in parts[n_together:]:
         if data.draw(st.booleans()):
-            told.joined()
-        told.add(part)
-    assert len(told) == expected.n_groupings
-    assert told.keys == set(expected.vocabulary.grouping_keys())
-    np.testing.assert_array_equal(told.times, np.diff(expected.incidence.indptr))
+            store.joined()
+        store.add(part)
+    assert len(store) == expected.n_groupings
+    assert store.keys == set(expected.vocabulary.grouping_keys())
+    np.testing.assert_array_equal(store.times, np.diff(expected.incidence.indptr))
     for annotator in [*ANNOTATORS, "nobody"]:
         own = expected.restrict(annotators=[annotator]) if annotator in expected.annotators else None
         held = np.zeros(7, dtype=bool) if own is None else np.diff(own.incidence.indptr) > 0
-        np.testing.assert_array_equal(told.held_by(annotator), held)
-    assert same(told.joined(), expected)
-    assert told.joined() is told.joined()
+        np.testing.assert_array_equal(store.held_by(annotator), held)
+    assert same(store.joined(), expected)
+    assert store.joined() is store.joined()
 
 
-def test_nothing_is_told():
-    told = Told(3)
-    assert told.joined() is None
-    assert len(told) == 0
-    assert told.held_by("Ann").tolist() == [False] * 3
-    assert told.times.tolist() == [0] * 3
+def test_an_empty_store():
+    store = GroupingStore(3)
+    assert store.joined() is None
+    assert len(store) == 0
+    assert store.held_by("Ann").tolist() == [False] * 3
+    assert store.times.tolist() == [0] * 3
 
 
-def test_answers_are_joined_only_when_all_are_due(monkeypatch):
-    """Neither telling nor asking by counts of pairs touches what was told before."""
+def test_answers_are_joined_only_when_all_are_needed(monkeypatch):
+    """Neither `tell`, nor `ask` with a strategy that uses counts of pairs, touches earlier groupings."""
     joined = []
     join = joining._join_groupings
     monkeypatch.setitem(joining.JOIN, Groupings, lambda parts: joined.append(len(parts)) or join(parts))

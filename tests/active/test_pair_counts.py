@@ -11,7 +11,7 @@ from tests.subset_groupings import arguments, lists_of, made
 
 
 def matrices(counts):
-    """P, its answered part and C, dense and symmetric."""
+    """Return P, its answered part and C, dense and symmetric."""
     found = np.zeros((3, counts.n_items, counts.n_items), dtype=int)
     for matrix, column in zip(found, (counts.presented, counts.answered, counts.together)):
         matrix[counts.first, counts.second] = column
@@ -19,7 +19,7 @@ def matrices(counts):
 
 
 def assert_in_order(counts):
-    """Keys rise, so that none is twice; the first item is below the second; no pair is kept that was not presented."""
+    """Check that keys increase, so that none occurs twice, that first items are below second, and that P > 0."""
     assert (np.diff(counts.key) > 0).all()
     assert (counts.first < counts.second).all()
     assert (counts.presented > 0).all()
@@ -39,7 +39,7 @@ def test_counts_against_dense_matrices(drawn, pending):
 
 @settings(max_examples=20)
 @given(arguments(min_items=3), arguments(min_items=3), subsets)
-def test_little_by_little_and_in_any_order_is_all_at_once(first, second, pending):
+def test_counts_do_not_depend_on_order_or_batches(first, second, pending):
     n_items = max(first[2], second[2])
     one, other = (made((lists, by, n_items)) for lists, by, _ in (first, second))
     waiting = [np.array(subset) for subset in pending]
@@ -54,7 +54,7 @@ def test_little_by_little_and_in_any_order_is_all_at_once(first, second, pending
     np.testing.assert_array_equal(matrices(there), dense_counts(n_items, both, pending))
 
 
-def test_counts_are_not_written_into():
+def test_counts_are_not_modified():
     before = counts_of(4, [[[0, 1], [2]]])
     kept = [column.copy() for column in (before.key, before.presented, before.answered, before.together)]
     before.with_subsets([np.array([0, 1, 3])])
@@ -65,7 +65,7 @@ def test_counts_are_not_written_into():
 
 
 def test_pending_subsets_are_presented_and_not_answered():
-    """0 and 1 were put together once and are out once; 2 and 3 are out only, and so have no share."""
+    """0 and 1 were put together once and are pending once; 2 and 3 are only pending, and so have no share."""
     counts = counts_of(4, [[[0, 1], [2]], [[0], [1]]], [[1, 0], [3, 2]])
     assert list(zip(counts.first.tolist(), counts.second.tolist())) == [(0, 1), (0, 2), (1, 2), (2, 3)]
     assert counts.presented.tolist() == [3, 1, 1, 1]
@@ -83,7 +83,7 @@ def test_nothing_was_presented():
 
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=6, unique=True), min_size=1, max_size=4))
 def test_keys_of_subsets(drawn):
-    """Every pair once in each subset that holds it, the smaller item first, in whatever order the items stand."""
+    """Every pair once for each subset that holds it, the smaller item first, whatever the order of the items."""
     key, subset = PairCounts.none(6).keys_of([np.array(items) for items in drawn])
     expected = [(number, a * 6 + b) for number, items in enumerate(drawn) for a in items for b in items if a < b]
     assert sorted(zip(subset.tolist(), key.tolist())) == sorted(expected)
@@ -96,4 +96,4 @@ def test_places_of_keys(wanted):
     known = {1: 0, 8: 1}
     assert there.tolist() == [key in known for key in wanted]
     assert place[there].tolist() == [known[key] for key in wanted if key in known]
-    assert ((place >= 0) & (place < 2)).all()  # also of keys that are not there, so that they can be looked up at once
+    assert ((place >= 0) & (place < 2)).all()  # even for missing keys, so that all can be looked up at once

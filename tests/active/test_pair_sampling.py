@@ -1,4 +1,4 @@
-"""Draws against the probabilities that the weights give, by enumeration; unseen pairs by listing and by guessing."""
+"""Draws against the probabilities implied by the weights, by enumeration; unseen pairs by listing and by rejection."""
 
 from itertools import combinations
 from unittest.mock import patch
@@ -14,13 +14,13 @@ from tests.active.situations import assert_drawn_from, by_pairs, counts_of, prob
 
 
 def weighted(n_items, seen, unseen):
-    """Weights of some pairs, {pair: weight}, and of all others."""
+    """Return weights of some pairs, {pair: weight}, and of all others."""
     counts = counts_of(n_items, pending=sorted(seen))
     return PairWeights(counts, np.array([float(seen[pair]) for pair in sorted(seen)]), float(unseen))
 
 
 def dense(n_items, seen, unseen):
-    """The same, as a matrix; 0 on the diagonal."""
+    """Return the same as a matrix with diagonal 0."""
     matrix = np.full((n_items, n_items), float(unseen))
     np.fill_diagonal(matrix, 0)
     for (i, j), weight in seen.items():
@@ -60,13 +60,13 @@ def expected_of(case):
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-def test_draws_are_as_probable_as_their_weights_say(case):
+def test_draws_follow_the_weights(case):
     assert_drawn_from(expected_of(case), drawn_from(case))
 
 
 @pytest.mark.parametrize("few", [0.0, 1.1], ids=["guessed", "listed"])
-def test_unseen_pairs_guessed_and_listed_alike(few):
-    """With 0 % no pairs are few enough to be listed, with 110 % all are."""
+def test_unseen_pairs_by_rejection_and_by_listing(few):
+    """With 0 % pairs are never listed, with 110 % always."""
     case = (5, SOME, 1.5, [0, 1, 2, 4], 3)
     other = {"guessed": "_listed_pair", "listed": "_uniform_pair"}["listed" if few else "guessed"]
     with patch.object(pair_sampling, "FEW_UNSEEN", few), patch.object(pair_sampling, other, side_effect=AssertionError):
@@ -75,7 +75,7 @@ def test_unseen_pairs_guessed_and_listed_alike(few):
 
 @pytest.mark.parametrize(("n_items", "listed"), [(6, False), (7, True)])
 def test_unseen_pairs_are_listed_when_they_are_fewer_than_one_in_twenty(n_items, listed):
-    """One pair was not seen, of 15 or of 21: one guess in 21 would hit it."""
+    """One pair of 15 or of 21 was not seen: one guess in 21 would hit it."""
     unseen = (1, 4)
     seen = {pair: 0.0 for pair in combinations(range(n_items), 2) if pair != unseen}
     with patch.object(pair_sampling, "_listed_pair", wraps=pair_sampling._listed_pair) as listing:

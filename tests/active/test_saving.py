@@ -1,4 +1,4 @@
-"""A study goes on from a file as if it had not been interrupted; that values come back equal is in test_persistence."""
+"""A session continues from a file as if it had not been interrupted; test_persistence checks that values are equal."""
 
 import copy
 import pickle
@@ -14,7 +14,7 @@ from tests.test_persistence import same
 
 
 def collecting(strategy, **parameters):
-    """A session in the middle of its work: answers, one with items left out, one of groupings; a consensus; pending."""
+    """Return a session with answers, one of them incomplete, groupings, a consensus and pending subsets."""
     fusion = SubsetFusion(3, refine=False)
     session = ActiveSession(
         list(range(12)), **({"strategy": strategy, "fusion": fusion, "random_state": 0} | parameters)
@@ -37,7 +37,7 @@ SESSIONS = {name: (name, {}) for name in STRATEGIES} | {
 
 
 @pytest.mark.parametrize(("strategy", "parameters"), SESSIONS.values(), ids=list(SESSIONS))
-def test_a_session_saved_in_the_middle_goes_on_as_if_nothing_had_been(strategy, parameters, tmp_path):
+def test_a_saved_session_continues_where_it_was(strategy, parameters, tmp_path):
     session = collecting(strategy, **parameters)
     save(session, tmp_path / "session.zip")
     loaded = load(tmp_path / "session.zip")
@@ -54,7 +54,7 @@ def test_a_session_saved_in_the_middle_goes_on_as_if_nothing_had_been(strategy, 
     assert same(loaded, session)
 
 
-def test_a_session_that_has_not_begun_comes_back_equal(tmp_path):
+def test_a_new_session_is_loaded_equal(tmp_path):
     for session in (ActiveSession(["a", "b"]), ActiveSession([("a", 1), 2, "x"], max_per_item=3, random_state=4)):
         save(session, tmp_path / "session.zip")
         loaded = load(tmp_path / "session.zip")
@@ -62,7 +62,7 @@ def test_a_session_that_has_not_begun_comes_back_equal(tmp_path):
         assert same(loaded, session)
 
 
-def test_what_a_session_holds_must_be_ours(tmp_path):
+def test_other_strategies_and_fusions_are_not_saved(tmp_path):
     class Mine(Explore):
         pass
 
@@ -79,13 +79,13 @@ def test_what_a_session_holds_must_be_ours(tmp_path):
 
 
 @pytest.mark.parametrize("items", [range(6), iter("abcdef"), dict.fromkeys("abcdef")])
-def test_items_given_in_any_way_are_saved(items, tmp_path):
+def test_items_of_every_type_are_saved(items, tmp_path):
     session = ActiveSession(items, random_state=0)
     save(session, tmp_path / "study.zip")
     assert load(tmp_path / "study.zip").ask(1, 3) == session.ask(1, 3)
 
 
-def test_a_pickle_holds_the_groupings_once_and_goes_on():
+def test_a_pickle_holds_the_groupings_once_and_continues():
     session, expected = collecting("random"), collecting("random")
     loaded = pickle.loads(pickle.dumps(session))
     assert same(loaded, expected)
@@ -94,7 +94,7 @@ def test_a_pickle_holds_the_groupings_once_and_goes_on():
     assert len(pickle.dumps(loaded)) < 1.1 * len(pickle.dumps(session)) + 1000
 
 
-def test_a_copy_goes_its_own_way():
+def test_a_copy_is_independent():
     session, expected = collecting("random"), collecting("random")
     one = copy.deepcopy(session)
     one.withdraw(one.pending_[0])

@@ -1,4 +1,4 @@
-"""Ask and tell: what a session composes for whom, what it takes for an answer, when it has enough."""
+"""Ask and tell: the subsets that a session composes, the answers that it accepts, and when it stops."""
 
 import numpy as np
 import pandas as pd
@@ -22,13 +22,13 @@ KIND = {item: number % 2 for number, item in enumerate(ITEMS)}
 
 
 def begun(items=ITEMS, **parameters):
-    """A session with a fusion that does not search for the number of clusters, so that the tests are fast."""
+    """Return a session whose fusion does not search for the number of clusters, so that the tests are fast."""
     fusion = SubsetFusion(min(2, len(items)), refine=False)
     return ActiveSession(items, **({"fusion": fusion, "random_state": 0} | parameters))
 
 
 def sorted_by_kind(subset, kind=KIND):
-    """The groups that a perfect annotator makes of a subset."""
+    """Return the groups that a perfect annotator makes of a subset."""
     kinds = sorted({kind[item] for item in subset.items})
     return [[item for item in subset.items if kind[item] == k] for k in kinds]
 
@@ -40,7 +40,7 @@ def refused(call, sentence):
 
 
 class Watching(Random):
-    """A strategy that remembers the situations that it is given."""
+    """A strategy that records its situations."""
 
     def __init__(self):
         self.situations = []
@@ -51,18 +51,18 @@ class Watching(Random):
 
 
 def situation_of(session, annotator=None):
-    """What the strategy is told when an annotator is to be asked; nothing stays asked."""
+    """Return the situation that the strategy gets for an annotator; the subset is withdrawn."""
     session.withdraw(session.ask(1, 2, annotators=[annotator])[0])
     return session.strategy.situations[-1]
 
 
 def allowed_to(session, annotator=None):
-    """Items that the annotator may be asked about."""
+    """Return the items that may be presented to the annotator."""
     return [item for item, allowed in zip(session.items_, situation_of(session, annotator).allowed) if allowed]
 
 
 def presented(situation):
-    """P and its answered part, dense."""
+    """Return P and its answered part, dense."""
     counts = situation.counts
     found = np.zeros((2, counts.n_items, counts.n_items), dtype=int)
     for matrix, column in zip(found, (counts.presented, counts.answered)):
@@ -74,7 +74,7 @@ def presented(situation):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_asking_and_telling_goes_round(strategy):
+def test_ask_and_tell_several_times(strategy):
     session = begun(strategy=strategy)
     numbers = []
     for size in (2, 4, 10, 3, 5):
@@ -92,24 +92,24 @@ def test_asking_and_telling_goes_round(strategy):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_many_may_be_asked_before_anybody_answers(strategy):
-    """Also about all items again, while nothing is known of any."""
+def test_many_subsets_can_be_pending_at_once(strategy):
+    """Including repeated subsets of all items, while there are no groupings."""
     session = begun(strategy=strategy)
     assert [sorted(subset.items) for subset in session.ask(3, 10)] == [ITEMS] * 3
     assert len(session.ask(2, 4)) == 2
     for subset in session.pending_[:3]:
-        session.tell([], subset=subset)  # nothing is known after this either
+        session.tell([], subset=subset)  # an empty answer has no groups
     assert len(session.ask(1, 4)) == 1
 
 
-def test_subsets_asked_at_once_know_of_each_other():
-    """Of ten items never asked, the first subset takes five and the second the other five."""
+def test_subsets_of_one_call_take_each_other_into_account():
+    """Of ten items never presented, the first subset takes five and the second the other five."""
     one, other = begun().ask(2, 5)
     assert sorted(one.items + other.items) == ITEMS
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_same_seed_asks_the_same(strategy):
+def test_the_same_seed_composes_the_same_subsets(strategy):
     def collected():
         session = begun(strategy=strategy, random_state=3)
         for _ in range(4):
@@ -120,7 +120,7 @@ def test_the_same_seed_asks_the_same(strategy):
     assert collected() == collected()
 
 
-def test_other_seeds_ask_other_subsets():
+def test_other_seeds_compose_other_subsets():
     assert len({tuple(begun(random_state=seed).ask(1, 5)[0].items) for seed in range(5)}) > 1
 
 
@@ -130,56 +130,57 @@ def test_a_random_state_is_drawn_from():
     assert first != second
 
 
-@pytest.mark.parametrize("answering", [False, True], ids=["pending", "answered"])
+@pytest.mark.parametrize("answered", [False, True], ids=["pending", "answered"])
 @pytest.mark.parametrize("strategy", ["informative", "explore"])
-def test_no_item_is_asked_about_more_often_than_the_quota(strategy, answering):
-    """Asked until fewer items are left than a subset holds, which is refused."""
+def test_no_item_is_presented_more_often_than_the_quota(strategy, answered):
+    """Until fewer items are left than a subset holds, which is refused."""
     session, times = begun(strategy=strategy, max_per_item=2), dict.fromkeys(ITEMS, 0)
     while sum(count < 2 for count in times.values()) >= 4:
         subset = session.ask(1, 4)[0]
         for item in subset.items:
             times[item] += 1
-        if answering:
+        if answered:
             session.tell(sorted_by_kind(subset), subset=subset)
     assert max(times.values()) == 2
     left = sum(count < 2 for count in times.values())
     refused(
         lambda: session.ask(1, 4),
-        f"{left} items are left to ask and a subset holds 4: raise 'max_per_item', or stop.",
+        f"Only {left} item{' is' if left == 1 else 's are'} left to present. "
+        "A subset holds 4: raise 'max_per_item', or stop.",
     )
 
 
-def test_what_cannot_be_asked_whole_is_not_asked():
-    """Two subsets of four of ten items, each once, leave two: the third cannot be, and the two are not out either."""
+def test_a_call_that_fails_leaves_no_subset_pending():
+    """Two subsets of four of ten items, each once, leave two: the third is impossible, and the two are not pending."""
     session = begun(max_per_item=1, strategy="random")
     refused(
         lambda: session.ask(3, 4),
-        "2 items are left to ask and a subset holds 4: raise 'max_per_item', or stop.",
+        "Only 2 items are left to present. A subset holds 4: raise 'max_per_item', or stop.",
     )
     assert session.pending_ == []
     assert [subset.number for subset in session.ask(2, 4)] == [1, 2]
 
 
-def test_nobody_is_asked_about_an_item_twice():
+def test_no_item_is_presented_to_an_annotator_twice():
     session = begun(strategy="random")
     first, second = session.ask(2, 3, annotators=["Ann", "Ann"])  # pending
     session.tell(sorted_by_kind(first), subset=first)
-    session.tell([["h", "i"]], annotator="Ann")  # unasked
+    session.tell([["h", "i"]], annotator="Ann")  # of no subset
     seen = {*first.items, *second.items, "h", "i"}
     left = sorted(set(ITEMS) - seen)
     third = session.ask(1, len(left), annotators=["Ann"])[0]
     assert sorted(third.items) == left
     refused(
         lambda: session.ask(1, 2, annotators=["Ann"]),
-        "0 items are left to ask of annotator 'Ann', who is asked about no item twice, and a subset holds 2: ask "
+        "Only 0 items are left to present for annotator 'Ann', who sees no item twice. A subset holds 2: choose "
         "another annotator, or stop.",
     )
     assert len(session.ask(1, 10, annotators=["Bo"])[0].items) == 10
     assert len(session.ask(1, 10)[0].items) == 10
 
 
-def test_items_left_out_of_an_answer_were_asked():
-    """They count for the quota, as presented, and for whoever left them out; they are not answered."""
+def test_items_left_out_of_an_answer_count_as_presented():
+    """They count for the quota, for the pairs presented, and for the annotator; they are not answered."""
     session = begun(strategy=Watching(), max_per_item=2)
     subset = session.ask(1, 8, annotators=["Ann"])[0]
     answer, places = subset.items[:3], [ITEMS.index(item) for item in subset.items]
@@ -193,16 +194,16 @@ def test_items_left_out_of_an_answer_were_asked():
     assert allowed_to(session, "Ann") == sorted(set(ITEMS) - set(subset.items))
     assert allowed_to(session, "Bo") == ITEMS
     again = session.ask(1, candidates=[subset.items], annotators=["Bo"])[0]
-    session.tell([], subset=again, annotator="Cy")  # by whom it was, not for whom
+    session.tell([], subset=again, annotator="Cy")  # the annotator of the answer counts, not that of the subset
     assert allowed_to(session) == sorted(set(ITEMS) - set(subset.items))
     refused(
         lambda: session.ask(1, 3),
-        "2 items are left to ask and a subset holds 3: raise 'max_per_item', or stop.",
+        "Only 2 items are left to present. A subset holds 3: raise 'max_per_item', or stop.",
     )
     assert [missing.subset.annotator for missing in session._left_out] == ["Ann", "Cy"]
 
 
-def test_an_item_that_everybody_leaves_out_does_not_come_first_for_ever():
+def test_an_item_that_everybody_leaves_out_does_not_stay_first():
     session = begun()
     first = []
     for _ in range(8):
@@ -221,15 +222,15 @@ def test_pending_subsets_are_presented_and_not_answered():
     assert np.flatnonzero(found.times_asked).tolist() == sorted(places)
     assert found.n_groupings == 0
     session.tell(sorted_by_kind(subset), subset=subset)
-    told = [[[ITEMS.index(item) for item in group] for group in sorted_by_kind(subset)]]
+    answer = [[[ITEMS.index(item) for item in group] for group in sorted_by_kind(subset)]]
     found = situation_of(session)
-    np.testing.assert_array_equal(presented(found), dense_counts(10, told)[:2])
+    np.testing.assert_array_equal(presented(found), dense_counts(10, answer)[:2])
     assert np.flatnonzero(found.times_asked).tolist() == sorted(places)
     assert found.n_groupings == 1
 
 
 def test_each_subset_of_a_call_counts_for_the_next():
-    """P and the times asked that the third is composed by are those of the first two, which are out."""
+    """The third is composed by P and the times presented that include the first two, which are pending."""
     session = begun(strategy=Watching())
     asked = session.ask(3, 4)
     places = [[ITEMS.index(item) for item in subset.items] for subset in asked[:2]]
@@ -238,8 +239,8 @@ def test_each_subset_of_a_call_counts_for_the_next():
     np.testing.assert_array_equal(last.times_asked, np.bincount(np.concatenate(places), minlength=10))
 
 
-def test_a_strategy_may_write_into_what_it_gave():
-    """Its next subset may stand where the last one stood: each of those asked keeps its own items."""
+def test_a_strategy_may_reuse_its_array():
+    """Each subset keeps its own items even if the strategy overwrites the array that it returned."""
 
     class Reusing(Random):
         place = np.zeros(4, dtype=int)
@@ -254,8 +255,8 @@ def test_a_strategy_may_write_into_what_it_gave():
     assert [sorted(ITEMS[i] for i in placed.places) for placed in session._pending.values()] == [one, other]
 
 
-def test_what_a_failed_question_took_is_not_kept():
-    """The number that it would have had is another subset's, whose own items are then out."""
+def test_a_call_that_fails_uses_no_number_and_no_items():
+    """Its number goes to the next subset, and only the items of that are then pending."""
     session = begun(max_per_item=1, strategy="random")
     with pytest.raises(InputError):
         session.ask(3, 4, annotators=["Ann"] * 3)
@@ -274,14 +275,17 @@ def test_pending_items_are_not_looked_up_again(monkeypatch):
     assert looked_up == []
 
 
-def test_what_is_withdrawn_was_never_asked():
+def test_a_withdrawn_subset_counts_as_not_presented():
     session = begun(strategy=Watching(), max_per_item=1)
     subset = session.ask(1, 10, annotators=["Ann"])[0]
     assert session.withdraw(subset) is session
     assert session.pending_ == []
     assert not presented(situation_of(session)).any()
     assert session.ask(1, 10, annotators=["Ann"])[0].number == 3
-    refused(lambda: session.withdraw(subset), "Subset 1 is not pending: it was answered or withdrawn, or never asked.")
+    refused(
+        lambda: session.withdraw(subset),
+        "Subset 1 is not pending: it was answered or withdrawn, or is of another session.",
+    )
 
 
 def test_a_subset_may_hold_all_items_or_the_only_two():
@@ -303,10 +307,10 @@ def test_a_subset_may_hold_all_items_or_the_only_two():
         ({"size": 11}, "'size' must be an int from 2 to the number of items, 10. Got 11."),
         (
             {"n_subsets": 2, "annotators": ["Ann"]},
-            "There must be one annotator for each of 2 subsets, in a list. Got 1: ['Ann'].",
+            "'annotators' must have one annotator for each of 2 subsets. Got 1: ['Ann'].",
         ),
-        ({"candidates": [["a", "b"], ["a", "z"]]}, "Item 'z' is not one of the session's."),
-        ({"candidates": [["a", "b", "a"]]}, "Item 'a' is twice in candidate 1."),
+        ({"candidates": [["a", "b"], ["a", "z"]]}, "Item 'z' is not in the session."),
+        ({"candidates": [["a", "b", "a"]]}, "Item 'a' occurs twice in candidate 1."),
         (
             {"candidates": [["a", "b"], []]},
             "'candidates' must hold at least one subset, and each at least one item.",
@@ -315,7 +319,7 @@ def test_a_subset_may_hold_all_items_or_the_only_two():
     ],
     ids=lambda value: None if isinstance(value, str) else "-".join(value),
 )
-def test_wrong_questions_are_refused(arguments, sentence):
+def test_wrong_arguments_of_ask_are_refused(arguments, sentence):
     session = begun()
     refused(lambda: session.ask(**({"n_subsets": 1, "size": 4} | arguments)), sentence)
     assert session.pending_ == []
@@ -325,7 +329,7 @@ def test_wrong_questions_are_refused(arguments, sentence):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_candidates_are_asked_once_in_a_call(strategy):
+def test_candidates_are_chosen_once_in_a_call(strategy):
     candidates = [["a", "b"], ["b", "c", "d"], ["e"], ["f", "a", "e", "i"]]
     session = begun(strategy=strategy)
     for _ in range(2):
@@ -333,7 +337,7 @@ def test_candidates_are_asked_once_in_a_call(strategy):
         assert sorted(subset.items for subset in asked) == sorted(candidates)
         refused(
             lambda: session.ask(candidates=candidates),
-            "None of 4 candidates is left to ask: each is pending, or holds an item too often asked.",
+            "None of 4 candidates is left to present: each is pending, or has an item that may not be presented again.",
         )
         for subset in asked:
             session.tell(sorted_by_kind(subset), subset=subset)
@@ -342,7 +346,7 @@ def test_candidates_are_asked_once_in_a_call(strategy):
 def test_candidates_of_the_same_items_are_the_same():
     refused(
         lambda: begun().ask(2, candidates=[["a", "b"], ["b", "a"]]),
-        "None of 2 candidates is left to ask: each is pending, or holds an item too often asked.",
+        "None of 2 candidates is left to present: each is pending, or has an item that may not be presented again.",
     )
 
 
@@ -352,7 +356,7 @@ def test_candidates_keep_to_the_quota_and_to_what_an_annotator_has_seen():
     candidates = [["a", "d"], ["b", "d"], ["e", "d"]]
     for _ in range(5):
         asked = session.ask(annotators=["Ann"], candidates=candidates)[0]
-        assert assignments.items == ["e", "d"]
+        assert asked.items == ["e", "d"]
         session.withdraw(asked)
     asked = session.ask(2, candidates=candidates)
     assert sorted(subset.items for subset in asked) == [["b", "d"], ["e", "d"]]
@@ -361,7 +365,7 @@ def test_candidates_keep_to_the_quota_and_to_what_an_annotator_has_seen():
 # telling
 
 
-def test_who_said_it():
+def test_annotators_of_answers():
     session = begun(strategy="random")
     first, second, third = session.ask(3, 3, annotators=["Ann", None, "Bo"])
     session.tell(sorted_by_kind(first), subset=first)
@@ -375,8 +379,8 @@ def test_who_said_it():
     assert session.groupings_.items.tolist() == ITEMS
 
 
-def test_an_answer_is_by_one_who_said_nothing_else():
-    """Also where groupings were told whose annotators or groupings are named as answers are."""
+def test_an_anonymous_answer_has_a_new_annotator():
+    """Even if annotators or groupings of other groupings have names like those of answers."""
     session = begun()
     session.tell(Groupings.from_lists([[["a"]], [["b"]]], annotators=["answer 3", "answer 4"]))
     session.tell([["c", "d"]])
@@ -389,8 +393,8 @@ def test_an_answer_is_by_one_who_said_nothing_else():
 
 @settings(max_examples=10)
 @given(st.lists(st.lists(st.sampled_from(ITEMS), min_size=1, unique=True), min_size=1, max_size=5))
-def test_groups_and_groupings_tell_the_same(told):
-    lists = [[sorted(items)[::2], sorted(items)[1::2]] for items in told]
+def test_groups_and_groupings_are_equivalent(answered):
+    lists = [[sorted(items)[::2], sorted(items)[1::2]] for items in answered]
     one, other = begun(strategy=Watching()), begun(strategy=Watching())
     for lines in lists:
         one.tell(lines)
@@ -415,12 +419,12 @@ def test_groupings_of_some_of_the_items_in_another_order():
     assert session.groupings_.annotators.tolist() == ["Ann", "Bo"]
 
 
-def test_groupings_are_told_once():
+def test_a_grouping_is_accepted_once():
     given_groupings = Groupings.from_lists([[["a", "b"]], [["c", "d"]]], annotators=["Ann", "Bo"])
     session = begun().tell(given_groupings)
     refused(
         lambda: session.tell(given_groupings.restrict(annotators=["Bo"])),
-        "Grouping 'Bo' of annotator 'Bo' was told before. If it is another, give it another name.",
+        "The session already has grouping 'Bo' of annotator 'Bo'. If this is a different grouping, rename it.",
     )
     assert session.groupings_ == begun().tell(given_groupings).groupings_
 
@@ -430,33 +434,33 @@ def test_wrong_answers_are_refused_and_change_nothing():
     subset = session.ask(1, 3)[0]
     inside, outside = subset.items[0], next(item for item in ITEMS if item not in subset.items)
     some = Groupings.from_lists([[["a", "b"]]])
-    refused(lambda: session.tell([[inside], [outside]], subset=subset), f"Item {outside!r} was not in subset 1.")
-    refused(lambda: session.tell([["a", "zebra"]]), "Item 'zebra' is not one of the session's.")
-    refused(lambda: session.tell([["b", "A"]]), "Item 'A' is not one of the session's. The nearest name is 'a'.")
+    refused(lambda: session.tell([[inside], [outside]], subset=subset), f"Item {outside!r} is not in subset 1.")
+    refused(lambda: session.tell([["a", "zebra"]]), "Item 'zebra' is not in the session.")
+    refused(lambda: session.tell([["b", "A"]]), "Item 'A' is not in the session. The nearest name is 'a'.")
     spelled = inside.upper() + " "
     refused(
         lambda: session.tell([[spelled]], subset=subset),
-        f"Item {spelled!r} was not in subset 1. The nearest name is {inside!r}.",
+        f"Item {spelled!r} is not in subset 1. The nearest name is {inside!r}.",
     )
     unknown = Groupings.from_lists([[["a", "zebra"]]])
-    refused(lambda: session.tell(unknown), "Item 'zebra' is not one of the session's.")
+    refused(lambda: session.tell(unknown), "Item 'zebra' is not in the session.")
     for wrong in ({"subset": subset}, {"annotator": "Ann"}):
         refused(
             lambda wrong=wrong: session.tell(some, **wrong),
-            "Groupings say themselves whose they are: give 'subset' and 'annotator' with groups.",
+            "Groupings already name their annotators: use 'subset' and 'annotator' only with a single answer.",
         )
     with pytest.raises(InputError, match=f"{inside!r}.* twice"):
         session.tell([[inside], [inside]], subset=subset)
     refused(
         lambda: session.tell([["a"]], subset=Subset(9, ["a"])),
-        "Subset 9 is not pending: it was answered or withdrawn, or never asked.",
+        "Subset 9 is not pending: it was answered or withdrawn, or is of another session.",
     )
     assert session.pending_ == [subset]
     assert session.groupings_ is None
     session.tell(sorted_by_kind(subset), subset=subset)
     refused(
         lambda: session.tell(sorted_by_kind(subset), subset=subset),
-        "Subset 1 is not pending: it was answered or withdrawn, or never asked.",
+        "Subset 1 is not pending: it was answered or withdrawn, or is of another session.",
     )
     assert session.groupings_.n_groupings == 1
 
@@ -478,7 +482,7 @@ def test_items_and_annotators_of_odd_names(items, tmp_path):
         assert set(subset.items) == set(items)
         assert not any(isinstance(item, np.generic) for item in subset.items)
         session.tell([items[:2], items[2:]], subset=subset)
-        with pytest.raises(InputError, match=r"^0 items are left to ask of annotator"):
+        with pytest.raises(InputError, match=r"^Only 0 items are left to present for annotator"):
             session.ask(1, 2, annotators=[annotator])
     session.ask(1, candidates=[items[1:]])
     fusion = session.consensus()
@@ -491,10 +495,10 @@ def test_items_and_annotators_of_odd_names(items, tmp_path):
 # consensus, stability, forecast
 
 
-def test_consensus_is_the_fusion_of_what_was_told():
+def test_consensus_is_the_fusion_of_all_groupings():
     fusion = SubsetFusion(2, normalize="presented", refine=False, random_state=4)
     session = begun(fusion=fusion)
-    refused(session.consensus, "No grouping was told yet.")
+    refused(session.consensus, "The session has no groupings yet; add them with tell.")
     for subset in session.ask(4, 6):
         session.tell(sorted_by_kind(subset), subset=subset)
     found = session.consensus()
@@ -504,7 +508,7 @@ def test_consensus_is_the_fusion_of_what_was_told():
     assert not hasattr(fusion, "labels_")
 
 
-def test_consensus_is_fitted_anew_only_with_news():
+def test_consensus_is_fitted_again_only_for_new_groupings():
     session = begun()
     session.tell([["a", "b", "c"], ["d", "e"]])
     first = session.consensus()
@@ -517,12 +521,12 @@ def test_consensus_is_fitted_anew_only_with_news():
     assert len(session.stability_) == 2
 
 
-def test_stability_is_the_agreement_with_the_consensus_before():
+def test_stability_is_the_agreement_with_the_previous_consensus():
     session = begun(fusion=SubsetFusion(2, random_state=0))
     assert session.stability_.empty
-    told = [[["a", "b", "c"], ["d", "e", "f"]], [["a", "e", "g"], ["b", "f", "h"]], [["a", "d"], ["b", "e"]]]
+    answered = [[["a", "b", "c"], ["d", "e", "f"]], [["a", "e", "g"], ["b", "f", "h"]], [["a", "d"], ["b", "e"]]]
     labels = []
-    for groups in told:
+    for groups in answered:
         labels.append(session.tell(groups).consensus().labels_)
     table = session.stability_
     assert table.index.tolist() == [1, 2, 3]
@@ -539,7 +543,7 @@ def test_stability_is_the_agreement_with_the_consensus_before():
 
 def test_a_session_stops_when_its_consensus_has_settled():
     session = begun()
-    assert session.should_stop().reason == "There are 0 rounds to compare; it takes 4."
+    assert session.should_stop().reason == "There are 0 rounds to compare; 4 are needed."
     stops = []
     for _ in range(5):
         session.tell([ITEMS[::2], ITEMS[1::2]]).consensus()
@@ -553,7 +557,7 @@ def test_a_session_stops_when_its_consensus_has_settled():
         )
 
 
-def test_groupings_needed_where_everybody_agrees():
+def test_groupings_needed_if_everybody_agrees():
     session = begun(random_state=2)
     for subset in session.ask(8, 8):
         session.tell(sorted_by_kind(subset), subset=subset)
@@ -562,8 +566,8 @@ def test_groupings_needed_where_everybody_agrees():
     assert (forecast.groupings, forecast.more) == (pytest.approx(0.0), 0.0)
 
 
-def test_groupings_needed_by_the_prophecy(monkeypatch):
-    """Reliability ½ of 6 groupings of 4: .8 takes 4 times as many, 24, of which 18 are to come; 24 · 4 / 10 an item."""
+def test_groupings_needed_by_the_spearman_brown_prophecy(monkeypatch):
+    """Reliability ½ of 6 groupings of 4: .8 needs 4 times as many, 24, so 18 are missing; 24 · 4 / 10 per item."""
     session = begun()
     for _ in range(6):
         session.tell([["a", "b"], ["c", "d"]])
@@ -574,12 +578,12 @@ def test_groupings_needed_by_the_prophecy(monkeypatch):
     assert session.groupings_needed().more == np.inf
 
 
-def test_groupings_needed_says_what_is_wrong():
+def test_groupings_needed_refuses_wrong_arguments():
     session = begun()
-    refused(session.groupings_needed, "No grouping was told yet.")
+    refused(session.groupings_needed, "The session has no groupings yet; add them with tell.")
     for _ in range(3):
         session.tell([["a", "b"]])
-    refused(session.groupings_needed, "Halves can be compared from 4 groupings on. Got 3.")
+    refused(session.groupings_needed, "Comparing halves needs at least 4 groupings. Got 3.")
     sentence = "'target' must be a number in (0, 1) and 'n_splits' a positive int. Got {}, {}."
     for target, n_splits in ((1.0, 4), (0.0, 4), (np.nan, 4), (0.9, 0)):
         refused(
@@ -596,8 +600,8 @@ def test_groupings_needed_with_too_few_items_for_the_clusters():
         session.tell([pair[:1], pair[1:]])
     refused(
         session.groupings_needed,
-        "The fusion is to find 5 clusters, and a half of the 4 groupings told holds only 4 items: tell more groupings "
-        "before asking how many are needed.",
+        "The fusion must find 5 clusters, but a half of the 4 groupings holds only 4 items: add more groupings before "
+        "asking how many are needed.",
     )
     for _ in range(4):
         session.tell([ITEMS[::2], ITEMS[1::2]])
@@ -614,16 +618,22 @@ ONE_OF = ", ".join(map(repr, STRATEGIES))
     ("parameters", "sentence"),
     [
         ({"items": []}, "The 'items' parameter of ActiveSession must hold at least one item."),
-        ({"items": ["a", "b", "a"]}, "Item 'a' is twice among the 'items' of ActiveSession."),
-        ({"items": ["a", None]}, "An item of the 'items' of ActiveSession has no name (None, NaN or blank)."),
-        ({"items": ["a", " "]}, "An item of the 'items' of ActiveSession has no name (None, NaN or blank)."),
+        ({"items": ["a", "b", "a"]}, "Item 'a' occurs twice in the 'items' of ActiveSession."),
+        (
+            {"items": ["a", None]},
+            "The 'items' parameter of ActiveSession must hold names. Got a missing one (None, NaN or blank).",
+        ),
+        (
+            {"items": ["a", " "]},
+            "The 'items' parameter of ActiveSession must hold names. Got a missing one (None, NaN or blank).",
+        ),
         (
             {"strategy": "best"},
-            f"The 'strategy' parameter of ActiveSession must be one of {ONE_OF}, or a Strategy. Got 'best' instead.",
+            f"The 'strategy' parameter of ActiveSession must be {ONE_OF} or a Strategy. Got 'best' instead.",
         ),
         (
             {"strategy": []},
-            f"The 'strategy' parameter of ActiveSession must be one of {ONE_OF}, or a Strategy. Got [] instead.",
+            f"The 'strategy' parameter of ActiveSession must be {ONE_OF} or a Strategy. Got [] instead.",
         ),
         ({"fusion": 3}, "The 'fusion' parameter of ActiveSession must be a SubsetFusion or None. Got 3 instead."),
         (
@@ -649,7 +659,7 @@ ONE_OF = ", ".join(map(repr, STRATEGIES))
         ),
         (
             {"max_per_item": 0},
-            "The 'max_per_item' parameter of ActiveSession must be a positive int or None. Got 0 instead.",
+            "The 'max_per_item' parameter of ActiveSession must be None or a positive int. Got 0 instead.",
         ),
     ],
 )
@@ -663,9 +673,9 @@ def test_a_strategy_with_parameters_is_used_as_it_is():
     assert type(begun(strategy=Explore())._strategy) is Explore
 
 
-def test_draws_of_the_clusters_are_of_the_posterior():
-    """Where all agree and each item was seen often, each draw has the two kinds apart, hardly with errors; there are
-    no more clusters in them than the fusion may find, nor than there are items.
+def test_samples_of_the_clusters_are_from_the_posterior():
+    """If all agree and each item was seen often, each sample separates the two kinds with few errors; samples have no
+    more clusters than the fusion may find, nor more than there are items.
     """
     session = begun(fusion=SubsetFusion(2), strategy="random")
     for subset in session.ask(20, 8):
@@ -677,8 +687,8 @@ def test_draws_of_the_clusters_are_of_the_posterior():
     assert begun(["a", "b"], fusion=None).tell([["a", "b"]])._posterior().max() <= 1
 
 
-def test_draws_do_not_change_within_a_call():
-    """What is asked tells nothing of the clusters: the draws are moved on once, however many subsets are asked."""
+def test_samples_do_not_change_within_a_call():
+    """Presenting a subset does not change the posterior: samples are updated once for any number of subsets."""
     one, other = (begun().tell([ITEMS[:5], ITEMS[5:]]) for _ in range(2))
     calls = []
     posterior = one._posterior
@@ -690,7 +700,7 @@ def test_draws_do_not_change_within_a_call():
 
 
 def learned(strategy, seed):
-    """Agreement of the consensus with 8 kinds of 40 items after 20 perfect answers to subsets of 8, 4 at a time."""
+    """Return the NMI of the consensus and 8 kinds of 40 items after 20 perfect answers to subsets of 8, 4 at a time."""
     kind = {item: item % 8 for item in range(40)}
     session = ActiveSession(range(40), strategy=strategy, fusion=SubsetFusion(8), random_state=seed)
     for _ in range(5):
@@ -700,8 +710,8 @@ def learned(strategy, seed):
 
 
 def test_informative_learns_faster_than_random():
-    """Each item is seen four times and each pair 0.7 times, so that Random leaves doubts; those are what Informative
-    asks about. Over eight seeds the means were .942 and .988: here two, and two thirds of that difference.
+    """Each item is seen four times and each pair 0.7 times, so Random leaves some pairs uncertain; Informative presents
+    those. Over eight seeds the means were .942 and .988: here two seeds, and two thirds of that difference.
     """
     random, informative = ([learned(strategy, seed) for seed in range(2)] for strategy in ("random", "informative"))
     assert np.mean(informative) > np.mean(random) + 0.03

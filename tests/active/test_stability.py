@@ -1,4 +1,4 @@
-"""Stability: the prophecy by hand, the rule's cases in turn, halves of groupings that agree or mean nothing."""
+"""Stability: the Spearman-Brown prophecy by hand, the cases of the rule, halves that agree and random ones."""
 
 import numpy as np
 import pandas as pd
@@ -36,12 +36,12 @@ def test_the_factor_lengthens_to_the_target(reliability, target):
 @pytest.mark.parametrize(
     ("values", "stop", "reason"),
     [
-        ([], False, "There are 0 rounds to compare; it takes 3."),
-        ([np.nan, 0.95, 0.95], False, "There are 2 rounds to compare; it takes 3."),
+        ([], False, "There are 0 rounds to compare; 3 are needed."),
+        ([np.nan, 0.95, 0.95], False, "There are 2 rounds to compare; 3 are needed."),
         ([np.nan, 0.95, 0.95, 0.9], False, "Stability changed by up to 0.050 in the last 2 rounds."),
         ([np.nan, 0.90, 0.95, 0.95], False, "Stability changed by up to 0.050 in the last 2 rounds."),
-        ([np.nan, 0.70, 0.69, 0.7], False, "Stability is steady, but as low as 0.690; the floor is 0.9."),
-        ([np.nan, 0.91, 0.895, 0.91], False, "Stability is steady, but as low as 0.895; the floor is 0.9."),
+        ([np.nan, 0.70, 0.69, 0.7], False, "Stability is steady but only 0.690; the floor is 0.9."),
+        ([np.nan, 0.91, 0.895, 0.91], False, "Stability is steady but only 0.895; the floor is 0.9."),
         (
             [np.nan, 0.1, 0.95, 0.93, 0.94],
             True,
@@ -57,44 +57,44 @@ def test_when_to_stop(values, stop, reason):
     assert bool(decision) is stop
 
 
-def test_a_larger_patience_looks_further_back():
+def test_a_larger_patience_considers_more_rounds():
     stability = pd.Series([np.nan, 0.5, 0.95, 0.95, 0.95])
     assert [bool(decide(stability, tolerance=0.01, patience=p, floor=0.9)) for p in (1, 2, 3, 4)] == [1, 1, 0, 0]
 
 
-def answers(n_groupings, mean_nothing, seed=0):
-    """Groupings of 6 of 12 items by three kinds, or at random."""
+def answers(n_groupings, at_random, seed=0):
+    """Return groupings of 6 of 12 items by three kinds, or at random."""
     rng, lists = np.random.default_rng(seed), []
     for _ in range(n_groupings):
         subset = rng.choice(12, 6, replace=False)
-        said = rng.integers(3, size=6) if mean_nothing else subset % 3
-        lists.append([subset[said == g].tolist() for g in range(3)])
+        group = rng.integers(3, size=6) if at_random else subset % 3
+        lists.append([subset[group == g].tolist() for g in range(3)])
     return Groupings.from_lists(lists, items=range(12))
 
 
 def links(groupings):
-    """A fusion that does little: an item's cluster is the lowest item that it was ever put together with."""
+    """A simple fusion: an item's cluster is the lowest item that it was ever put together with."""
     members = groupings.incidence.toarray()
     together = members @ members.T > 0
     return np.where(together.any(1), together.argmax(1), -1)
 
 
 def test_halves_of_perfect_groupings_agree():
-    """Each half of 40 puts every two items of a kind together, by whatever chain: 1 in each split, and lengthened."""
+    """Each half of 40 connects every two items of a kind by a chain: NMI 1 in each split, and after lengthening."""
     rng = np.random.default_rng(0)
     assert split_half_reliability(answers(40, False), links, n_splits=3, rng=rng) == pytest.approx(1.0)
 
 
 def test_halves_are_compared_over_items_that_both_hold():
-    """Of two groupings that share 0, 1, 2 only, the clusters of these agree; what one half holds alone is left out."""
+    """Two groupings share only items 0, 1, 2, whose clusters agree; items of one half alone are left out."""
     groupings = Groupings.from_lists([[[0, 1, 3], [2]], [[0, 1], [2, 4, 5]]], items=range(7))
     assert split_half_reliability(groupings, links, n_splits=2, rng=np.random.default_rng(0)) == pytest.approx(1.0)
     apart = Groupings.from_lists([[[0, 1], [2]], [[3, 4], [5]]])
     assert split_half_reliability(apart, links, n_splits=2, rng=np.random.default_rng(0)) == 0.0
 
 
-def test_the_mean_agreement_is_lengthened_to_twice():
-    """Halves that agree in one of two splits: the mean ½ becomes ⅔, and not the mean of 0 and 1."""
+def test_the_mean_agreement_is_extrapolated_to_all_groupings():
+    """If halves agree in one of two splits, the mean ½ becomes ⅔, instead of the mean of 0 and 1."""
     lists = [[[0, 1], [2, 3]], [[0, 2], [1, 3]]] * 2
     agreeing = {"n": 0}
 
@@ -107,7 +107,7 @@ def test_the_mean_agreement_is_lengthened_to_twice():
     assert found == pytest.approx(2 / 3)
 
 
-def test_halves_are_random_disjoint_and_whole():
+def test_halves_are_random_disjoint_and_complete():
     seen = []
 
     def fuse(half):
@@ -124,7 +124,7 @@ def test_halves_are_random_disjoint_and_whole():
 def test_random_groupings_have_little_reliability():
     """Groups at random say nothing twice: of twelve items in three random clusters NMI is .2 or so by chance alone."""
 
-    def by_last(half):  # a fusion that believes the last answer
+    def by_last(half):  # a fusion that uses only the last answer
         cluster = np.full(12, -1)
         group = half.incidence.indices
         cluster[half.item_of_row] = half.group_names[group]

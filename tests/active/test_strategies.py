@@ -1,4 +1,4 @@
-"""Every strategy draws subsets as probably as its formula says; the formulae are dense matrices, written anew here."""
+"""Every strategy draws subsets with the probabilities of its formula, written here as dense matrices."""
 
 from itertools import combinations
 
@@ -41,33 +41,33 @@ def name(strategy):
     return type(strategy).__name__
 
 
-def presentation(n_items, told, waiting):
-    """exp(−P_ij / max P)."""
-    presented, _, _ = dense_counts(n_items, told, waiting)
+def presentation(n_items, lists, pending):
+    """Return exp(−P_ij / max P)."""
+    presented, _, _ = dense_counts(n_items, lists, pending)
     weights = np.exp(-presented / max(presented.max(), 1))
     np.fill_diagonal(weights, 0)
     return weights
 
 
-def ambiguity(n_items, told, waiting, *, mu=0.5, sigma=0.3, shrink=1.0, smallest_sigma=0.05, prior=0.5):
-    """AI_ij = exp(−((E_ij − μ)/σ)²), the prior where nobody answered; σ after so many groupings."""
-    _, answered, together = dense_counts(n_items, told, waiting)
+def ambiguity(n_items, lists, pending, *, mu=0.5, sigma=0.3, shrink=1.0, smallest_sigma=0.05, prior=0.5):
+    """Return AI_ij = exp(−((E_ij − μ)/σ)²), with the prior where nobody answered, and σ after so many groupings."""
+    _, answered, together = dense_counts(n_items, lists, pending)
     share = np.where(answered > 0, together / np.maximum(answered, 1), prior)
-    weights = np.exp(-(((share - mu) / max(sigma * shrink ** len(told), smallest_sigma)) ** 2))
+    weights = np.exp(-(((share - mu) / max(sigma * shrink ** len(lists), smallest_sigma)) ** 2))
     np.fill_diagonal(weights, 0)
     return weights
 
 
-def shortfall(n_items, told, waiting, few=3):
-    """(β1 − P_ij)/β1, 0 from β1 on."""
-    presented, _, _ = dense_counts(n_items, told, waiting)
+def shortfall(n_items, lists, pending, few=3):
+    """Return (β1 − P_ij)/β1, 0 from β1 on."""
+    presented, _, _ = dense_counts(n_items, lists, pending)
     weights = np.maximum(few - presented, 0) / few
     np.fill_diagonal(weights, 0)
     return weights
 
 
 def pair_values(strategy, counts):
-    """What the strategy says of every pair, as a matrix."""
+    """Return the strategy's values of all pairs as a matrix."""
     pairs = list(combinations(range(counts[0]), 2))
     values = strategy.values(situation(*counts), [np.array(pair) for pair in pairs])
     matrix = np.zeros((counts[0], counts[0]))
@@ -117,7 +117,7 @@ def test_values_of_the_tradeoff_and_of_one_vs_rest(counts):
     np.testing.assert_allclose(found, [weights[0], weights[1:4].mean()])
 
 
-def test_random_draws_all_subsets_alike():
+def test_random_draws_all_subsets_with_equal_probability():
     alike = by_items(lambda chosen: np.ones(5), [0, 2, 3, 4])
     for size in (2, 3):
         drawn = drawn_by(Random(), SOME, size, 1000, allowed=[0, 2, 3, 4])
@@ -134,7 +134,7 @@ def test_random_draws_all_subsets_alike():
     ids=["explore", "exploit", "exploit, most weights 0"],
 )
 def test_pairs_are_drawn_by_weight_among_those_allowed(strategy, weights):
-    """How the pairs become larger subsets is held to the enumeration in test_pair_sampling."""
+    """Larger subsets are checked against the enumeration in test_pair_sampling."""
     allowed = [0, 1, 2, 3]
     expected = probabilities(by_pairs(weights, allowed, 2), 2)
     assert_drawn_from(expected, drawn_by(strategy, SOME, 2, 400, allowed))
@@ -147,14 +147,14 @@ def test_pairs_are_drawn_by_weight_among_those_allowed(strategy, weights):
     ids=["all allowed", "some allowed", "weights that are 0"],
 )
 def test_one_vs_rest_draws_items_by_their_sum(counts, parameters, allowed, size):
-    """Of all pairs of an item, those with items that are not allowed included; where all are 0, items are alike."""
+    """Over all pairs of an item, including those with items not allowed; if all are 0, items are equally probable."""
     weights = ambiguity(*counts, **parameters).sum(1)
     expected = probabilities(by_items(lambda chosen: weights, list(allowed)), size)
     assert_drawn_from(expected, drawn_by(ExploitOneVsRest(**parameters), counts, size, 600, list(allowed)))
 
 
 def tradeoff(counts, allowed, *, few=3, ambiguous=0.5, weight_ambiguity=1.0, weight_shortfall=1.0, **parameters):
-    """Steps of the paper's section 5.2: from the item before to one of s1, else by a coin to one of s2 or s3."""
+    """Return the steps of the paper's section 5.2: from the last item to one of s1, else at random of s2 or s3."""
     unclear, little = ambiguity(*counts, **parameters), shortfall(*counts, few)
 
     def step(chosen):
@@ -195,7 +195,7 @@ def test_tradeoff_goes_from_item_to_item(counts, parameters, allowed):
 
 
 def test_a_tradeoff_without_ambiguous_pairs_explores():
-    """0 was presented with 1 and 2 as often as is enough, and never with 3: from 0 it goes to 3, and from 3 to 0."""
+    """0 was presented often enough with 1 and 2, and never with 3: from 0 the next is 3, and from 3 it is 0."""
     counts = (4, [[[0, 1, 2]]], [])
     strategy = ExploreExploitTradeoff(few=1, prior=0.0)
     assert all(sorted(s) != [0, 1] for s in drawn_by(strategy, counts, 2, 40, [0, 1, 3]))
@@ -207,12 +207,12 @@ def test_a_tradeoff_without_ambiguous_pairs_explores():
 def test_subsets_are_distinct_allowed_items(strategy, data):
     n_items = data.draw(st.integers(2, 7))
     items = st.integers(0, n_items - 1)
-    told = data.draw(st.lists(st.lists(items, min_size=1, unique=True).map(lambda s: [s[::2], s[1::2]]), max_size=4))
-    waiting = data.draw(st.lists(st.lists(items, min_size=2, unique=True), max_size=2))
+    lists = data.draw(st.lists(st.lists(items, min_size=1, unique=True).map(lambda s: [s[::2], s[1::2]]), max_size=4))
+    pending = data.draw(st.lists(st.lists(items, min_size=2, unique=True), max_size=2))
     allowed = data.draw(st.lists(items, min_size=2, unique=True))
     size = data.draw(st.integers(2, len(allowed)))
     samples = data.draw(st.lists(st.lists(st.integers(0, 2), min_size=n_items, max_size=n_items), min_size=1))
-    given_situation = situation(n_items, told, waiting, allowed=allowed, samples=samples)
+    given_situation = situation(n_items, lists, pending, allowed=allowed, samples=samples)
     subset = strategy.compose(given_situation, size, np.random.default_rng(data.draw(st.integers(0, 99)))).tolist()
     assert len(subset) == len(set(subset)) == size
     assert set(subset) <= set(allowed)
@@ -240,7 +240,7 @@ def test_candidates_are_preferred_in_proportion_to_their_values(strategy):
     assert_drawn_from(expected, chosen)
 
 
-def test_candidates_without_any_value_are_alike():
+def test_candidates_of_value_0_are_equally_probable():
     strategy = ExploitPairwise(**SHARP)
     candidates = [np.array([0, 1]), np.array([1, 2, 3])]
     assert strategy.values(situation(*AT_ONE), candidates).tolist() == [0, 0]

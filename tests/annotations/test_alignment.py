@@ -1,4 +1,4 @@
-"""Values of items beside a fitted model, or beside each other: matched by name, or refused."""
+"""Values of items with a fitted model, or with each other: matched by name, or refused."""
 
 import numpy as np
 import pandas as pd
@@ -55,29 +55,29 @@ def test_scores_without_names_are_matched_by_position(named, numbered):
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        (pl.Series("score", SCORE.to_numpy()), "^The table has no index that names its rows, and the items have names"),
+        (pl.Series("score", SCORE.to_numpy()), "^The table has no index to name its rows, but the items have names"),
         (
             pl.DataFrame({"score": SCORE.to_numpy()}).lazy(),
-            "^The table is a query that was not run. Call collect first",
+            "^The table is a lazy query. Call collect first",
         ),
-        (SCORE.reset_index(drop=True), "no row for item 'item 0', one of 30 that it lacks. The rows .* are numbered"),
-        (SCORE.iloc[1:], "^The table has no row for item 'item 0', one of 1 that it lacks.$"),
+        (SCORE.reset_index(drop=True), "no row for item 'item 0', one of 30 missing. The rows .* are numbered"),
+        (SCORE.iloc[1:], "^The table has no row for item 'item 0', one of 1 missing.$"),
         (SCORE.iloc[[0, *range(30)]], "^The table has more than one row for item 'item 0'"),
         (SCORE.to_numpy()[1:], "^The table has 29 rows. Expected one for each of 30 items"),
-        (dict(SCORE), "^The table must be a DataFrame, a Series or an array of one row an item. Got dict instead"),
+        (dict(SCORE), "^The table must be a DataFrame, a Series or an array with one row per item. Got dict instead"),
         ("score", "Got str instead"),
         (np.zeros((30, 1, 1)), r"Got shape \(30, 1, 1\)"),
         (SCORE.astype(object).where(SCORE.index != "item 3", "much"), "Got 'much' in column 'score', row 'item 3'"),
     ],
     ids=["polars", "lazy", "numbered", "lacks", "twice", "short", "dict", "text", "three axes", "no number"],
 )
-def test_what_matches_no_items_is_refused(named, table, sentence):
+def test_tables_that_match_no_items_are_refused(named, table, sentence):
     for method in (named.association, named.cluster_profile):
         with pytest.raises(InputError, match=sentence):
             method(table)
 
 
-def test_numbers_in_another_order_are_refused_where_items_have_no_names(numbered):
+def test_numbers_in_another_order_are_refused_if_items_have_no_names(numbered):
     with pytest.raises(InputError, match="indexed by numbers in another order than the items"):
         numbered.association(pd.Series(SCORE.to_numpy()).iloc[SHUFFLED])
 
@@ -107,7 +107,7 @@ def test_measures_of_agreement_match_two_indexes(measure):
     with pytest.raises(InputError, match=r"is not in the index of 'labels_pred'.*to_numpy"):
         measure(true, pd.Series(BLOB))
     again = pd.Series(BLOB, index=["item 0", *NAMES[:-1]])
-    with pytest.raises(InputError, match="the index of 'labels_pred' holds 'item 0' twice"):
+    with pytest.raises(InputError, match="the index of 'labels_pred' contains 'item 0' twice"):
         measure(true, again)
 
 
@@ -123,11 +123,11 @@ MEASURES = [
     [NAMES, SHUFFLED, pd.RangeIndex(7, 37, name="photo"), pd.MultiIndex.from_product([range(6), range(5)])],
     ids=["names", "shuffled", "numbers with a name", "two levels"],
 )
-def test_measures_of_agreement_refuse_names_beside_none(measure, index):
+def test_measures_of_agreement_refuse_names_with_an_array(measure, index):
     true = pd.Series(BLOB, index=index)
     for bare in (BLOB, BLOB.tolist(), pl.Series(BLOB)):
         with pytest.raises(
-            InputError, match=r"^'labels_true' is indexed by item .* give model\.labels_series_ in place"
+            InputError, match=r"^'labels_true' is indexed by item .* give model\.labels_series_ instead"
         ):
             measure(true, bare)
         with pytest.raises(InputError, match=r"^'labels_pred' is indexed by item .* give labels_pred\.to_numpy\(\)"):
@@ -135,7 +135,7 @@ def test_measures_of_agreement_refuse_names_beside_none(measure, index):
 
 
 @pytest.mark.parametrize("measure", [metrics.ari, metrics.nmi, metrics.ami, metrics.clustering_accuracy])
-def test_measures_of_agreement_go_by_position_where_an_index_names_nothing(measure, numbered):
+def test_measures_of_agreement_match_by_position_if_an_index_names_nothing(measure, numbered):
     true = pd.Series(BLOB)
     assert measure(true, numbered.labels_) == 1
     assert measure(true, pl.Series(BLOB)) == 1
@@ -143,7 +143,7 @@ def test_measures_of_agreement_go_by_position_where_an_index_names_nothing(measu
     assert measure(part, BLOB[SHUFFLED[:20]]) == 1
 
 
-def test_the_truth_in_another_order_meets_the_labels_of_a_model_by_name(named):
+def test_a_truth_in_another_order_is_matched_with_labels_of_a_model_by_name(named):
     true = pd.Series(BLOB, index=NAMES).iloc[SHUFFLED]
     assert metrics.ari(true, named.labels_series_) == 1
     with pytest.raises(InputError, match="labels_series_"):
@@ -177,6 +177,6 @@ def test_gold_items_are_matched_by_name():
     assert fitted.labels_[[0, 29]].tolist() == [2, 0]
 
 
-def test_two_tables_that_are_not_both_indexed_stay_as_they_are():
+def test_two_tables_that_are_not_both_indexed_are_unchanged():
     assert in_order_of([1, 2], SCORE, "a", "b")[1] is SCORE
     assert rows_of_items([[1, 2], [3, 4]], pd.Index(["p", "q"])).shape == (2, 2)

@@ -31,7 +31,7 @@ def some_groupings(draw):
 
 @st.composite
 def some_occasions(draw):
-    """Groupings of which annotators give several."""
+    """Groupings of which annotators may give several."""
     keys = draw(st.lists(st.tuples(NAMES, WHO, st.integers(0, 2)), min_size=1, max_size=14, unique=True))
     frame = pd.DataFrame(keys, columns=["item", "annotator", "grouping"])
     frame["group"] = draw(st.lists(LABEL, min_size=len(keys), max_size=len(keys)))
@@ -54,7 +54,7 @@ def some_pairs(draw):
 
 
 def content(said):
-    """All that is said, as numbers, without names."""
+    """Return the content of annotations as numbers, without names."""
     if isinstance(said, Groupings):
         return said.incidence.toarray(), said.grouping_of_group, said.annotator_of_grouping
     if isinstance(said, Labels):
@@ -74,16 +74,16 @@ ANY = st.one_of(some_groupings(), some_occasions(), some_labels(), some_pairs())
 @given(ANY, st.integers(0, 2**31))
 def test_order_and_names_change_nothing(make, seed):
     said = make()
-    other = scramble(said, np.random.default_rng(seed)).said
-    assert_same_content(arrange(said).said, arrange(other).said)
+    other = scramble(said, np.random.default_rng(seed)).annotations
+    assert_same_content(arrange(said).ordered, arrange(other).ordered)
 
 
 @settings(max_examples=100)
 @given(ANY, st.integers(0, 2**31))
-def test_order_alone_changes_not_even_who_is_where(make, seed):
+def test_order_alone_does_not_change_positions(make, seed):
     said = make()
-    other = scramble(said, np.random.default_rng(seed), rename=()).said
-    one, two = arrange(said).said, arrange(other).said
+    other = scramble(said, np.random.default_rng(seed), rename=()).annotations
+    one, two = arrange(said).ordered, arrange(other).ordered
     assert list(one.items) == list(two.items)
     assert list(one.annotators) == list(two.annotators)
     assert_same_content(one, two)
@@ -96,28 +96,28 @@ def test_features_go_with_their_items(make, seed, n_values):
     rng = np.random.default_rng(seed)
     features = rng.integers(n_values, size=(len(said), 2)).astype(float)
     other = scramble(said, rng)
-    one, two = arrange(said, features), arrange(other.said, features[other.items])
+    one, two = arrange(said, features), arrange(other.annotations, features[other.items])
     np.testing.assert_array_equal(features[one.items], features[other.items][two.items])
-    assert_same_content(one.said, two.said)
+    assert_same_content(one.ordered, two.ordered)
 
 
 @settings(max_examples=100)
 @given(ANY)
-def test_it_is_the_same_annotations(make):
+def test_arranged_annotations_are_equal(make):
     said = make()
     arranged = arrange(said)
     assert arranged.given is said
-    assert list(arranged.said.items) == list(said.items[arranged.items])
-    assert list(arranged.said.annotators) == list(said.annotators[arranged.annotators])
+    assert list(arranged.ordered.items) == list(said.items[arranged.items])
+    assert list(arranged.ordered.annotators) == list(said.annotators[arranged.annotators])
     if isinstance(said, Pairs):  # whose groupings are numbered
-        assert_same_content(_without_groupings(arranged.said.reindex(said.items)), _without_groupings(said))
+        assert_same_content(_without_groupings(arranged.ordered.reindex(said.items)), _without_groupings(said))
     else:
-        assert arranged.said.reindex(said.items) == said
+        assert arranged.ordered.reindex(said.items) == said
     if isinstance(said, Groupings):
         keys = said.vocabulary.group_keys()
-        assert arranged.said.vocabulary.group_keys() == [keys[group] for group in arranged.groups]
+        assert arranged.ordered.vocabulary.group_keys() == [keys[group] for group in arranged.groups]
         keys = said.vocabulary.grouping_keys()
-        assert arranged.said.vocabulary.grouping_keys() == [keys[grouping] for grouping in arranged.groupings]
+        assert arranged.ordered.vocabulary.grouping_keys() == [keys[grouping] for grouping in arranged.groupings]
 
 
 def _without_groupings(pairs):
@@ -128,52 +128,52 @@ def _without_groupings(pairs):
 
 @pytest.mark.parametrize("n_groups", [2, 5])
 def test_symmetric_groupings(n_groups):
-    """Everybody makes the same groups of the same size: items, groups and annotators may all change places."""
+    """All annotators make the same groups of the same size: items, groups and annotators are interchangeable."""
     said = Groupings.from_matrix(np.repeat(np.arange(n_groups), 4)[:, None].repeat(6, axis=1))
-    one = arrange(said).said
+    one = arrange(said).ordered
     for seed in range(5):
-        assert_same_content(one, arrange(scramble(said, np.random.default_rng(seed)).said).said)
+        assert_same_content(one, arrange(scramble(said, np.random.default_rng(seed)).annotations).ordered)
 
 
-def test_symmetric_groupings_of_very_many():
-    """More than can be taken out one by one."""
+def test_symmetric_groupings_of_many_items():
+    """More items than can be put first one by one."""
     said = Groupings.from_matrix(np.repeat(np.arange(20), 50)[:, None].repeat(60, axis=1))
-    other = scramble(said, np.random.default_rng(0)).said
-    assert_same_content(arrange(said).said, arrange(other).said)
+    other = scramble(said, np.random.default_rng(0)).annotations
+    assert_same_content(arrange(said).ordered, arrange(other).ordered)
 
 
 def test_a_ring_of_pairs():
-    """All pairs look alike; which are neighbours must not depend on names."""
+    """All pairs look alike; which ones are neighbours must not depend on names."""
     n = 9
     frame = pd.DataFrame({"item_a": np.arange(n), "item_b": (np.arange(n) + 1) % n, "annotator": "Ann", "same": True})
     said = Pairs.from_frame(frame)
-    one = arrange(said).said
+    one = arrange(said).ordered
     for seed in range(10):
-        assert_same_content(one, arrange(scramble(said, np.random.default_rng(seed)).said).said)
+        assert_same_content(one, arrange(scramble(said, np.random.default_rng(seed)).annotations).ordered)
 
 
-def test_classes_tell_symmetric_annotators_apart():
-    """Two annotators label one item each, one of each class: only the names of the classes tell them apart."""
+def test_classes_distinguish_symmetric_annotators():
+    """Two annotators label one item each, one with each class: only the names of the classes distinguish them."""
     one = Labels.from_matrix([["cat", None], [None, "dog"]])
     two = Labels.from_matrix([[None, "dog"], ["cat", None]])
-    assert_same_content(arrange(one).said, arrange(two).said)
+    assert_same_content(arrange(one).ordered, arrange(two).ordered)
 
 
-def test_classes_stay_where_they_are():
+def test_classes_keep_their_order():
     labels = Labels.from_matrix([["cat", "dog"], ["cat", "cat"]], classes=["dog", "emu", "cat"])
-    assert arrange(labels).said.classes.tolist() == ["dog", "emu", "cat"]
+    assert arrange(labels).ordered.classes.tolist() == ["dog", "emu", "cat"]
 
 
-def test_twins_stand_in_the_order_of_their_names():
+def test_twins_are_ordered_by_name():
     said = Groupings.from_matrix([["p"], ["p"], ["p"], ["q"]], items=["cow", "ant", "bee", "dog"])
-    names = list(arrange(said).said.items)
+    names = list(arrange(said).ordered.items)
     assert [name for name in names if name != "dog"] == ["ant", "bee", "cow"]
 
 
 def test_names_that_cannot_be_compared():
     said = Groupings.from_matrix([["p"], ["p"], ["p"]], items=["cow", 3, ("a", 1)])
     moved = said[[2, 0, 1]]
-    assert list(arrange(said).said.items) == list(arrange(moved).said.items)
+    assert list(arrange(said).ordered.items) == list(arrange(moved).ordered.items)
 
 
 def test_items_without_annotations():
@@ -191,7 +191,7 @@ def test_places_of_rows():
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=12))
-def test_places_of_rows_are_those_of_sorted_rows(rows):
+def test_positions_of_rows_match_sorted_rows(rows):
     found = places_of_rows(np.array(rows, dtype=float))
     assert found.tolist() == [sorted(rows).index(row) for row in rows]
 
@@ -206,15 +206,15 @@ def test_the_unit_of_a_feature_makes_no_difference():
     assert list(arrange(said, X).items) == list(arrange(said, X * [1000.0, 0.01]).items)
 
 
-def test_refinement_tells_apart_what_walks_do():
-    """The nodes of a path: alike from both ends, until one end is taken out."""
+def test_refinement_distinguishes_what_walks_distinguish():
+    """The nodes of a path: alike from both ends, until one end is put first."""
     path = Links.of(np.arange(4), np.arange(1, 5), roles=(0, 0))
     structure = Structure(np.zeros(5, dtype=int), np.zeros(5, dtype=np.uint64), (path,))
     places = canonical_places(structure, lambda nodes: nodes)
     assert len(set(places)) == 5
 
 
-def test_twins_share_a_place():
+def test_twins_share_a_position():
     star = Links.of(np.zeros(4, dtype=int), np.arange(1, 5))
     structure = Structure(np.array([0, 1, 1, 1, 1]), np.zeros(5, dtype=np.uint64), (star,))
     places = canonical_places(structure, lambda nodes: nodes)
@@ -229,19 +229,19 @@ def test_without_links():
 
 
 def test_few_rounds_still_order_by_names(monkeypatch):
-    """Where rounds do not do, the order of the rows makes no difference all the same."""
+    """If rounds do not suffice, the order of the rows still makes no difference."""
     monkeypatch.setattr(refinement, "WORK", 0)
     monkeypatch.setattr(refinement, "LEAST_ROUNDS", 1)
     said = Groupings.from_matrix(np.repeat(np.arange(3), 4)[:, None].repeat(3, axis=1))
-    one = arrange(said).said
-    two = arrange(scramble(said, np.random.default_rng(1), rename=()).said).said
+    one = arrange(said).ordered
+    two = arrange(scramble(said, np.random.default_rng(1), rename=()).annotations).ordered
     assert list(one.items) == list(two.items)
     assert one == two
 
 
-def test_where_nothing_else_does_names_of_items_decide():
-    """The order of symmetric items is that in which a reader meets them."""
+def test_names_of_items_decide_last():
+    """Symmetric items are ordered by name."""
     alone = Groupings.from_matrix([["p"], ["q"], ["r"], ["s"]], items=["dog", "ant", "cow", "bee"])
-    assert list(arrange(alone).said.items) == ["ant", "bee", "cow", "dog"]
+    assert list(arrange(alone).ordered.items) == ["ant", "bee", "cow", "dog"]
     halves = Groupings.from_matrix([["p"], ["q"], ["p"], ["q"]], items=["dog", "ant", "cow", "bee"])
-    assert list(arrange(halves).said.items) == ["ant", "bee", "cow", "dog"]
+    assert list(arrange(halves).ordered.items) == ["ant", "bee", "cow", "dog"]

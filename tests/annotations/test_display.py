@@ -1,4 +1,4 @@
-"""What a result shows at the end of a cell: a short table, in which no markup of a user's runs."""
+"""How results are displayed at the end of a notebook cell: a short table, in which users' markup is escaped."""
 
 from html.parser import HTMLParser
 
@@ -80,14 +80,14 @@ def results(crowd, session):
     }
 
 
-def test_results_are_short_and_tables_in_a_notebook(crowd, session):
+def test_results_are_short_tables_in_a_notebook(crowd, session):
     for name, result in results(crowd, session).items():
         assert len(repr(result)) < 1500, name
         shown = Shown(result._repr_html_())
         assert 1 <= len(shown.rows) < 50, name
         assert len(result._repr_html_()) < 6000, name
         assert set(shown.tags) <= {"div", "p", "table", "thead", "tbody", "tr", "th", "td"}, name  # EVIL is text
-        assert "color" not in result._repr_html_(), name  # the page's own, be it dark or light
+        assert "color" not in result._repr_html_(), name  # colours are those of the page, dark or light
 
 
 def test_the_first_rows_are_those_of_the_long_table(crowd):
@@ -109,7 +109,7 @@ def test_the_first_rows_are_those_of_the_long_table(crowd):
     ],
     ids=repr,
 )
-def test_short_ones_are_shown_whole(few):
+def test_short_annotations_are_shown_whole(few):
     shown = Shown(few._repr_html_())
     assert shown.rows[1:] == few.to_frame().astype(str).to_numpy().tolist()
     assert "more rows" not in "".join(shown.text)
@@ -126,7 +126,7 @@ def test_a_comparison_shows_what_it_prints(crowd):
 
 
 def shown_above_the_diagram(model):
-    """The rows above scikit-learn's own HTML, which is there as it always was."""
+    """Return the rows above scikit-learn's own HTML, which must still be there."""
     parameters_alone = clone(model)._repr_html_()
     bundle = model._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
@@ -138,7 +138,7 @@ def shown_above_the_diagram(model):
     return Shown(above)
 
 
-def test_a_fitted_model_says_what_it_found(crowd):
+def test_a_fitted_model_shows_its_results(crowd):
     seen = crowd.items[(crowd.summary().annotators_per_item > 0).to_numpy()][:800]
     model = KCC(4, random_state=0).fit(crowd.restrict(items=seen))
     shown, sizes = shown_above_the_diagram(model), np.bincount(model.labels_).tolist()
@@ -149,13 +149,13 @@ def test_a_fitted_model_says_what_it_found(crowd):
     assert shown.rows[3][1].startswith("yes after ")
 
 
-def test_a_fitted_model_says_that_it_stopped_early(crowd):
+def test_a_fitted_model_shows_that_it_stopped_early(crowd):
     with pytest.warns(ConvergenceWarning):
         model = DawidSkene(max_iter=1).fit(Labels.from_matrix([["p", "q"], ["q", "q"], ["p", "p"], ["q", "p"]]))
     assert ["converged", "no, stopped after 1 sweeps"] in shown_above_the_diagram(model).rows
 
 
-def test_a_fitted_model_counts_items_of_no_cluster():
+def test_a_fitted_model_counts_items_without_a_cluster():
     said = Labels.from_matrix([["p", "p"], ["q", "q"], [None, None]])
     with pytest.warns(UnannotatedWarning):
         labels = MajorityVote().fit(said)
@@ -168,25 +168,25 @@ def test_a_fitted_model_counts_items_of_no_cluster():
 
 
 @pytest.mark.parametrize("known", registry.ESTIMATORS.values(), ids=lambda known: known.name)
-def test_every_model_shows_its_diagram_alone_before_it_is_fitted(known):
+def test_an_unfitted_model_shows_only_its_diagram(known):
     assert known.load()()._repr_html_().startswith("<style>")
 
 
-def test_text_is_shown_where_scikit_learn_is_told_to_show_text(crowd):
+def test_text_is_shown_if_scikit_learn_is_set_to_text(crowd):
     with config_context(display="text"):
         model = CSPA(4, random_state=0).fit(crowd.restrict(items=crowd.items[:40]))
         assert model._repr_mimebundle_() == {"text/plain": "CSPA(n_clusters=4, random_state=0)"}
         assert not hasattr(model, "_repr_html_")
 
 
-def test_a_session_says_how_far_it_is(session):
-    assert repr(session) == "ActiveSession(3000 items, 8 groupings told, 3 subsets pending, 0 rounds of consensus)"
+def test_a_session_shows_its_progress(session):
+    assert repr(session) == "ActiveSession(3000 items, 8 groupings, 3 subsets pending, 0 rounds of consensus)"
     bundle = session._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
     assert sum(map(len, bundle.values())) < 1000
-    assert ["groupings told", "8"] in Shown(bundle["text/html"]).rows
+    assert ["groupings", "8"] in Shown(bundle["text/html"]).rows
     assert ["strategy", "informative"] in Shown(ActiveSession(["a", "b"])._repr_html_()).rows
-    assert repr(clone(session)).startswith("ActiveSession(3000 items, 0 groupings told")
+    assert repr(clone(session)).startswith("ActiveSession(3000 items, 0 groupings")
 
 
 def test_a_subset_is_short_in_a_list_and_whole_alone(session):
@@ -196,7 +196,7 @@ def test_a_subset_is_short_in_a_list_and_whole_alone(session):
     assert repr(ActiveSession(["a", "b"]).ask(1, 2, annotators=["Ann"])[0]).endswith(", annotator='Ann')")
 
 
-def test_a_data_set_says_what_it_holds():
+def test_a_data_set_shows_its_contents():
     iris = load_iris()
     assert repr(iris) == (
         "DataBunch(data, feature_names, target, target_names, item_names, annotations, DESCR): "
@@ -210,10 +210,12 @@ def test_a_data_set_says_what_it_holds():
 
 def test_a_trace_does_not_list_every_bound():
     trace = iterate(np.zeros(5000), lambda state: state + 1, lambda state: float(state[0]), max_iter=400)
-    assert repr(trace).startswith("Trace(n_iter=400, lower_bound=400, converged=False, reason='The bound still rose")
+    assert repr(trace).startswith(
+        "Trace(n_iter=400, lower_bound=400, converged=False, reason='The objective still improved"
+    )
 
 
-def test_cells_are_escaped_and_cut():
+def test_cells_are_escaped_and_truncated():
     shown = Shown(table("<i>", ["<b>"], [["x" * 5000], [1.23456789], [True]], below="&"))
     assert shown.text[0] == "<i>"
     assert shown.rows[0] == ["<b>"]

@@ -1,4 +1,4 @@
-"""What a newcomer gives in a notebook: 60 paintings that 9 visitors sorted, as a wide or a long frame."""
+"""What newcomers pass to fit in a notebook: 60 paintings sorted by 9 visitors, as a wide or a long frame."""
 
 import pickle
 import warnings
@@ -35,7 +35,7 @@ def numbered() -> pd.DataFrame:
 
 @pytest.fixture
 def private() -> pd.DataFrame:
-    """Piles under names that each visitor uses alone."""
+    """Piles with names that each visitor uses alone."""
     words = {name: np.char.add(f"{name.lower()} ", THINGS)[piles(i)] for i, name in enumerate(VISITORS)}
     return pd.DataFrame(words, index=PAINTINGS, dtype=object)
 
@@ -44,41 +44,41 @@ def long_of(wide: pd.DataFrame, value: str = "pile") -> pd.DataFrame:
     return wide.rename_axis("painting").reset_index().melt("painting", var_name="visitor", value_name=value)
 
 
-# A long frame under names of its own
+# A long frame with unusual column names
 
 
 @pytest.mark.parametrize(("kind", "value"), [(Groupings, "group"), (Labels, "label")])
 @pytest.mark.parametrize("column", ["pile", "answer", "stack"])
-def test_a_matrix_that_is_a_long_table_is_refused_with_the_line_that_reads_it(numbered, kind, value, column):
+def test_a_long_table_given_as_a_matrix_is_refused_with_the_call_that_reads_it(numbered, kind, value, column):
     with pytest.raises(AnnotationError, match=kind.__name__ + LONG_LINE.format(value=value, column=column)):
         kind.from_matrix(long_of(numbered, column))
 
 
 @pytest.mark.parametrize(("model", "line"), [(CSPA(4), "Groupings"), (DawidSkene(), "Labels")])
 @pytest.mark.parametrize("column", ["pile", "answer", "stack"])
-def test_fit_shows_the_line_that_reads_a_long_frame(numbered, model, line, column):
+def test_fit_shows_the_call_that_reads_a_long_frame(numbered, model, line, column):
     value = {"Groupings": "group", "Labels": "label"}[line]
     with pytest.raises(AnnotationError, match=line + LONG_LINE.format(value=value, column=column)) as refusal:
         model.fit(long_of(numbered, column).assign(age=np.repeat(np.arange(20, 29), 60)))
     assert str(refusal.value).count(".from_frame(") == 1  # and of no other kind
 
 
-def test_the_line_reads_the_frame(numbered):
+def test_the_suggested_call_reads_the_frame(numbered):
     with pytest.raises(AnnotationError) as refusal:
         SubsetFusion().fit(long_of(numbered))
-    line = str(refusal.value).partition("which: ")[2].partition(". If")[0]
+    line = str(refusal.value).partition("columns: ")[2].partition(". If")[0]
     said = eval(line, {"Groupings": Groupings, "frame": long_of(numbered)})
     assert said == Groupings.from_matrix(numbered)
 
 
 @pytest.mark.parametrize(("kind", "value"), [(Groupings, "group"), (Labels, "label")])
-def test_from_frame_says_which_column_may_be_which(numbered, kind, value):
+def test_from_frame_suggests_the_columns(numbered, kind, value):
     with pytest.raises(AnnotationError, match=f"item='painting', annotator='visitor', {value}='pile'"):
         kind.from_frame(long_of(numbered))
 
 
 @pytest.mark.parametrize("called", ["painting", "visitor", "pile"])
-def test_what_is_called_as_expected_is_taken_at_its_word(numbered, called):
+def test_usual_column_names_are_trusted(numbered, called):
     word = {"painting": "item", "visitor": "annotator", "pile": "label"}[called]
     frame = long_of(numbered).rename(columns={called: word})
     names = [word if name == called else name for name in ("painting", "visitor", "pile")]
@@ -88,54 +88,56 @@ def test_what_is_called_as_expected_is_taken_at_its_word(numbered, called):
     assert line in str(refusal.value)
 
 
-def test_few_rows_suffice_where_a_column_is_called_like_answers():
+def test_few_rows_suffice_if_a_column_is_named_like_labels():
     frame = pd.DataFrame({"painting": [*"abcdef"] * 2, "visitor": [*"xxxxxxyyyyyy"], "pile": [1, 1, 2, 2, 3, 3] * 2})
     with pytest.raises(AnnotationError, match=r"item='painting', annotator='visitor', group='pile'"):
         CSPA(2).fit(frame)
 
 
-def test_a_long_table_that_is_recognised_is_no_matrix():
+def test_a_recognised_long_table_is_not_a_matrix():
     frame = pd.DataFrame({"item": [*"abab"], "annotator": [*"xxyy"], "group": [1, 2, 1, 1]})
-    with pytest.raises(AnnotationError, match=r"long table by the names of its columns: Groupings.from_frame\(frame\)"):
+    with pytest.raises(
+        AnnotationError, match=r"names of the columns are those of a long table: Groupings.from_frame\(frame\)"
+    ):
         Groupings.from_matrix(frame)
 
 
-def test_annotators_that_are_named_are_beyond_doubt(numbered):
+def test_columns_of_named_annotators_are_not_checked(numbered):
     frame = long_of(numbered).assign(room="A")
     said = Groupings.from_matrix(frame, annotators=frame.columns)
     assert list(said.annotators) == ["painting", "visitor", "pile", "room"]
 
 
-def test_frames_of_polars_are_no_matrix_either(numbered):
+def test_long_frames_of_polars_are_not_matrices_either(numbered):
     polars = pytest.importorskip("polars")
     with pytest.raises(AnnotationError, match="Groupings" + LONG_LINE.format(value="group", column="pile")):
         Groupings.from_matrix(polars.DataFrame(long_of(numbered).to_dict("list")))
 
 
-# A column beside the annotators
+# A column next to the annotators
 
 
 @pytest.mark.parametrize("names", [VISITORS, [f"visitor {i}" for i in range(9)], range(9)], ids=["names", "P", "range"])
 def test_a_column_unlike_the_annotators_is_noted(numbered, names):
     rooms = np.where(np.arange(60) % 3, "A", "B")
     wide = numbered.set_axis(list(names), axis=1).assign(room=rooms)
-    with pytest.warns(AnnotationWarning, match=r"'room' holds words.*read as an annotator.*ignore='room'"):
+    with pytest.warns(AnnotationWarning, match=r"'room' contains words.*read as an annotator.*ignore='room'"):
         said = Groupings.from_frame(wide.rename_axis("item"))
-    with pytest.warns(AnnotationWarning, match=r"'room' holds words.*frame\.drop\(columns='room'\)"):
+    with pytest.warns(AnnotationWarning, match=r"'room' contains words.*frame\.drop\(columns='room'\)"):
         assert Groupings.from_matrix(wide) == said
-    with pytest.raises(AnnotationError, match=r"'room' holds words.*frame\.drop\(columns='room'\)"):
+    with pytest.raises(AnnotationError, match=r"'room' contains words.*frame\.drop\(columns='room'\)"):
         CSPA(4).fit(wide)
 
 
-def test_a_column_of_text_among_text_is_noted_by_its_name(private):
+def test_an_odd_column_of_text_is_noted_by_its_name(private):
     wide = private.assign(room=np.where(np.arange(60) % 3, "A", "B"))
-    with pytest.warns(AnnotationWarning, match=r"'room' is called otherwise.*ignore='room'"):
+    with pytest.warns(AnnotationWarning, match=r"'room' has a name unlike.*ignore='room'"):
         Groupings.from_frame(wide.rename_axis("item"))
-    with pytest.warns(AnnotationWarning, match=r"'room' is called otherwise.*frame\.drop\(columns='room'\)"):
+    with pytest.warns(AnnotationWarning, match=r"'room' has a name unlike.*frame\.drop\(columns='room'\)"):
         CSPA(4).fit(wide)
 
 
-def test_a_column_that_names_the_rows_is_no_annotator_without_a_word(numbered):
+def test_a_column_that_names_the_rows_is_not_silently_an_annotator(numbered):
     with pytest.warns(AnnotationWarning, match=r"'item' seems to name the rows.*frame\.set_index\('item'\)"):
         Groupings.from_matrix(numbered.rename_axis("item").reset_index())
 
@@ -144,16 +146,16 @@ def test_a_column_that_names_the_rows_is_no_annotator_without_a_word(numbered):
     "names",
     [VISITORS, ["anna", "Ben", "cleo", "Dan", "eva"], ["P1", "P2", "room"], ["1", "2", "3", "x", "y"], [], range(9)],
 )
-def test_names_without_a_common_form_are_no_evidence(names):
+def test_names_without_a_common_form_are_not_evidence(names):
     assert unlike_names(list(names)) == []
 
 
-# Values that look as if they were missing
+# Values that look like missing ones
 
 
 @pytest.fixture(params=["frame", "matrix", "file"])
 def read(request, tmp_path):
-    """Read a wide table in three ways, with a warning or an error for each."""
+    """Read a wide table in three ways, each with a warning or an error."""
 
     def from_file(wide, kind, **options):
         wide.rename_axis("item").to_csv(tmp_path / "wide.csv")
@@ -169,7 +171,7 @@ def read(request, tmp_path):
 @pytest.mark.parametrize("kind", [Groupings, Labels])
 @pytest.mark.parametrize("word", ["not seen", "Not Seen", "-", "?", "unknown", "None"])
 @pytest.mark.parametrize("content", ["numbers", "words"])
-def test_a_value_like_missing_is_noted(numbered, read, kind, word, content):
+def test_a_value_that_looks_missing_is_noted(numbered, read, kind, word, content):
     wide = numbered.astype(object) if content == "numbers" else numbered.map(lambda pile: THINGS[pile]).astype(object)
     wide.iloc[::7, 1] = word
     with pytest.warns(AnnotationWarning, match=rf"9 cells with .*{word.replace('?', '[?]')}.*missing='.*missing=\[\]"):
@@ -180,23 +182,25 @@ def test_a_value_like_missing_is_noted(numbered, read, kind, word, content):
 
 
 @pytest.mark.parametrize("word", ["nan", "NULL", "NA", "n/a"])
-def test_what_spells_missing_among_numbers_is_missing(numbered, read, word):
+def test_words_for_missing_among_numbers_are_missing(numbered, read, word):
     wide = numbered.astype(object)
     wide.iloc[::7, 1] = word
-    with pytest.warns(AnnotationWarning, match=rf"9 cells with '{word}' taken for missing"):
+    with pytest.warns(AnnotationWarning, match=rf"9 cells with '{word}' read as missing"):
         said = read(wide, Labels)
     assert said.n_rows == 531
     assert pd.api.types.is_integer_dtype(said.classes)
     assert word in list(read(wide, Labels, missing=[]).classes)
 
 
-def test_n_a_among_words_reads_two_ways(private, read):
+def test_n_a_among_words_is_ambiguous(private, read):
     private.iloc[::7, 1] = "n/a"
-    with pytest.raises(AnnotationError, match=r"'n/a'.*reads two ways.*missing='n/a' if it is missing, missing=\[\]"):
+    with pytest.raises(
+        AnnotationError, match=r"'n/a'.*can be read in two ways.*missing='n/a' if it is missing, missing=\[\]"
+    ):
         read(private, Groupings)
 
 
-def test_fit_notes_what_looks_missing_and_takes_the_remedy(numbered):
+def test_fit_notes_what_looks_missing_and_accepts_the_remedy(numbered):
     wide = numbered.astype(object)
     wide.iloc[:3] = "not seen"
     with pytest.warns(AnnotationWarning, match="27 cells with 'not seen' read as a group"):
@@ -211,16 +215,16 @@ def test_fit_notes_what_looks_missing_and_takes_the_remedy(numbered):
 def test_labels_that_nobody_shares_are_noted(private, tmp_path):
     long = long_of(private)
     line = r"Groupings\.from_frame\(frame, item='painting', annotator='visitor', group='pile'\)"
-    with pytest.warns(AnnotationWarning, match=f"Hardly a label is shared: .*{line}"):
+    with pytest.warns(AnnotationWarning, match=f"Annotators share hardly any labels: .*{line}"):
         Labels.from_frame(long, item="painting", annotator="visitor", label="pile")
-    with pytest.warns(AnnotationWarning, match=r"Hardly a label is shared: .*Groupings\.from_matrix"):
+    with pytest.warns(AnnotationWarning, match=r"Annotators share hardly any labels: .*Groupings\.from_matrix"):
         Labels.from_matrix(private)
     long.to_csv(tmp_path / "long.csv", index=False)
-    with pytest.warns(AnnotationWarning, match=r"hardly a label is shared: .*kind='groupings'"):
+    with pytest.warns(AnnotationWarning, match=r"annotators share hardly any labels: .*kind='groupings'"):
         read_annotations(tmp_path / "long.csv", item="painting", annotator="visitor", label="pile", kind="labels")
 
 
-def test_labels_of_many_classes_and_few_answers_are_shared():
+def test_few_labels_of_many_classes_count_as_shared():
     rng = np.random.default_rng(0)
     true = rng.integers(1000, size=300)
     rows = [
@@ -231,25 +235,25 @@ def test_labels_of_many_classes_and_few_answers_are_shared():
     assert Labels.from_frame(pd.DataFrame(rows, columns=["item", "worker", "label"])).n_rows == 600
 
 
-def test_two_who_never_agree_share_their_labels_all_the_same():
+def test_labels_of_two_annotators_who_never_agree_count_as_shared():
     assert Labels.from_matrix(pd.DataFrame({"Ann": ["yes"] * 10, "Bo": ["no"] * 10})).n_classes == 2
 
 
 def test_models_of_labels_name_those_of_groupings(private):
-    with pytest.raises(AnnotationError, match=r"seems to hold groups.*are for SubsetFusion, .*Labels\.from_matrix"):
+    with pytest.raises(AnnotationError, match=r"seems to contain groups.*are for SubsetFusion, .*Labels\.from_matrix"):
         DawidSkene().fit(private)
     with pytest.raises(InputError, match=r"Got Groupings.*are for SubsetFusion, "):
         DawidSkene().fit(Groupings.from_matrix(private))
 
 
-def test_a_transposed_frame_is_told(private):
+def test_a_transposed_frame_is_detected(private):
     shared = private.where(np.tile(np.arange(60)[:, None] % 4 != 0, 9), "sky")  # that every visitor uses
     for frame in (private, shared):
         with pytest.raises(AnnotationError, match=r"frame\.T"):
             SubsetFusion(random_state=0).fit(frame.T)
 
 
-# What a frame is given to
+# Functions that take frames
 
 
 def test_read_annotations_reads_frames(numbered):
@@ -271,13 +275,13 @@ def test_frames_have_no_encoding(numbered):
         read_annotations(numbered.rename_axis("item"), encoding="utf-8")
 
 
-# Items of which nothing was said
+# Items without annotations
 
 
 @pytest.mark.parametrize(
     "model", [CSPA(4), MetaClustering(4), SubsetFusion(4, random_state=0)], ids=lambda m: str(m)[:4]
 )
-def test_notes_name_the_items_of_no_grouping(numbered, model):
+def test_notes_name_the_items_in_no_grouping(numbered, model):
     wide = numbered.astype(object)
     wide.iloc[[3, 5, 8, 13, 21, 34, 55]] = None
     shown = "'Painting 3', 'Painting 5', 'Painting 8', 'Painting 13', 'Painting 21', …"
@@ -311,8 +315,8 @@ def test_a_report_reads_an_array_as_the_fit_did(numbered, model, kind, missing, 
     assert own_annotations(model, array).n_rows == 540
 
 
-def test_messages_of_python_have_no_options(numbered, private):
-    """What is refused or noted above never speaks of the command line."""
+def test_python_messages_contain_no_command_line_options(numbered, private):
+    """What is refused or noted above never mentions the command line."""
     wide = numbered.astype(object)
     wide.iloc[::7, 1] = "?"
     tried = [
@@ -348,16 +352,16 @@ def transposed():
     [SubsetFusion(n_clusters=2).fit, Groupings.from_matrix, lambda frame: PartitionLabelModel(2).fit(None, frame)],
     ids=["fit", "from_matrix", "fit with features"],
 )
-def test_a_frame_that_was_transposed_is_warned_of(read):
+def test_a_transposed_frame_causes_a_warning(read):
     with pytest.warns(AnnotationWarning, match=r"looks transposed: its columns are called 'cheese'.*give frame\.T"):
         read(transposed())
     with warnings.catch_warnings():
         warnings.simplefilter("error", AnnotationWarning)
         read(transposed().T)
-        read(transposed().T.rename_axis(columns="taster"))  # as pivot gives it
+        read(transposed().T.rename_axis(columns="taster"))  # as returned by pivot
 
 
-def test_a_column_of_fractions_is_not_taken_for_labels():
+def test_a_column_of_fractions_is_not_read_as_labels():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         [
@@ -371,7 +375,7 @@ def test_a_column_of_fractions_is_not_taken_for_labels():
         DawidSkene().fit(frame)
 
 
-def test_frames_without_rows_say_what_computes_them():
+def test_lazy_frames_are_refused_with_the_remedy():
     pl = pytest.importorskip("polars")
     with pytest.raises(AnnotationError, match=r"Got LazyFrame instead; give frame\.collect\(\)"):
         Labels.from_frame(pl.LazyFrame({"item": ["a"], "annotator": ["b"], "label": ["c"]}))

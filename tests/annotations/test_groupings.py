@@ -1,4 +1,4 @@
-"""Groupings: what goes in, what comes out, and what is refused, with the row at fault."""
+"""Groupings: construction, conversion, and errors with the row at fault."""
 
 import copy
 import pickle
@@ -68,7 +68,7 @@ def test_names_keep_their_type():
     assert all(type(name) is int for name in groupings.group_names)  # whole floats are integers
 
 
-def test_text_that_looks_like_a_number_is_another_name():
+def test_text_that_looks_like_a_number_is_a_different_name():
     groupings = Groupings.from_matrix(np.array([["1"], ["1.0"], [1]], dtype=object))
     assert groupings.group_names.tolist() == ["1", "1.0", 1]
 
@@ -79,7 +79,7 @@ def test_tuples_are_names():
     assert groupings.restrict(items=[("a", 2)]).items.tolist() == [("a", 2)]
 
 
-def test_matrix_leaves_out_what_is_missing():
+def test_matrix_leaves_out_missing_cells():
     matrix = [[0, 1], [0, -1], [-1, -1], [1, 0]]
     groupings = Groupings.from_matrix(matrix, items=list("abcd"), annotators=["x", "y"], missing=-1)
     assert groupings.to_matrix().to_dict("list") == {"x": [0, 0, None, 1], "y": [1, None, None, 0]}
@@ -106,7 +106,7 @@ def test_one_column_is_one_annotator_in_every_container():
     assert Groupings.from_matrix(pl.DataFrame({"0": [0, 1, 0]}), annotators=[0]) == expected
 
 
-def test_annotator_who_says_nothing_is_kept():
+def test_annotator_without_annotations_is_kept():
     groupings = Groupings.from_matrix([[0, None], [1, None]])
     assert (groupings.n_annotators, groupings.n_groupings, groupings.n_groups) == (2, 2, 2)
     assert groupings.summary().items_per_annotator.tolist() == [2, 0]
@@ -157,7 +157,7 @@ def test_items_given_set_the_order_and_add_items(groupings):
     np.testing.assert_array_equal(given.incidence.toarray()[::-1][:3], groupings.incidence.toarray())
 
 
-def test_row_with_nothing_but_an_item_adds_it():
+def test_row_with_only_an_item_adds_it():
     frame = pd.DataFrame({"item": ["dog", "ant"], "annotator": [None, "Ann"], "group": [None, "small"]})
     groupings = Groupings.from_frame(frame)
     assert list(groupings.items) == ["dog", "ant"]
@@ -223,7 +223,7 @@ def test_reindex(groupings):
         groupings.reindex(["ant", "ant"])
 
 
-def test_equality_is_of_what_was_said(groupings):
+def test_equality_is_of_content(groupings):
     shuffled = Groupings.from_frame(FRAME.iloc[[3, 4, 0, 1, 2]])  # Bo comes first, the items keep their order
     assert list(shuffled.annotators) == ["Bo", "Ann"]
     assert shuffled == groupings
@@ -277,7 +277,7 @@ def test_pairs_are_those_within_a_grouping(groupings):
     ]
 
 
-def test_pairs_of_several_groupings_of_one_annotator_are_told_apart():
+def test_pairs_of_several_groupings_of_one_annotator_are_distinguished():
     groupings = Groupings.from_lists([[["a", "b"]], [["a"], ["b"]]], annotators=["Ann", "Ann"])
     pairs = groupings.to_pairs().to_frame()
     assert pairs["grouping"].tolist() == [0, 1]
@@ -286,7 +286,7 @@ def test_pairs_of_several_groupings_of_one_annotator_are_told_apart():
 
 def test_pairs_are_counted_before_they_are_made():
     groupings = Groupings.from_matrix(np.zeros((2000, 5)))
-    with pytest.raises(AnnotationError, match=r"hold 9995000 pairs, more than max_pairs=1000000"):
+    with pytest.raises(AnnotationError, match=r"imply 9995000 pairs, more than max_pairs=1000000"):
         groupings.to_pairs(max_pairs=1_000_000)  # 5 * 2000 * 1999 / 2
 
 
@@ -299,18 +299,18 @@ def test_concat_of_folds_is_the_whole():
     assert concat([whole.restrict(annotators=[3, 1]), whole.restrict(annotators=[0, 2, 4, 5])]) == whole
 
 
-def test_concat_joins_other_items_and_annotators():
+def test_concat_joins_different_items_and_annotators():
     more = pd.DataFrame({"item": ["dog", "cow"], "annotator": "Cy", "group": ["pet", "farm"]})
     joined = concat([Groupings.from_frame(FRAME), Groupings.from_frame(more)])
     assert list(joined.items) == ["ant", "bee", "cow", "dog"]
     assert joined == Groupings.from_frame(pd.concat([FRAME, more]))
 
 
-def test_concat_refuses_what_does_not_fit(groupings):
-    with pytest.raises(AnnotationError, match="'Ann' of the annotator 'Ann' has other groups"):
+def test_concat_refuses_parts_that_do_not_match(groupings):
+    with pytest.raises(AnnotationError, match="'Ann' of the annotator 'Ann' has different groups"):
         concat([groupings, Groupings.from_frame(pd.DataFrame({"item": ["dog"], "annotator": "Ann", "group": "pet"}))])
     moved = Groupings.from_frame(FRAME.iloc[:3].assign(group=["large", "small", "small"]))
-    with pytest.raises(AnnotationError, match=r"'ant' is twice .* row 0 of part 0 \(.*\) and row 0 of part 1 \("):
+    with pytest.raises(AnnotationError, match=r"'ant' occurs twice .* row 0 of part 0 \(.*\) and row 0 of part 1 \("):
         concat([groupings, moved])
     with pytest.raises(AnnotationError, match="Got Groupings, Pairs instead"):
         concat([groupings, groupings.to_pairs()])
@@ -321,27 +321,27 @@ def test_concat_refuses_what_does_not_fit(groupings):
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.drop(columns="group"), "no column that is known to hold groups or labels. Found 'item', 'annotator'"),
-        (FRAME.rename(columns={"item": "itm"}), "none is known to hold the items.*Did you mean 'itm'"),
+        (FRAME.drop(columns="group"), "no column has a usual name for groups or labels. Found 'item', 'annotator'"),
+        (FRAME.rename(columns={"item": "itm"}), "no column has a usual name for items.*Did you mean 'itm'"),
         (
             FRAME.rename(columns={"annotator": "anotator"}),
-            "hold the annotators.*Did you mean 'anotator'.* annotator='anotator'",
+            "usual name for annotators.*Did you mean 'anotator'.* annotator='anotator'",
         ),
-        (FRAME[["item", "group"]], "annotator or grouping, and none is known to hold the annotators"),
+        (FRAME[["item", "group"]], "annotator or grouping, but no column has a usual name for annotators"),
         (FRAME.assign(item=["ant", "bee", None, "ant", "bee"]), "item in row 2 is missing"),
         (FRAME.assign(item=["ant", "bee", np.nan, "ant", "bee"]), "item in row 2 is missing"),
         (
             FRAME.assign(annotator=["Ann", "Ann", "Ann", "Bo", ""]),
-            "annotator in row 4 is missing or blank; every row needs one. Fill in the cells that are merged",
+            "annotator in row 4 is missing or blank; every row needs one. Fill in cells that were merged",
         ),
         (FRAME.iloc[:0], "has no rows"),
         (
             pd.concat([FRAME, FRAME.iloc[[0, 1]].assign(group=["small", "large"])]),
-            r"'bee' is twice in .*'Ann'.*'Ann'.*row 1 \(group 'small'\) and row 6 \(group 'large'\); keep one, or tell "
-            r"the groupings apart in a column of groupings, grouping=…\.$",
+            r"'bee' occurs twice in .*'Ann'.*'Ann'.*row 1 \(group 'small'\) and row 6 \(group 'large'\); keep one, or "
+            r"distinguish the groupings in a column, grouping=…\.$",
         ),
-        (FRAME.assign(annotator="Ann"), r"'bee' is twice .*row 1 .* and row 4"),  # the ant is twice in one group
-        (pd.DataFrame([[1, 2]], columns=["item", "item"]), "table with differing columns"),
+        (FRAME.assign(annotator="Ann"), r"'bee' occurs twice .*row 1 .* and row 4"),  # the ant is twice in one group
+        (pd.DataFrame([[1, 2]], columns=["item", "item"]), "with distinct columns"),
         ({"item": [1]}, "Got dict instead"),
         (FRAME.assign(group=[{"a": 1}, [1], [2], [1], [2]]), "hashable"),
     ],
@@ -351,7 +351,7 @@ def test_bad_frames_are_refused_by_name_and_row(frame, message):
         Groupings.from_frame(frame)
 
 
-def test_a_name_that_is_missing_in_the_first_row_is_none_of_merged_cells():
+def test_a_name_missing_in_the_first_row_is_not_due_to_merged_cells():
     with pytest.raises(AnnotationError, match=r"annotator in row 0 is missing or blank; every row needs one\.$"):
         Groupings.from_frame(FRAME.assign(annotator=["", "Ann", "Ann", "Bo", "Bo"]))
 
@@ -360,11 +360,11 @@ def test_duplicate_is_named_by_its_first_repetition_among_many_rows():
     item = np.arange(5000) % 2500
     frame = pd.DataFrame({"item": item, "annotator": np.arange(5000) // 2500, "group": item % 3})
     frame.loc[4321, "item"] = 17
-    with pytest.raises(AnnotationError, match=r"item 17 is twice .* annotator 1: row 2517 .* and row 4321"):
+    with pytest.raises(AnnotationError, match=r"item 17 occurs twice .* annotator 1: row 2517 .* and row 4321"):
         Groupings.from_frame(frame)
 
 
-def test_item_that_is_not_among_those_given():
+def test_item_that_is_not_in_the_given_list():
     with pytest.raises(AnnotationError, match="item 'cow' in row 2 is not among the 2 items"):
         Groupings.from_frame(FRAME, items=["ant", "bee"])
 
@@ -388,10 +388,14 @@ def test_bad_matrices_are_refused(matrix, options, message):
 @pytest.mark.parametrize(
     ("lists", "options", "message"),
     [
-        ([[["a"], ["b", "a"]]], {}, "'a' is twice in the grouping 0.*group 0 of grouping 0 .*group 1 of grouping 0"),
+        (
+            [[["a"], ["b", "a"]]],
+            {},
+            "'a' occurs twice in the grouping 0.*group 0 of grouping 0 .*group 1 of grouping 0",
+        ),
         ([[["a", None]]], {}, "item in group 0 of grouping 0 is missing"),
         ([[["a"]]], {"annotators": ["x", "y"]}, "one annotator name for each of 1 groupings. Got 2"),
-        ([[["a"]]], {"annotators": [None]}, "annotator in place 0 is missing"),
+        ([[["a"]]], {"annotators": [None]}, "annotator in position 0 is missing"),
         ([[["a"]]], {"items": ["b"]}, "item 'a' in group 0 of grouping 0 is not among the 1 items"),
         ([], {}, "has no rows"),
     ],
@@ -401,11 +405,11 @@ def test_bad_lists_are_refused(lists, options, message):
         Groupings.from_lists(lists, **options)
 
 
-def test_lists_of_text_with_none_keep_the_none():
+def test_lists_of_text_with_none_keep_it_missing():
     assert Groupings.from_matrix([["p", None], ["q", "p"]]).n_rows == 3
 
 
-def test_nothing_said_is_annotations_too():
+def test_empty_annotations():
     silent = Groupings.from_matrix([[0, 1], [1, 1]]).restrict(annotators=[])
     assert (silent.n_items, silent.n_annotators, silent.n_rows) == (2, 0, 0)
     assert silent == Groupings.from_lists([], items=[0, 1]) == concat([silent, silent])
@@ -424,9 +428,10 @@ def test_integers_with_nulls_keep_all_digits():
     assert Groupings.from_frame(frame).items.tolist() == [2**60 + 1, 2**60 + 2]
 
 
-def test_text_that_no_file_can_hold_is_refused():
-    with pytest.raises(AnnotationError, match="UTF-8 cannot hold"):
-        Groupings.from_lists([[["\ud800"]]])
+@pytest.mark.parametrize("group", [["\ud800"], ["\ud800", 1]])
+def test_text_that_utf8_cannot_encode_is_refused(group):
+    with pytest.raises(AnnotationError, match="UTF-8 cannot encode"):
+        Groupings.from_lists([[group]])
 
 
 def test_joining_names_of_text_and_tuples():
@@ -449,7 +454,7 @@ def test_exact_duplicates_are_counted_and_left_out(groupings):
         assert Groupings.from_lists([[["a", "a", "b"]]]) == Groupings.from_lists([[["a", "b"]]])
 
 
-def test_concat_leaves_out_memberships_that_stand_in_several_parts(groupings):
+def test_concat_leaves_out_memberships_that_occur_in_several_parts(groupings):
     n = (groupings.to_frame()["item"] == groupings.items[1]).sum()
     with pytest.warns(
         AnnotationWarning, match=rf"^{n} exact duplicates .*row \d of part 0 and again in row 0 of part 1"

@@ -1,4 +1,4 @@
-"""Labels: classes, order, and labels that an annotator gives again."""
+"""Labels: classes, order, and repeated labels by one annotator."""
 
 import copy
 import pickle
@@ -73,11 +73,11 @@ def test_matrix_and_back():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.drop(columns="label"), "no column that is known to hold groups or labels. Found 'item', 'annotator'"),
+        (FRAME.drop(columns="label"), "no column has a usual name for groups or labels. Found 'item', 'annotator'"),
         (FRAME.rename(columns={"label": "lable"}), "Did you mean 'lable'"),
         (
             FRAME.rename(columns={"item": "task"}).assign(card="c"),
-            "items may be in 'task' or 'card'. Say which: item='task'",
+            "items may be in 'task' or 'card'. Name the column: item='task'",
         ),
         (FRAME.assign(annotator=["Ann", None, "Bo", "Bo"]), "annotator in row 1 is missing"),
         (FRAME.iloc[:0], "has no rows"),
@@ -88,7 +88,7 @@ def test_bad_frames_are_refused_by_name_and_row(frame, message):
         Labels.from_frame(frame)
 
 
-def test_columns_called_item_annotator_and_label_come_before_other_words(labels):
+def test_columns_named_item_annotator_and_label_come_before_synonyms(labels):
     assert Labels.from_frame(FRAME.assign(task="t", worker="w", answer="a", group="g")) == labels
     renamed = FRAME.rename(columns={"item": "task"}).assign(card="c")
     assert Labels.from_frame(renamed, item="task") == Labels.from_frame(renamed, ignore="card") == labels
@@ -187,7 +187,7 @@ class TestRepeats:
             "import pandas as pd\nfrom consilience.consensus import MajorityVote\n"
             f"from consilience import Labels\nLabels.from_frame({table})\nMajorityVote().fit({table})\n"
         )
-        # in a process of its own: in this one the checker of types stands between the test and the package
+        # in a separate process: here the type checker's frames are between the test and the package
         done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
         assert re.findall(r"script\.py:(\d+): AnnotationWarning: 1 exact duplicate", done.stderr) == ["4", "5"]
 
@@ -214,9 +214,9 @@ class TestRepeats:
         assert (summary.n_rows, summary.coverage) == (6, 4 / 6)
         assert summary.items_per_annotator.to_dict() == {"Ann": 2, "Bo": 2}
 
-    def test_a_matrix_has_no_room_for_two(self, repeats):
+    def test_a_matrix_cannot_contain_two_labels(self, repeats):
         message = (
-            r"'Ann' gives the item 'ant' several labels \('large', 'small'\), and a cell of a matrix holds one; use"
+            r"'Ann' gives the item 'ant' several labels \('large', 'small'\), but a cell of a matrix can hold only"
         )
         with pytest.raises(AnnotationError, match=message):
             repeats.to_matrix()
@@ -232,8 +232,8 @@ class TestRepeats:
         assert frame.query("grouping == 'Ann'")["item"].tolist() == ["ant", "cow"]
         assert frame.query("grouping == 'Ann (2)'")["item"].tolist() == ["ant", "cow"]
 
-    def test_which_label_is_the_first_is_as_if_drawn_by_lot(self):
-        """All items have both labels of Ann and all three of Bo: a label is the first of a fair share of them."""
+    def test_the_order_of_labels_is_pseudo_random(self):
+        """All items have both labels of Ann and all three of Bo: each label is first in a fair share of the items."""
         item = np.repeat(np.arange(1000), 5)
         frame = pd.DataFrame({"item": item, "annotator": [*"AABBB"] * 1000, "label": [*"pqpqr"] * 1000})
         groupings = Labels.from_frame(frame).to_groupings()
@@ -243,9 +243,9 @@ class TestRepeats:
         assert of_ann.between(500 - 63, 500 + 63).all()  # four standard deviations of a binomial share of a half ...
         assert of_bo.between(333 - 60, 333 + 60).all()  # ... and of a third
         first, second = (groupings.incidence[:, [g]].toarray().ravel() for g in (0, 4))
-        assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(1000)  # another lot for each annotator
+        assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(1000)  # independent for each annotator
 
-    def test_which_label_is_the_first_depends_on_names_alone(self):
+    def test_the_order_of_labels_depends_on_names_alone(self):
         rng = np.random.default_rng(0)
         frame = pd.DataFrame(rng.integers(4, size=(200, 3)), columns=["item", "annotator", "label"]).drop_duplicates()
         labels = Labels.from_frame(frame.sort_values(["item", "annotator"]), items=range(4))

@@ -1,4 +1,4 @@
-"""Items of features and annotations brought together."""
+"""Matching of the items of features and annotations."""
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,7 @@ def wine():
     return bunch.data.set_axis(names), crowd, pd.Series(bunch.target, index=names)
 
 
-# ---- whose items have names
+# ---- whether items have names
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def wine():
         (concat([NAMED[:1], NAMED[1:]]), True),
     ],
 )
-def test_who_has_names(annotations, named):
+def test_whether_items_have_names(annotations, named):
     assert annotations.named is named
 
 
@@ -100,18 +100,18 @@ def test_rows_of_an_array_in_a_file_are_numbered(tmp_path):
     assert not read_annotations(tmp_path / "sorts.npy", kind="groupings", transpose=False).named
 
 
-def test_by_position_drops_the_names_and_nothing_else():
+def test_by_position_drops_only_the_names():
     bare = NAMED.by_position()
     assert bare.items.equals(pd.RangeIndex(3))
     assert bare == NUMBERED
 
 
 def test_names_and_numbered_rows_are_not_joined():
-    with pytest.raises(AnnotationError, match="The items of part 0 have names, and those of part 1 are numbered rows"):
+    with pytest.raises(AnnotationError, match="The items of part 0 have names, but those of part 1 are numbered rows"):
         concat([NAMED, NUMBERED])
 
 
-# ---- brought together
+# ---- matched
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_names_and_numbered_rows_are_not_joined():
         (Groupings.from_frame(LONG), PLAIN.iloc[[1, 2, 0]]),
     ],
 )
-def test_rows_meet_their_own_annotations(annotations, features):
+def test_rows_are_matched_with_their_annotations(annotations, features):
     found = matched(annotations, features)
     wanted = features.index if isinstance(features, pd.DataFrame) else annotations.items
     assert found.items.equals(wanted)
@@ -139,19 +139,19 @@ def test_rows_meet_their_own_annotations(annotations, features):
 @pytest.mark.parametrize(
     ("annotations", "features", "message"),
     [
-        (NAMED, X.to_numpy(), r"have names \(such as 'ant'\) and the rows of X have none"),
+        (NAMED, X.to_numpy(), r"have names \(such as 'ant'\), but the rows of X do not"),
         (NAMED, PLAIN, r"No item of the annotations \(such as 'ant'\) is in the index of X \(such as 0\)"),
         (NAMED, X.iloc[:2], "The item 'cow' has annotations but no row in X. Leave items out with"),
-        (NUMBERED, X, r"are numbered rows, and those of X have names \(such as 'ant'\)"),
-        (NUMBERED, PLAIN.iloc[[2, 0, 1]], "are numbered rows, and those of X have names"),
+        (NUMBERED, X, r"are numbered rows, but those of X have names \(such as 'ant'\)"),
+        (NUMBERED, PLAIN.iloc[[2, 0, 1]], "are numbered rows, but those of X have names"),
         (NUMBERED, PLAIN.iloc[:2], "X has 2 rows and the annotations 3 items"),
         (NUMBERED, X.iloc[:2], "X has 2 rows and the annotations 3 items"),
         (NUMBERED, X.to_numpy()[:2], "X has 2 rows and the annotations 3 items"),
-        (Groupings.from_frame(LONG), X.to_numpy(), r"annotations.reindex\(range\(len\(X\)\)\) says so"),
+        (Groupings.from_frame(LONG), X.to_numpy(), r"annotations.reindex\(range\(len\(X\)\)\)"),
         (NAMED, pd.concat([X, X]), "Item 'ant' has more than one row in X"),
     ],
 )
-def test_what_cannot_be_matched_is_refused(annotations, features, message):
+def test_items_that_cannot_be_matched_are_refused(annotations, features, message):
     with pytest.raises(MatchingError, match=message):
         matched(annotations, features)
 
@@ -166,7 +166,7 @@ def test_an_array_takes_the_names_of_x(as_given):
         rows_of_matrix(as_given(CELLS), PLAIN.iloc[[2, 0, 1]])
 
 
-def test_an_array_beside_a_part_of_the_rows_is_theirs():
+def test_an_array_is_matched_with_a_part_of_the_rows_by_position():
     part = pd.DataFrame({"f": np.arange(9.0)}).iloc[[8, 2, 5]]  # as train_test_split leaves them
     assert rows_of_matrix(CELLS, part).equals(part.index)
 
@@ -189,7 +189,7 @@ def orders(features):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_pipeline_that_keeps_names_finds_the_same_in_any_order(wine):
+def test_a_pipeline_that_keeps_names_gives_the_same_result_in_any_order(wine):
     features, crowd, cultivar = wine
     for order, rows in orders(features).items():
         pipeline = make_pipeline(StandardScaler(), model(max_clusters=8)).set_output(transform="pandas")
@@ -198,7 +198,7 @@ def test_a_pipeline_that_keeps_names_finds_the_same_in_any_order(wine):
 
 
 class Halved(TransformerMixin, BaseEstimator):
-    """A step of somebody's own that returns arrays whatever it is told."""
+    """A user's step that returns arrays whatever set_output asks for."""
 
     def fit(self, X, y=None):
         return self
@@ -252,10 +252,10 @@ def test_the_step_that_renumbered_the_rows_is_named_before_those_that_drop_the_i
         pipeline.fit(features, crowd)
     said = str(refused.value)
     assert "the step 'functiontransformer' of the pipeline returned a DataFrame with another index, as reset" in said
-    assert ("through the steps after it with pipeline.set_output" in said) is not as_pandas
+    assert ("through later steps with pipeline.set_output" in said) is not as_pandas
 
 
-def test_rows_whose_names_are_their_numbers_lose_nothing_when_they_are_renumbered(wine):
+def test_numbered_rows_may_be_renumbered(wine):
     features, crowd, _ = wine
     features = features.reset_index(drop=True)
     crowd = Groupings.from_matrix(crowd.to_matrix().to_numpy(), items=list(range(178)))
@@ -264,15 +264,15 @@ def test_rows_whose_names_are_their_numbers_lose_nothing_when_they_are_renumbere
         pipeline.fit(features, crowd)
 
 
-def test_a_frame_that_had_no_names_is_no_steps_fault(wine):
+def test_no_step_is_named_if_the_frame_had_no_names(wine):
     features, crowd, _ = wine
     with pytest.raises(MatchingError, match="cannot be matched; give X as a DataFrame indexed by item"):
         make_pipeline(StandardScaler(), model()).fit(features.reset_index(drop=True), crowd)
 
 
-def test_names_that_were_never_there_are_no_steps_fault(wine):
+def test_no_step_is_named_if_names_were_never_there(wine):
     features, crowd, _ = wine
-    with pytest.raises(MatchingError, match="have none, so that they cannot be matched; give X as a DataFrame indexed"):
+    with pytest.raises(MatchingError, match="do not, so they cannot be matched; give X as a DataFrame indexed"):
         make_pipeline(StandardScaler(), model()).fit(features.to_numpy(), crowd)
 
 
@@ -293,7 +293,7 @@ def test_cross_validation_of_shuffled_rows(wine):
         for rows in orders(features).values()
     ]
     assert min(scores) > np.log(0.5), scores  # better than guessing one of two groups
-    with pytest.raises(MatchingError, match="before a cross-validation"):
+    with pytest.raises(MatchingError, match="Before a cross-validation"):
         cross_val_score(pipeline, orders(features)["shuffled"], crowd, cv=folds, error_score="raise")
 
 
@@ -332,7 +332,7 @@ def test_numbers_and_texts_are_shown_side_by_side(mine, theirs):
 
 
 @pytest.mark.parametrize("library", [pl.from_pandas, pa.Table.from_pandas])
-def test_a_frame_without_an_index_is_told_how_to_get_one(library):
+def test_a_frame_without_an_index_is_refused_with_the_remedy(library):
     named = library(X.reset_index(names="id"))
     with pytest.raises(
         InputError, match=r"of item 0 is 'ant'. .* make it the index: X.to_pandas\(\).set_index\('id'\)"
@@ -345,7 +345,7 @@ def test_a_frame_without_an_index_is_told_how_to_get_one(library):
     assert model().fit(named.to_pandas().set_index("id"), NAMED).items_.tolist() == NAMES
 
 
-def test_a_column_of_words_that_name_no_items_is_no_index():
+def test_a_column_that_does_not_name_items_is_not_an_index():
     words = X.assign(kind=["p", "p", "q"])
     with pytest.raises(InputError, match=r"encode or drop the column.$"):
         model().fit(words, NAMED)
@@ -354,7 +354,7 @@ def test_a_column_of_words_that_name_no_items_is_no_index():
 # ---- sessions
 
 
-def test_a_session_of_names_is_told_no_numbered_rows():
+def test_a_session_with_names_refuses_numbered_rows():
     with pytest.raises(MatchingError, match=r"those of the session have names \(such as 1\)"):
         ActiveSession([1, 2, 0]).tell(NUMBERED)
     assert ActiveSession([0, 1, 2]).tell(NUMBERED).groupings_ == NUMBERED

@@ -1,4 +1,4 @@
-"""Lists of names: one name, a dict, a set, a table or a mask in the place of one; and items as an index."""
+"""Lists of names: one name, a dict, a set, a table or a mask instead of one; and items as an index."""
 
 import numpy as np
 import pandas as pd
@@ -40,14 +40,14 @@ def test_one_name_is_a_list_of_one(annotations):
     ids=["dict", "set", "table", "mask"],
 )
 @pytest.mark.parametrize("annotations", ALL, ids=KINDS)
-def test_what_is_no_list_of_names(annotations, names, sentence):
+def test_things_that_are_not_lists_of_names(annotations, names, sentence):
     for method in (lambda: annotations.restrict(items=names), lambda: annotations.reindex(names)):
         with pytest.raises(AnnotationError, match=sentence):
             method()
 
 
 @pytest.mark.parametrize("what", ["items", "annotators"])
-def test_a_text_is_no_list_of_its_letters(what):
+def test_a_text_is_not_a_list_of_its_letters(what):
     with pytest.raises(AnnotationError, match=f"^'{what}' must be a list of names. Got the text 'pq' instead"):
         Groupings.from_matrix([["a", "b"], ["c", "d"]], **{what: "pq"})
     with pytest.raises(AnnotationError, match=r"^'classes' must be a list of names. Got the text 'ab'"):
@@ -56,7 +56,7 @@ def test_a_text_is_no_list_of_its_letters(what):
 
 @pytest.mark.parametrize("key", ["card 3", ["card 3", "card 4"], np.array(["card 3"]), 1.5, None])
 @pytest.mark.parametrize("annotations", ALL, ids=KINDS)
-def test_names_are_no_index(annotations, key):
+def test_names_are_not_an_index(annotations, key):
     with pytest.raises(AnnotationError, match=r"^Annotations are indexed by the positions of items.*use restrict"):
         annotations[key]
 
@@ -71,12 +71,12 @@ def test_masks(annotations):
     assert annotations[mask.reset_index(drop=True)] == first
     with pytest.raises(AnnotationError, match=r"^A mask needs one entry for each of 6 items. Got shape \(2,\)"):
         annotations[np.array([True, False])]
-    with pytest.raises(AnnotationError, match=r"^The index of the mask is not the items"):
+    with pytest.raises(AnnotationError, match=r"^The index of the mask does not match the items"):
         annotations[mask.set_axis(range(6, 0, -1))]
 
 
 @pytest.mark.parametrize("annotations", ALL, ids=KINDS)
-def test_items_are_what_annotations_contain(annotations):
+def test_annotations_contain_items(annotations):
     assert "card 3" in annotations
     assert "ann0" not in annotations
     assert len(list(annotations)) == 6  # iteration ends, as scikit-learn's y does
@@ -95,11 +95,11 @@ def test_features_come_first(model):
     "first", [StandardScaler(), make_column_transformer((StandardScaler(), ["size"]))], ids=["scaler", "columns"]
 )
 def test_features_come_first_in_a_pipeline(first):
-    with pytest.raises(InputError, match="Features come first, annotations second, as in fit"):
+    with pytest.raises(InputError, match="Give features first and annotations second: fit"):
         make_pipeline(first, PartitionLabelModel()).fit(GROUPINGS, X)
 
 
-def test_features_that_are_not_given():
+def test_features_that_are_none():
     with pytest.raises(InputError, match=r"^MPCKMeans needs features, and X is None"):
         MPCKMeans(2).fit(None, GROUPINGS)
 

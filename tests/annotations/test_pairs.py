@@ -1,4 +1,4 @@
-"""Pairs: orientation, order, judgements, and those that are given again."""
+"""Pairs: orientation, order, judgements, and repeated judgements."""
 
 import copy
 import pickle
@@ -55,7 +55,7 @@ def test_order_and_orientation_of_rows_do_not_matter(pairs):
         pd.Categorical(["yes", "no"]),
     ],
 )
-def test_every_way_to_say_same(same):
+def test_every_word_for_same(same):
     frame = pd.DataFrame({"item_a": [1, 1], "item_b": [2, 3], "annotator": "Ann", "same": same})
     assert Pairs.from_frame(frame).same.tolist() == [True, False]
 
@@ -64,20 +64,20 @@ def test_every_way_to_say_same(same):
     ("value", "message"),
     [
         ("perhaps", r"must be true or false .*Got 'perhaps' in row 1 instead"),
-        (2, "judgements are 1 and 2, which reads two ways. Say which mean the same"),
-        (0.5, "judgements are 0.5 and 1, which reads two ways"),
-        ("2", "judgements are 1 and 2, which reads two ways"),
+        (2, "judgements are 1 and 2, which can be read in two ways. Give those that mean"),
+        (0.5, "judgements are 0.5 and 1, which can be read in two ways"),
+        ("2", "judgements are 1 and 2, which can be read in two ways"),
     ],
 )
-def test_what_is_neither_same_nor_different(value, message):
+def test_words_that_mean_neither_same_nor_different(value, message):
     frame = pd.DataFrame({"item_a": [1, 1], "item_b": [2, 3], "annotator": "Ann", "same": [1, value]}, dtype=object)
     with pytest.raises(AnnotationError, match=message):
         Pairs.from_frame(frame)
 
 
-def test_judgement_that_decides_nothing_is_counted_and_left_out():
+def test_undecided_judgement_is_counted_and_left_out():
     frame = pd.DataFrame({"item_a": 1, "item_b": [2, 3, 4], "annotator": "Ann", "same": ["yes", "maybe", "no"]})
-    with pytest.warns(AnnotationWarning, match=r"^1 judgement left out: nothing was decided\.$"):
+    with pytest.warns(AnnotationWarning, match=r"^1 judgement left out: undecided\.$"):
         said = Pairs.from_frame(frame)
     assert said.same.tolist() == [True, False]
     assert said.items.tolist() == [1, 2, 3, 4]
@@ -86,7 +86,7 @@ def test_judgement_that_decides_nothing_is_counted_and_left_out():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.drop(columns="same"), "none is known to hold the judgements"),
+        (FRAME.drop(columns="same"), "no column has a usual name for judgements"),
         (FRAME.drop(columns="item_b"), "item_b"),
         (FRAME.assign(item_b=["ant", "ant", "bee", "cow"]), "item 'ant' is paired with itself in row 1"),
         (FRAME.assign(item_b=["ant", "bee", None, "cow"]), "item_b in row 2 is missing"),
@@ -98,12 +98,12 @@ def test_bad_frames_are_refused_by_name_and_row(frame, message):
         Pairs.from_frame(frame)
 
 
-def test_item_that_is_not_among_those_given():
+def test_item_that_is_not_in_the_given_list():
     with pytest.raises(AnnotationError, match="item_a 'cow' in row 0 is not among the 2 items"):
         Pairs.from_frame(FRAME, items=["ant", "bee"])
 
 
-def test_occasions_tell_judgements_of_one_annotator_apart():
+def test_occasions_distinguish_judgements_of_one_annotator():
     frame = FRAME.assign(annotator="Ann", grouping=["s", "s", "t", "t"])
     pairs = Pairs.from_frame(frame)
     assert pairs.n_rows == 4
@@ -111,7 +111,7 @@ def test_occasions_tell_judgements_of_one_annotator_apart():
     assert Pairs.from_frame(pairs.to_frame(), items=pairs.items) == pairs
 
 
-def test_grouping_that_bears_the_annotators_name_goes_without_saying(pairs):
+def test_grouping_with_the_annotators_name_is_not_a_column(pairs):
     assert list(pairs.to_frame().columns) == ["item_a", "item_b", "annotator", "same"]
     assert Pairs.from_frame(FRAME.assign(grouping=FRAME["annotator"])) == pairs
 
@@ -126,7 +126,7 @@ def test_restriction_keeps_pairs_of_kept_items(pairs):
     assert pairs.restrict(annotators=["Bo", "Ann"]) == pairs
 
 
-def test_reindex_turns_pairs_round_but_says_the_same(pairs):
+def test_reindex_swaps_pairs_but_keeps_judgements(pairs):
     back = pairs.reindex(["bee", "dog", "ant", "cow"]).reindex(pairs.items)
     assert back == pairs
     with pytest.raises(AnnotationError, match="'bee' has annotations"):
@@ -203,7 +203,7 @@ def test_large_ranks_are_exact():
 
 def test_many_items_and_annotators_are_ordered_without_overflow():
     n, items = 3000, np.arange(2**21)
-    last = items[-2 * n :]  # large codes: packed into one number, a row of them would pass 2 ** 63
+    last = items[-2 * n :]  # large codes: packed into one number, a row of them would exceed 2 ** 63
     frame = pd.DataFrame(
         {
             "item_a": last[:n],

@@ -1,4 +1,4 @@
-"""What holds for all annotations: round trips, permutations, folds, and scikit-learn that passes them on unchanged."""
+"""Properties of all annotations: round trips, permutations, folds, and passing through scikit-learn unchanged."""
 
 import copy
 import csv
@@ -84,9 +84,9 @@ def unique(names, minimum, maximum):
 
 
 def build(kind, matrix, items, people, again=None):
-    """Make the annotations that `annotations` draws the parts of: the type checks in them are themselves random.
+    """Make annotations from the parts drawn by `annotations`, since the type checks in them are themselves random.
 
-    `again` is a second matrix: labels that were given again, or groupings whose pairs were judged again.
+    `again` is a second matrix: repeated labels, or groupings whose pairs were judged again.
     """
     if again is not None and kind == "labels":
         again = np.where(again == matrix, None, again)  # the same label again would be left out, with a warning
@@ -111,7 +111,7 @@ def annotations(draw, kinds=KINDS, names=tuple(NAMES), *, repeats=True):
 
 
 def says_nothing(said, extension):
-    """Whether a group or label is one that reading takes for missing, or refuses, by default."""
+    """Whether a group or label is one that reading treats as missing, or refuses, by default."""
     role = {Groupings: "group", Labels: "label"}.get(type(said))
     names = set() if role is None else {*said.to_frame()[role]}
     is_text = extension in TEXT_FILES
@@ -128,7 +128,7 @@ WHOLE = r"(0|-?[1-9][0-9]{0,17})(\.0)?"
 
 
 def refusal_of_text(said):
-    """Say how a text file must refuse these names, if it must."""
+    """Return the error with which a text file must refuse these names, if any."""
     frame = said.to_frame().drop(columns=["same", "item", "item_a", "item_b"], errors="ignore")
     columns = [[*said.items], *(frame[name].tolist() for name in frame.columns)]
     texts = [name for column in columns for name in column if isinstance(name, str)]
@@ -142,7 +142,7 @@ def refusal_of_text(said):
 
 @settings(deadline=None, max_examples=300)
 @given(annotations(), st.sampled_from([*TEXT_FILES, "json", "parquet"]))
-def test_files_give_back_what_was_written(said, extension):
+def test_files_return_what_was_written(said, extension):
     said = build(*said)
     texts = [name for column in said.to_frame().to_numpy().T for name in column if isinstance(name, str)]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as raised:
@@ -159,7 +159,7 @@ def test_files_give_back_what_was_written(said, extension):
         write_annotations(said, path)
         told = [str(warning.message) for warning in raised]
         silent = says_nothing(said, extension)
-        assert any("will be taken for missing" in text for text in told) == silent
+        assert any("will be read as missing" in text for text in told) == silent
         assert any("will be read as integers" in text for text in told) == (refusal is not None)
         if not refusal:
             assert read_annotations(path, missing=[] if silent else None) == said
@@ -167,10 +167,10 @@ def test_files_give_back_what_was_written(said, extension):
 
 @settings(deadline=None, max_examples=40)
 @given(annotations(kinds=("groupings", "labels"), repeats=False))
-def test_wide_files_give_back_what_was_written(said):
+def test_wide_files_return_what_was_written(said):
     said = build(*said)
     wide = said.to_matrix()
-    # what a text file keeps: every cell is text, and a header has no white space around it
+    # what a text file keeps: every cell is text, and a header has no surrounding white space
     wide.index, wide.columns = [f"i{name}" for name in wide.index], [f"a{name}x" for name in wide.columns]
     wide = wide.map(lambda name: None if name is None else f"g{name}")
     if "\0" in "".join([*wide.index, *wide.columns, *wide.to_numpy().ravel().astype(str)]):
@@ -185,7 +185,7 @@ def test_wide_files_give_back_what_was_written(said):
 
 @settings(deadline=None, max_examples=40)
 @given(annotations(), st.randoms(use_true_random=False))
-def test_order_of_rows_and_of_items_says_nothing(said, random):
+def test_order_of_rows_and_of_items_makes_no_difference(said, random):
     said = build(*said)
     frame = said.to_frame()
     rows = random.sample(range(len(frame)), len(frame))
@@ -261,7 +261,7 @@ def test_equality_is_that_of_the_rows(one, other):
 
 
 class Recorder(ClusterMixin, BaseEstimator):
-    """Keep what fit and score are given."""
+    """Keep what fit and score are passed."""
 
     def __init__(self, prior=None, shift=0):
         self.prior = prior

@@ -1,4 +1,4 @@
-"""Names that differ in their spelling alone."""
+"""Names that differ only in spelling."""
 
 import numpy as np
 import pandas as pd
@@ -36,16 +36,16 @@ def test_the_nearest_name(name, expected):
     assert nearest(name, pd.Index(KNOWN)) == expected
 
 
-def test_another_number_is_another_name():
+def test_a_different_number_is_a_different_name():
     assert near_spelling("item 1", [f"item {i}" for i in range(2, 200)]) == ""
 
 
-def test_nothing_is_near_where_nothing_is_known():
+def test_nothing_is_near_if_nothing_is_known():
     assert near_spelling("ant", []) == ""
 
 
 @given(st.text(), st.lists(st.text()))
-def test_what_is_near_is_known(name, known):
+def test_near_names_are_known_names(name, known):
     found = nearest(name, known)
     assert found is None or found in known
 
@@ -55,5 +55,5 @@ def test_questions_about_fitted_items_and_annotators_give_the_nearest_name():
     model = CSPA(2, random_state=0).fit(groupings)
     with pytest.raises(InputError, match=r"^Item 'P-1' was not fitted. The nearest name is 'P-01'.$"):
         model.predict_same("P-1", "P-02")
-    with pytest.raises(InputError, match=r"one of 1 that it lacks. The nearest name is 'P-2'.$"):
+    with pytest.raises(InputError, match=r"one of 1 missing. The nearest name is 'P-2'.$"):
         model.association(pd.Series([1.0, 2.0], index=["P-01", "P-2"]))

@@ -1,4 +1,4 @@
-"""Images of clusters and weights of annotators are those of the model, a stand-in that was told its answer."""
+"""Images of clusters and weights of annotators are those of the model, a stand-in whose parameters are set."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from consilience.consensus import CSPA, MajorityVote
 from consilience.errors import InputError
 from tests.inspection.test_deep_plots import StandIn
 
-SAID = [["p", "p"], ["p", "p"], ["q", "p"], ["q", "q"]]
+GROUPINGS = [["p", "p"], ["p", "p"], ["q", "p"], ["q", "q"]]
 
 # ---- samples
 
@@ -69,7 +69,7 @@ def test_a_shape_of_other_features_is_refused_with_both_numbers():
 
 def test_a_model_without_samples_is_refused():
     with pytest.raises(InputError, match="MajorityVote draws no samples"):
-        plot_samples(MajorityVote().fit(SAID), (2, 2))
+        plot_samples(MajorityVote().fit(GROUPINGS), (2, 2))
     with pytest.raises(InputError, match=r"'n_rows' .* positive int. Got 0"):
         plot_samples(StandIn().fit(), (2, 3), 0)
 
@@ -89,7 +89,7 @@ def test_weights_beside_the_true_ones_highest_first(true):
 
 
 @pytest.mark.parametrize(
-    ("true", "said"),
+    ("true", "message"),
     [
         ([1.0, 2.0], r"one for each of 3 annotators. Got an array of shape \(2,\)"),
         ({"Ann": 1.0, "Bo": 2.0}, "none for annotator 'Cy'"),
@@ -98,14 +98,14 @@ def test_weights_beside_the_true_ones_highest_first(true):
         (pd.Series([1.0, 2.0, 3.0, 4.0], index=["Ann", "Bo", "Cy", "Bo"]), "names annotator 'Bo' twice"),
     ],
 )
-def test_wrong_true_weights_are_refused(true, said):
-    with pytest.raises(InputError, match=said):
+def test_wrong_true_weights_are_refused(true, message):
+    with pytest.raises(InputError, match=message):
         plot_worker_weights(StandIn().fit(), true)
 
 
 def test_models_that_weigh_no_judgements_are_refused():
-    for model in (MajorityVote().fit(SAID), CSPA(n_clusters=2, random_state=0).fit(SAID)):
-        with pytest.raises(InputError, match="does not tell what judgements of annotators weigh"):
+    for model in (MajorityVote().fit(GROUPINGS), CSPA(n_clusters=2, random_state=0).fit(GROUPINGS)):
+        with pytest.raises(InputError, match="does not estimate weights of judgements"):
             plot_worker_weights(model, [1.0])
     nobody = StandIn().fit()
     nobody.annotators_ = nobody.annotators_.iloc[:0]

@@ -1,5 +1,9 @@
-"""What the plots of stagewise EM show is what its rounds and its table say."""
+"""Plots of stagewise EM show its rounds and its table."""
 
+import io
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,7 +43,7 @@ def test_rounds_are_those_of_the_trace(model):
         (line,) = ax.lines
         np.testing.assert_array_equal(line.get_xdata(), model.trace_.index)
         np.testing.assert_array_equal(line.get_ydata(), model.trace_[column])
-    assert not any(ax.get_legend() for ax in axes)  # nothing to tell apart
+    assert not any(ax.get_legend() for ax in axes)  # one line each
 
 
 def test_truth_is_dashed_in_its_own_panel(model):
@@ -79,7 +83,7 @@ def test_informative_annotators_come_first_in_bold(model):
     assert border == {len(model.informative_set_) - 0.5}
 
 
-def test_annotators_are_drawn_as_asked(model):
+def test_chosen_annotators_are_drawn(model):
     wanted = ["annotator 9", "annotator 2", "annotator 12"]
     ax = plot_conditional_information(model, wanted)
     assert rows_of(ax) == wanted
@@ -88,14 +92,14 @@ def test_annotators_are_drawn_as_asked(model):
         plot_conditional_information(model, ["nobody"])
 
 
-def test_diagonal_is_white_and_the_unknown_hatched(table):
+def test_the_diagonal_is_white_and_unknown_values_are_hatched(table):
     ax = plot_conditional_information(table)
     canvas = FigureCanvasAgg(ax.figure)
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())[::-1, :, :3]
 
     def shades(row, column):
-        """Shades of grey or colour within a cell."""
+        """Return the shades of grey or colour within a cell."""
         (left, low), (right, high) = ax.transData.transform([[column - 0.3, row + 0.3], [column + 0.3, row - 0.3]])
         return pixels[round(low) : round(high), round(left) : round(right)].reshape(-1, 3)
 
@@ -103,10 +107,10 @@ def test_diagonal_is_white_and_the_unknown_hatched(table):
         assert (shades(place, place) == 255).all()
     assert len(np.unique(shades(1, 2), axis=0)) > 1  # hatched
     assert len(np.unique(shades(0, 1), axis=0)) == 1
-    assert shades(0, 2).mean() < shades(0, 1).mean() < 255  # the more the darker
+    assert shades(0, 2).mean() < shades(0, 1).mean() < 255  # larger values are darker
 
 
-def test_colours_end_at_the_largest_or_where_asked(table):
+def test_colours_end_at_the_largest_value_or_at_vmax(table):
     assert plot_conditional_information(table, ax=Figure()).images[0].get_clim() == (0, 0.3)
     capped = plot_conditional_information(table, vmax=0.2, ax=Figure())
     assert capped.images[0].get_clim() == (0, 0.2)
@@ -128,6 +132,20 @@ def test_tables_must_be_square(table):
         plot_conditional_information(table.iloc[:2])
 
 
+def drawn_texts(figure):
+    """Return the texts of a figure as they are drawn."""
+    drawing = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(drawing, format="svg")
+    return {
+        "".join(text.itertext()) for text in ET.fromstring(drawing.getvalue()).iter("{http://www.w3.org/2000/svg}text")
+    }
+
+
 def test_dollars_in_names_are_drawn_as_they_are(table):
-    names = ["$x^{$", "Bo", "Cy"]
-    plot_conditional_information(table.set_axis(names, axis=0).set_axis(names, axis=1)).figure.draw_without_rendering()
+    names = ["$x^{2}$", "$x^{$", "costs 3$"]
+    figure = plot_conditional_information(table.set_axis(names, axis=0).set_axis(names, axis=1), ax=Figure()).figure
+    assert set(names) <= drawn_texts(figure)
+    unescaped = Figure()
+    unescaped.text(0.5, 0.5, "$x^{2}$")
+    assert "$x^{2}$" not in drawn_texts(unescaped)  # without the escape, it is drawn as a formula

@@ -16,12 +16,12 @@ QUICK = (*PARTITION, *(part for setting in SETTINGS for part in ("--set", settin
 
 @pytest.fixture
 def quick():
-    """Settings that make a fit of a small study take no time."""
+    """Return settings that make a fit of a small study fast."""
     return QUICK
 
 
 def further(stderr):
-    """Notes and errors without those on how the file of annotations was read, which come first."""
+    """Return notes and errors without those on how the file of annotations was read, which come first."""
     first, *lines = stderr.splitlines()
     assert first.startswith("Note: read as: ")
     assert not any(line.startswith("Note: read as: ") for line in lines)
@@ -31,7 +31,7 @@ def further(stderr):
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run the program in a folder of its own: arguments → result with exit_code, stdout and stderr."""
+    """Run the program in a separate folder: arguments → result with exit_code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments, code=0):
@@ -45,7 +45,7 @@ def run(tmp_path, monkeypatch):
 
 @pytest.fixture
 def fails(run):
-    """Run the program, which must end with one sentence on standard error: arguments → sentence."""
+    """Run the program, which must fail with one sentence on standard error: arguments → sentence."""
 
     def call(*arguments, code=2):
         result = run(*arguments, code=code)
@@ -60,7 +60,7 @@ def fails(run):
 
 @pytest.fixture
 def quick_report(monkeypatch):
-    """Put a short text where the report would be: drawing takes a second, and is tested elsewhere."""
+    """Replace the report by a short text: drawing takes a second, and is tested elsewhere."""
     calls = []
 
     def report(model, groupings, *, X=None, scores=None, title=None, warnings=(), path=None):
@@ -74,7 +74,7 @@ def quick_report(monkeypatch):
 
 @pytest.fixture
 def features():
-    """Features of 12 items in three heaps, far apart, in order."""
+    """Features of 12 items in three well-separated clusters, in order."""
     heaps = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 4, axis=0)
     names = pd.Index([f"item {i}" for i in range(12)], name="item")
     noise = np.random.default_rng(0).normal(size=heaps.shape)
@@ -83,7 +83,7 @@ def features():
 
 @pytest.fixture
 def study(tmp_path, features):
-    """Files features.csv, sorts.csv (wide) and scores.csv; nobody sorted item 11, which has no score either."""
+    """Files features.csv, sorts.csv (wide) and scores.csv; item 11 is in no group and has no score."""
     features.to_csv(tmp_path / "features.csv")
     sorts = pd.DataFrame(
         {"Ann": [*"aaaabbbbccc", ""], "Bo": [*"xxxxyyyyzzz", ""], "Cy": [*"ppppqqqqqqq", ""]}, index=features.index

@@ -1,4 +1,4 @@
-"""Columns of a file as numbers, against what Python reads."""
+"""Columns of a file as numbers, compared with what Python reads."""
 
 import math
 
@@ -22,7 +22,7 @@ odd = st.one_of(
 
 
 @given(st.lists(numbers, min_size=1, max_size=20), st.sampled_from([repr, "{:.17g}".format, "{:.20e}".format]))
-def test_numbers_come_back_exactly_whichever_way_they_are_written(values, write):
+def test_numbers_are_read_exactly_in_every_notation(values, write):
     cells = read_cells(pd.Series([write(value) for value in values], dtype=object))
     assert cells.values.tolist() == pytest.approx(values, rel=1e-15, abs=0)
     assert not cells.wrong.any()
@@ -65,7 +65,7 @@ def test_truth_values_are_numbers_only_if_all_are(texts):
     ],
     ids=lambda column: str(column.dtype),
 )
-def test_typed_columns_are_read_as_their_text_is(typed):
+def test_typed_columns_are_read_like_their_text(typed):
     text = pd.Series(["" if pd.isna(cell) else str(cell) for cell in typed], dtype=object)
     one, other = read_cells(typed), read_cells(text)
     np.testing.assert_array_equal(one.values, other.values)
@@ -84,7 +84,7 @@ def test_typed_columns_are_read_as_their_text_is(typed):
         (["grid", "humid", "acid", "uses", "size", "identity", "id of use", "Unnamed: 12", "Void"], False),
     ],
 )
-def test_what_columns_of_names_are_called(names, called):
+def test_usual_names_of_id_columns(names, called):
     assert {name: is_called_id(name) for name in names} == dict.fromkeys(names, called)
 
 
@@ -93,7 +93,7 @@ def text_table(delimiter, **columns):
 
 
 @given(st.lists(st.decimals(-1000, 1000, places=2), min_size=1, max_size=9))
-def test_decimal_commas_between_semicolons_are_decimal_points(values):
+def test_decimal_commas_with_semicolons_become_decimal_points(values):
     texts = [str(value) for value in values]
     table = text_table(";", item=[f"i{i}" for i in range(len(texts))], x=[text.replace(".", ",") for text in texts])
     read = with_decimal_points(table)
@@ -105,14 +105,14 @@ def test_decimal_commas_between_semicolons_are_decimal_points(values):
 @pytest.mark.parametrize(
     ("delimiter", "columns"),
     [
-        (",", {"x": ["0,5", "1,5"]}),  # commas part the cells of this file
+        (",", {"x": ["0,5", "1,5"]}),  # commas are the delimiter of this file
         (";", {"x": ["0,5", "1,5"], "y": ["0.5", "1"]}),  # a number has a point
-        (";", {"x": ["1,234", "2,345"]}),  # may be thousands
+        (";", {"x": ["1,234", "2,345"]}),  # may be thousands separators
         (";", {"x": ["0,5", "a,b"]}),  # text
-        (None, {"x": ["0,5", "1,5"]}),  # no file of text
+        (None, {"x": ["0,5", "1,5"]}),  # not a text file
     ],
 )
-def test_other_commas_stay_and_are_refused_later(delimiter, columns):
+def test_other_commas_are_kept_and_refused_later(delimiter, columns):
     table = text_table(delimiter, **columns)
     assert with_decimal_points(table) is table
     assert read_cells(table.frame["x"]).wrong.any() or read_cells(table.frame["x"]).is_text

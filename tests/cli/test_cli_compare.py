@@ -1,4 +1,4 @@
-"""``consilience compare`` and ``fit --model auto``: what they read, show, write and say."""
+"""``consilience compare`` and ``fit --model auto``: inputs, output and messages."""
 
 import json
 
@@ -22,7 +22,7 @@ ONE = ("--models", "SubsetFusion", "--clusters", "2:3", *QUICK)
 
 @pytest.fixture
 def votes(tmp_path):
-    """Labels of 12 items by 5 people, each of whom errs once or not at all."""
+    """Labels of 12 items by 5 people, each with at most one error."""
     classes = np.repeat(["cat", "dog", "owl"], 4)
     table = pd.DataFrame({f"p{i}": classes for i in range(5)}, index=pd.Index(range(12), name="item"))
     table.iloc[0, 0], table.iloc[5, 1], table.iloc[9, 2] = "dog", "owl", "cat"
@@ -40,7 +40,7 @@ def test_shows_the_table_of_python(study, run):
     assert (
         lines[0]
         == wanted[0]
-        == "165 of 165 judgements held out in 2 folds of parts of what each annotator said; "
+        == "165 of 165 judgements held out in 2 folds of parts of each annotator's annotations; "
         + (f"standard errors over {expected.n_blocks} parts of groupings")
     )
     for found, row in zip(lines[2:5], wanted[2:5]):
@@ -49,7 +49,7 @@ def test_shows_the_table_of_python(study, run):
     assert further(result.stderr) == []  # progress is for terminals
 
 
-def test_json_and_out_hold_the_numbers(study, run):
+def test_json_and_out_contain_the_numbers(study, run):
     result = run("compare", "sorts.csv", *ONE, "--json", "--out", "table.csv")
     found = json.loads(result.stdout)
     table = pd.read_csv(study / "table.csv")
@@ -75,22 +75,22 @@ def test_features_are_standardised_or_not(study, run, features):
         found = json.loads(run("compare", "sorts.csv", "--features", "features.csv", *arguments, *more).stdout)
         losses.append({row["model"]: row["log_loss"] for row in found["models"]}["PartitionLabelModel"])
     assert losses[0] != losses[1]
-    assert max(losses) < found["models"][-1]["log_loss"]  # three heaps: better than chance
+    assert max(losses) < found["models"][-1]["log_loss"]  # three well-separated clusters: better than chance
     assert found["models"][-1]["model"] == "chance"
 
 
-def test_a_model_that_cannot_read_the_file_has_its_reason(votes, run):
+def test_a_model_that_cannot_read_the_file_gives_the_reason(votes, run):
     arguments = ("--models", "MajorityVote,SubsetFusion", *QUICK, "--json")
     found = json.loads(run("compare", "votes.csv", *arguments).stdout)
     assert {row["model"] for row in found["models"]} == {"MajorityVote", "SubsetFusion", "chance"}
     table = pd.read_csv(votes / "votes.csv").rename(columns={"label": "group"})
     table.to_csv(votes / "groups.csv", index=False)
     found = json.loads(run("compare", "groups.csv", *arguments).stdout)
-    assert found["models"][-1]["note"] == "MajorityVote reads labels, and these are groupings."
+    assert found["models"][-1]["note"] == "MajorityVote reads labels. Got groupings."
     assert found["models"][-1]["log_loss"] is None
 
 
-def test_by_clusters_gives_other_losses(votes, run):
+def test_by_clusters_gives_different_losses(votes, run):
     arguments = ("compare", "votes.csv", "--models", "MajorityVote", "--folds", "2", "--json")
     own, clusters = (json.loads(run(*arguments, "--by", by).stdout)["models"] for by in ("model", "clusters"))
     assert {row["model"] for row in own} == {row["model"] for row in clusters} == {"MajorityVote", "chance"}
@@ -103,17 +103,20 @@ def test_by_clusters_gives_other_losses(votes, run):
         (["absent.csv"], "There is no file absent.csv."),
         (["sorts.csv", "--models", "KMeans"], "There is no model 'KMeans'; choose one of "),
         (["sorts.csv", "--models", "MajorityVote"], "No model could be compared. MajorityVote: MajorityVote reads"),
-        (["sorts.csv", "--set", "refine=false"], "--set refine does not say of which model; write it as KCC.refine="),
+        (["sorts.csv", "--set", "refine=false"], "--set refine names no model; write it as KCC.refine="),
         (["sorts.csv", "--set", "SubsetFusion.refin=1"], "SubsetFusion has no parameter 'refin'; it has"),
         (
             ["sorts.csv", "--models", "SubsetFusion", "--set", "DawidSkene.tol=1"],
             "--set names DawidSkene, which is not among the models compared.",
         ),
-        (["sorts.csv", "--clusters", "8:2"], "Invalid value for '--clusters': '8-2' is no positive integer"),
-        (["sorts.csv", "--models", "SubsetFusion", "--folds", "1"], "Invalid value for '--folds': '1' is not from 2"),
-        (["sorts.csv", "--models", "SubsetFusion", "--hold-out", "groupings"], "5 folds need as many groupings"),
+        (["sorts.csv", "--clusters", "8:2"], "Invalid value for '--clusters': '8-2' is neither a positive integer"),
+        (
+            ["sorts.csv", "--models", "SubsetFusion", "--folds", "1"],
+            "Invalid value for '--folds': '1' is not between 2",
+        ),
+        (["sorts.csv", "--models", "SubsetFusion", "--hold-out", "groupings"], "5 folds need at least 5 groupings"),
         (["sorts.csv", "--features", "scores.csv"], "scores.csv: 'risk' of the item 'item 11' in line 13 is missing."),
-        (["sorts.csv", "--out", "nowhere/table.csv"], "There is no folder nowhere."),
+        (["sorts.csv", "--out", "nowhere/table.csv"], "The folder nowhere does not exist."),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, message, study, fails):
@@ -128,13 +131,13 @@ def test_settings_and_numbers():
     models = {"SubsetFusion": SubsetFusion(), "PartitionLabelModel": PartitionLabelModel()}
     table = pd.DataFrame({"size": [1.0, 2.0, 4.0]})
     found = prepared(models, table, FeatureOptions(), standardize=True)
-    assert found["SubsetFusion"] is models["SubsetFusion"]  # takes no features
+    assert found["SubsetFusion"] is models["SubsetFusion"]  # it takes no features
     assert found["PartitionLabelModel"][-1] is models["PartitionLabelModel"]
     assert prepared(models, table, FeatureOptions(), standardize=False) == models
     assert prepared(models, None, FeatureOptions(), standardize=True) == models
 
 
-def test_fit_auto_fits_the_first_and_says_whether_it_is_clear(votes, run, quick_report, monkeypatch):
+def test_fit_auto_fits_the_best_and_reports_whether_it_is_clear(votes, run, quick_report, monkeypatch):
     kept = {name: registry.ESTIMATORS[name] for name in ("MajorityVote", "ProductMixture")}
     monkeypatch.setattr(registry, "ESTIMATORS", kept)
     result = run("fit", "votes.csv", "--model", "auto", "--out", "out")
@@ -150,12 +153,14 @@ def test_fit_auto_fits_the_first_and_says_whether_it_is_clear(votes, run, quick_
     assert type(model).__name__ == found.chosen
 
 
-def test_auto_takes_no_settings_of_one_model(study, fails):
+def test_auto_refuses_settings_of_one_model(study, fails):
     assert fails("fit", "sorts.csv", "--model", "auto", "--set", "max_clusters=3").startswith(
-        "--set max_clusters belongs to one model, and 'auto' compares many; name one by --model."
+        "--set max_clusters belongs to one model, but 'auto' compares many; name one by --model."
     )
     (study / "gold.csv").write_text("item,label\nitem 0,a\n")
-    assert fails("fit", "sorts.csv", "--model", "auto", "--gold", "gold.csv").startswith("--gold is for a model that")
+    assert fails("fit", "sorts.csv", "--model", "auto", "--gold", "gold.csv").startswith(
+        "--gold needs a model named by"
+    )
 
 
 def test_choose_gives_the_number_of_clusters_that_won(study, monkeypatch):
@@ -170,7 +175,7 @@ def test_choose_gives_the_number_of_clusters_that_won(study, monkeypatch):
     )
     assert name == "SubsetFusion"
     assert why.startswith("Compared 2 models on ")
-    assert settings in [{"n_clusters": k, "refine": False, "random_state": 4} for k in (2, 3)]  # it takes no n_jobs
+    assert settings in [{"n_clusters": k, "refine": False, "random_state": 4} for k in (2, 3)]  # it has no n_jobs
     monkeypatch.setattr("consilience.cli.comparing.candidates", lambda said, X: {})
     with pytest.raises(InputError, match="No model reads groupings"):
         choose_by_comparing(material, settings={}, standardize=True, feature_options=FeatureOptions())

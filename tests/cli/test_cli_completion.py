@@ -1,4 +1,4 @@
-"""What the shell is offered: commands, options, models, their parameters, data sets."""
+"""Shell completion: commands, options, models, their parameters, data sets."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from consilience.datasets import list_datasets
 
 
 def offered(*words):
-    """Values that the shell offers for the last of the words."""
+    """Return the completions that the shell offers for the last of the words."""
     complete = ShellComplete(main, {}, "consilience", "_CONSILIENCE_COMPLETE")
     *before, incomplete = words
     return [item.value for item in complete.get_completions(list(before), incomplete)]
@@ -33,12 +33,12 @@ def test_models():
     ]
 
 
-def test_parameters_of_the_model_that_is_named():
+def test_parameters_of_the_named_model():
     assert offered("fit", "x.csv", "--model", "CSPA", "--set", "") == ["n_clusters=", "max_clusters=", "random_state="]
     assert offered("fit", "x.csv", "--model", "Crowdclustering", "--set", "two") == ["two_stage="]
     found = offered("fit", "x.csv", "--set", "")
     assert {"normalize=", "prior_variance=", "reliability_prior=", "prior="} <= set(found)
-    assert "two_stage=" not in found  # of a model that is not chosen by itself
+    assert "two_stage=" not in found  # of a model that is never a default
     assert offered("compare", "x.csv", "--models", "KCC,CSPA", "--set", "") == ["KCC.", "CSPA."]
     assert offered("compare", "x.csv", "--set", "CSPA.max") == ["CSPA.max_clusters="]
     assert offered("compare", "x.csv", "--set", "Nobody.") == []
@@ -52,7 +52,7 @@ def test_data_sets():
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_program_answers_a_shell_without_importing_anything_heavy(shell):
+def test_completion_imports_nothing_heavy(shell):
     words = {"COMP_WORDS": "consilience fit x.csv --model Part", "COMP_CWORD": "4" if shell != "fish" else "Part"}
     result = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", "from consilience.cli import main; main(prog_name='consilience')"],

@@ -1,4 +1,4 @@
-"""``consilience simulate``, ``convert`` and ``datasets``: where annotations come from."""
+"""``consilience simulate``, ``convert`` and ``datasets``."""
 
 import json
 
@@ -17,7 +17,7 @@ def no_data_folder(monkeypatch):
     monkeypatch.delenv("CONSILIENCE_DATA", raising=False)
 
 
-def test_experts_are_those_of_the_library(run, tmp_path):
+def test_experts_match_the_library(run, tmp_path):
     result = run(
         *("simulate", "experts", "wine", "--annotators", "4", "--observed", "0.5", "--flip", "0.2", "--seed", "3"),
         *("--out", "experts.csv", "--features-out", "wine.csv"),
@@ -32,7 +32,7 @@ def test_experts_are_those_of_the_library(run, tmp_path):
 
 
 @pytest.mark.parametrize(("option", "accuracy"), [("0.7", 0.7), ("0.9,0.5,1", [0.9, 0.5, 1.0])])
-def test_a_crowd_is_that_of_the_library(option, accuracy, run, tmp_path):
+def test_a_crowd_matches_the_library(option, accuracy, run, tmp_path):
     arguments = ("--annotators", "3", "--items-each", "40", "--merge", "0.5", "--seed", "1", "--accuracy", option)
     run("simulate", "crowd", "iris", *arguments, "-o", "crowd.json")
     expected = simulate_crowd(
@@ -51,12 +51,12 @@ def test_a_file_of_classes_is_a_source(run, tmp_path):
     said = read_annotations(tmp_path / "crowd.csv")
     assert said.items.tolist() == list("abcdef")
     groups = said.to_matrix().apply(lambda column: pd.factorize(column)[0])
-    assert groups.to_numpy().T.tolist() == [[0, 0, 1, 1, 2, 2]] * 2  # at accuracy 1 everybody sorts by kind
+    assert groups.to_numpy().T.tolist() == [[0, 0, 1, 1, 2, 2]] * 2  # at accuracy 1 everybody sorts by class
     features = pd.read_csv(tmp_path / "features.csv")
     assert features.to_dict("list") == {"item": list("abcdef"), "size": table["size"].tolist()}
 
 
-def test_what_is_simulated_can_be_fitted(run, quick, quick_report):
+def test_simulated_annotations_can_be_fitted(run, quick, quick_report):
     run("simulate", "experts", "iris", "-o", "experts.csv", "--observed", "0.3", "--features-out", "iris.csv")
     result = run("fit", "experts.csv", "--features", "iris.csv", *quick)
     assert " clusters of 150 items by 10 annotators\n" in result.stdout
@@ -69,18 +69,18 @@ def test_simulate_errors(fails, tmp_path):
     )
     assert fails("simulate", "experts", "iris") == "Missing option '-o' / '--out'."
     assert fails("simulate", "experts", "iris", "--flip", "2", *out) == (
-        "Invalid value for '--flip': '2' is not from 0 to 1."
+        "Invalid value for '--flip': '2' is not between 0 and 1."
     )
     assert "'items_each' parameter" in fails("simulate", "crowd", "iris", "--items-each", "151", *out)
     assert fails("simulate", "crowd", "iris", "--accuracy", "0.5,high", *out) == (
-        "Invalid value for '--accuracy': '0.5,high' is no number, nor several with commas between them."
+        "Invalid value for '--accuracy': '0.5,high' is neither a number nor several separated by commas."
     )
     (tmp_path / "t.csv").write_text("item,class,size\na,x,1\nb,,2\nc,y,3\n")
     assert fails("simulate", "crowd", "t.csv", *out) == "t.csv: The item 'b' in line 3 has no 'class'."
     assert fails("simulate", "crowd", "t.csv", "--class-column", "kind", *out) == (
-        "t.csv: There is no column 'kind' of classes. Found item, class, size; --class-column names another."
+        "t.csv: There is no column 'kind' of classes. Found item, class, size; name it by --class-column."
     )
-    assert fails("simulate", "crowd", "iris", "-o", "nowhere/x.csv") == "There is no folder nowhere."
+    assert fails("simulate", "crowd", "iris", "-o", "nowhere/x.csv") == "The folder nowhere does not exist."
     assert "seeds.csv" in fails("simulate", "crowd", "seeds", *out)
     assert "The file name must end in .csv" in fails("simulate", "crowd", "iris", "-o", "x.xlsx")
 
@@ -112,7 +112,7 @@ def test_convert(said, to, expected, suffix, run, tmp_path):
     assert result.stdout == f"out.{suffix}: {expected!r}\n"
 
 
-def test_convert_reads_a_wide_table_as_it_is_told(run, tmp_path):
+def test_convert_uses_the_reading_options(run, tmp_path):
     (tmp_path / "wide.csv").write_text("who,beer,Ann,Bo\nx,ale,1,2\ny,stout,1,\n")
     run("convert", "wide.csv", "out.csv", "--kind", "labels", "--item", "beer")
     found = read_annotations(tmp_path / "out.csv")
@@ -131,7 +131,7 @@ def test_convert_errors(fails, tmp_path):
     assert "'x' is not one of" in fails("convert", "pairs.csv", "x.csv", "--to", "x")
     assert fails("convert", "absent.csv", "x.csv") == "There is no file absent.csv."
     assert "must end in" in fails("convert", "pairs.csv", "x.doc")
-    assert fails("convert", "pairs.csv", "nowhere/x.csv") == "There is no folder nowhere."
+    assert fails("convert", "pairs.csv", "nowhere/x.csv") == "The folder nowhere does not exist."
     assert fails("convert", "pairs.csv") == "Missing argument 'OUT'."
 
 
@@ -171,12 +171,12 @@ def test_annotations_of_a_data_set_are_written(run, tmp_path, monkeypatch):
 
 
 def test_datasets_errors(fails):
-    assert fails("datasets", "nothing").startswith("load_dataset knows no data set 'nothing'; choose one of digits")
+    assert fails("datasets", "nothing").startswith("load_dataset has no data set 'nothing'; choose one of digits")
     assert "CONSILIENCE_DATA, which is not set" in fails("datasets", "seeds")
     assert fails("datasets", "--out", "x.csv") == "--out needs the NAME of a data set."
     assert fails("datasets", "iris", "--what", "features") == "--what needs --out."
     assert (
         fails("datasets", "iris", "--what", "annotations", "-o", "x.csv") == "The data set 'iris' has no annotations."
     )
-    assert fails("datasets", "iris", "-o", "nowhere/x.csv") == "There is no folder nowhere."
+    assert fails("datasets", "iris", "-o", "nowhere/x.csv") == "The folder nowhere does not exist."
     assert "must end in" in fails("datasets", "iris", "-o", "x.doc")

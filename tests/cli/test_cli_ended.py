@@ -1,4 +1,4 @@
-"""A fit that is killed, interrupted or terminated, or finds the disk full: the folder holds the old fit or the new."""
+"""A fit that is killed, interrupted or terminated, or runs out of disk space, leaves the old or the new fit."""
 
 import os
 import re
@@ -31,19 +31,19 @@ forks = pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarni
 
 @dataclass(frozen=True)
 class Study:
-    """A folder that holds a fit, and a file for another one, which takes `seconds` after its first note."""
+    """A folder with a fit, and a file for another fit, which takes `seconds` after its first note."""
 
     folder: Path
     seconds: float = 0.0
     source: Path | None = None
 
     def restore(self):
-        """Put the old fit back, whatever is there."""
+        """Restore the old fit, whatever is there."""
         shutil.rmtree(self.folder / "out")
         shutil.copytree(self.source / "out", self.folder / "out")
 
     def start(self, **options):
-        """Start the other fit; it has begun when this returns."""
+        """Start the other fit; it is running when this returns."""
         command = [*FIT, "new.csv", "--kind", "labels", "--out", "out"]
         pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
         process = subprocess.Popen(command, cwd=self.folder, **pipes, **options)
@@ -53,13 +53,13 @@ class Study:
         return process
 
     def fit(self):
-        """Which fit the folder holds: the old one has as many items as its file, and so has the new one."""
+        """Return which fit the folder contains, by its number of items: the old one or the new one."""
         return {8: "old", 9: "new"}[fit_of(self.folder / "out")["n_items"]]
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A study that is to be copied."""
+    """A study to copy."""
     folder = tmp_path_factory.mktemp("study")
     for name, n_items in (("old", 8), ("new", 9)):
         rows = [f"item {i},{i % 2},{i % 2},{i % 2 if i else 1}" for i in range(n_items)]
@@ -81,13 +81,13 @@ def study(made, tmp_path):
 
 
 NOTES = (
-    "Note: Chose DawidSkene, since the file holds labels, whose names all annotators share. --model names another; "
-    "'consilience compare' puts them side by side.\n"
+    "Note: Chose DawidSkene, since the file holds labels, whose names all annotators share. Use --model for another; "
+    "'consilience compare' compares them.\n"
 )
 
 
 def ended(study, how, wait):
-    """End the other fit when `wait` has waited, and hold what it leaves to its word; give which fit is there."""
+    """End the other fit after `wait` has waited, and check what it leaves; return which fit is in the folder."""
     study.restore()
     process = study.start()
     wait(process)
@@ -96,7 +96,7 @@ def ended(study, how, wait):
     left = leftovers(study.folder)
     found = study.fit()
     if process.returncode == 0 or (how != "killed" and process.returncode == -SIGNALS[how]):
-        assert found == "new"  # the program had ended, and the interpreter, which then obeys signals itself, soon would
+        assert found == "new"  # the program was done, and the interpreter, which handles signals itself, nearly so
         assert left == []
     elif how == "killed":
         assert process.returncode == -signal.SIGKILL
@@ -113,7 +113,7 @@ def after(seconds):
 
 
 def while_writing(study, seconds=0.0):
-    """Wait until the fit has begun to write, and then some."""
+    """Wait until the fit has begun to write, and then `seconds` more."""
 
     def wait(process):
         while not leftovers(study.folder) and process.poll() is None:
@@ -124,7 +124,7 @@ def while_writing(study, seconds=0.0):
 
 
 def finished(study):
-    """Fit again, to the end; nothing is left of the fits before."""
+    """Fit again, to the end; nothing is left of earlier fits."""
     process = study.start()
     assert (process.communicate()[1], process.returncode) == (NOTES, 0)
     assert study.fit() == "new"
@@ -134,7 +134,7 @@ def finished(study):
 @pytest.mark.parametrize(
     "how", ["killed", "interrupted", "terminated", pytest.param("hung up", marks=pytest.mark.slow)]
 )
-def test_ended_while_it_writes(how, study):
+def test_fit_that_is_ended_while_it_writes(how, study):
     assert ended(study, how, while_writing(study)) == "old"
     if how == "killed":
         assert leftovers(study.folder) != []
@@ -143,12 +143,12 @@ def test_ended_while_it_writes(how, study):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["killed", "interrupted", "terminated"])
-def test_ended_at_random_moments(how, study):
+def test_fit_that_is_ended_at_random_moments(how, study):
     rng = np.random.default_rng(SIGNALS[how])
     whole = rng.uniform(0, 1.05 * study.seconds, N_MOMENTS)
     for seconds in whole:
         ended(study, how, after(seconds))
-    for seconds in rng.uniform(0, 0.5, N_MOMENTS // 2):  # the report takes most of the time in which it writes
+    for seconds in rng.uniform(0, 0.5, N_MOMENTS // 2):  # most of the writing time is spent on the report
         ended(study, how, while_writing(study, seconds))
     finished(study)
 
@@ -166,7 +166,7 @@ def test_a_program_started_in_the_background_ignores_interruptions(study):
 
 
 def full_disk(study, **options):
-    """Fit where there is too little room, perhaps; give which fit is there, and what was said."""
+    """Fit with possibly too little room; return which fit is in the folder, and the messages."""
     process = study.start(**options)
     errors = process.communicate()[1].splitlines()
     found = study.fit()
@@ -180,7 +180,7 @@ def full_disk(study, **options):
 
 
 def with_largest_file(n_bytes):
-    """As on a disk that has room for files of that size only."""
+    """Limit the size of files, as on a disk with room for files of that size only."""
     return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))}
 
 
@@ -230,7 +230,7 @@ def small_disk(tmp_path):
 
 @pytest.fixture
 def study_on_disk(small_disk, made):
-    """A study on a disk of its own, to which as many bytes are then left as is said; the disk gives them in pages."""
+    """Return a function that puts a study on a separate disk with a given number of free bytes, rounded to pages."""
     folder = small_disk(1 << 22)
     shutil.copytree(made.folder, folder, dirs_exist_ok=True)
 

@@ -1,4 +1,4 @@
-"""Features from files: which column names the items, text and missing values, cells that are refused."""
+"""Features from files: the column that names the items, text and missing values, and cells that are refused."""
 
 import io
 import json
@@ -29,7 +29,7 @@ def read(path, items=ITEMS, **options):
 
 @pytest.fixture
 def table(tmp_path, features):
-    """Write a table of features, its columns given in order, and return its path."""
+    """Write a table of features with columns in the given order, and return its path."""
 
     def write(columns, name="table.csv"):
         pd.DataFrame(columns).to_csv(tmp_path / name, index=False)
@@ -44,7 +44,7 @@ def table(tmp_path, features):
 @pytest.mark.parametrize(
     "name", ["item", "Card", "patient_id", "sampleID", "Id", "ID", "Unnamed: 0", "index", "whatever", "species"]
 )
-def test_the_column_of_the_annotated_items_is_found_wherever_it_stands(name, table, features):
+def test_the_column_of_the_annotated_items_is_found_anywhere(name, table, features):
     path = table({"length": features["length"], name: features.index, "width": features["width"]})
     found = read(path)
     assert found.table.index.tolist() == ITEMS.tolist()
@@ -68,7 +68,7 @@ def test_contents_come_before_a_name(table, features):
     assert found.notes == [f"The column 'card' of {path} is an id of the rows and was left out."]
 
 
-def test_a_name_tells_two_columns_apart_that_both_hold_the_items(table):
+def test_a_usual_name_decides_between_two_columns_of_items(table):
     items = pd.Index(range(12))
     path = table({"rank": range(11, -1, -1), "item": range(12), "size": np.arange(12) ** 2})
     found = read(path, items)
@@ -76,7 +76,7 @@ def test_a_name_tells_two_columns_apart_that_both_hold_the_items(table):
     assert found.table.index.tolist() == list(range(12))
 
 
-def test_two_columns_that_could_both_be_it_are_refused_and_the_option_tells(table):
+def test_two_possible_columns_are_refused_and_the_option_decides(table):
     items = pd.Index(range(1, 12))
     path = table({"Unnamed: 0": range(12), "patient_id": range(1, 13), "size": np.arange(12) ** 2})
     with pytest.raises(
@@ -89,23 +89,23 @@ def test_two_columns_that_could_both_be_it_are_refused_and_the_option_tells(tabl
         read(path, items, item="patient")
 
 
-def test_two_columns_that_say_the_same_are_one(table, features):
+def test_two_equal_columns_count_as_one(table, features):
     path = table({"patient_id": features.index, "item": features.index, "width": features["width"]})
     found = read(path)
     assert found.table.columns.tolist() == ["width"]
     assert found.notes == [f"The column 'patient_id' of {path} is an id of the rows and was left out."]
 
 
-def test_measurements_are_never_taken_for_names(table, study, fails, features):
+def test_measurements_are_never_read_as_names(table, study, fails, features):
     path = table(features)
     with pytest.raises(
-        InputError, match=r"No column is known to name the items, and the first, 'length', holds numbers"
+        InputError, match=r"No column has a usual name for items, and the first, 'length', holds numbers"
     ):
         read(path)
     assert "--feature-item COL names it." in fails("fit", "sorts.csv", "--features", path)
 
 
-def test_an_item_that_is_there_twice_is_not_hidden_by_another_column(table):
+def test_a_repeated_item_is_not_hidden_by_another_column(table):
     path = table({"item": [*range(11), 10], "rank": range(12)})
     with pytest.raises(
         InputError, match=r"must differ\. Got 10 in line 12 and in line 13\. The column 'item' was taken"
@@ -113,14 +113,14 @@ def test_an_item_that_is_there_twice_is_not_hidden_by_another_column(table):
         read(path, pd.Index(range(11)))
 
 
-def test_ids_beside_the_items_are_no_features_and_measurements_are(table, features):
+def test_further_ids_are_not_features_but_measurements_are(table, features):
     path = table(
         {
             "Unnamed: 0": range(12),
             "item": features.index,
             "barcode_id": [f"b{i}" for i in range(12)],
             "scan_id": np.arange(12) * 7 + 3,
-            "index": features["width"] + 1.5,  # of refraction
+            "index": features["width"] + 1.5,  # a refractive index
             "site_id": [1, 2] * 6,
             "length": features["length"],
         }
@@ -129,7 +129,7 @@ def test_ids_beside_the_items_are_no_features_and_measurements_are(table, featur
     assert found.table.columns.tolist() == ["index", "site_id", "length"]
     assert found.notes == [
         f"3 columns of {path} ('Unnamed: 0', 'barcode_id', 'scan_id') are ids of the rows and were left out.",
-        "The column 'site_id' was taken for a measurement; if its numbers are codes, give --categorical.",
+        "The column 'site_id' was read as a measurement; if its numbers are codes, give --categorical.",
     ]
     assert read(path, categorical=("site_id",)).table["site_id"].tolist() == ["1", "2"] * 6
 
@@ -163,7 +163,7 @@ def test_the_option_names_the_items_on_every_command(study, run, quick, quick_re
     )
 
 
-def test_predict_finds_the_items_among_columns_that_are_no_features(fitted, run, fails, features):
+def test_predict_finds_the_items_among_columns_that_are_not_features(fitted, run, fails, features):
     features[["width", "length"]].assign(Patient_ID=features.index).to_csv(fitted / "last.csv", index=False)
     told = pd.read_csv(io.StringIO(run("predict", MODEL, "last.csv").stdout))
     assert told["item"].tolist() == ITEMS.tolist()
@@ -178,7 +178,7 @@ def test_predict_finds_the_items_among_columns_that_are_no_features(fitted, run,
 
 @pytest.fixture
 def patients(study, features):
-    """Features with text and gaps, in the file mixed.csv, and with neither gap in whole.csv."""
+    """Features with text and gaps in the file mixed.csv, and without gaps in whole.csv."""
     whole = features.assign(colour=COLOURS, smoker=["true", "FALSE"] * 6)
     whole.to_csv(study / "whole.csv")
     mixed = whole.copy()
@@ -191,10 +191,10 @@ def patients(study, features):
 def test_text_is_refused_with_the_remedy(patients, fails):
     assert fails("fit", "sorts.csv", "--features", "whole.csv") == (
         "whole.csv: 'colour' of the item 'item 0' in line 2 is 'red'. Expected a finite number. --categorical colour "
-        "makes an indicator column of each text in it."
+        "makes an indicator column for each value in it."
     )
     assert fails("fit", "sorts.csv", "--features", "whole.csv", "--categorical", "color") == (
-        "whole.csv: There is no column 'color' of features, as --categorical names one. Did you mean 'colour'?"
+        "whole.csv: There is no column 'color' of features, named by --categorical. Did you mean 'colour'?"
     )
 
 
@@ -206,13 +206,13 @@ def test_gaps_are_refused_with_the_remedy(patients, fails):
     patients.drop(columns="length").to_csv("text.csv")
     assert fails("fit", "sorts.csv", "--features", "text.csv", "--categorical", "colour") == (
         "text.csv: 'colour' of the item 'item 5' in line 7 is missing. Expected a category. --impute most_frequent "
-        "fills missing text with the most frequent of its column."
+        "fills missing text with the most frequent value of its column."
     )
 
 
 @pytest.mark.parametrize("impute", ["median", "mean", "most_frequent"])
 @pytest.mark.parametrize("categorical", ["all", "colour"])
-def test_what_fit_learns_is_what_predict_applies(impute, categorical, patients, study, run, quick, quick_report):
+def test_predict_applies_the_preprocessing_of_fit(impute, categorical, patients, study, run, quick, quick_report):
     options = ("--categorical", categorical, "--impute", impute)
     result = run("fit", "sorts.csv", "--features", "mixed.csv", *options, *quick, "--out", "out")
     assert "Note: The column 'smoker' of true and false was read as 1 and 0." in result.stderr
@@ -247,9 +247,8 @@ def test_new_items_may_have_gaps_other_categories_and_another_order(patients, st
     new[["smoker", "colour", "width", "length"]].assign(more="text").to_csv(study / "new.csv")
     result = run("predict", MODEL, "new.csv", "--proba")
     assert result.stderr.splitlines() == [
-        "Note: Columns of new.csv that are no features of the model, left out: 1.",
-        "Note: new.csv: 'colour' of the item 'n2' in line 3 is 'purple', which no item had that the model was fitted "
-        "to.",
+        "Note: Columns of new.csv that are not features of the model, left out: 1.",
+        "Note: new.csv: 'colour' of the item 'n2' in line 3 is 'purple'; no item that the model was fitted to.",
     ]
     told = pd.read_csv(io.StringIO(result.stdout), index_col="item")
     pipeline = load(study / MODEL)
@@ -272,14 +271,14 @@ def test_a_model_fitted_without_imputing_refuses_gaps(fitted, fails, features):
     )
 
 
-def test_the_report_of_a_saved_pipeline_is_the_page_that_fit_writes(patients, study, run, fails, quick):
+def test_the_report_of_a_saved_pipeline_equals_that_of_fit(patients, study, run, fails, quick):
     options = ("--features", "mixed.csv", "--categorical", "all", "--impute", "median")
     run("fit", "sorts.csv", *options, *quick, "-o", "out")
     run("report", MODEL, "sorts.csv", "--features", "mixed.csv")
     page = (study / "report.html").read_bytes()
     assert page == (study / "out" / "report.html").read_bytes()
     assert b"colour_red" in page
-    assert fails("report", MODEL, "sorts.csv", *options).startswith("The model was saved with its own way to fill")
+    assert fails("report", MODEL, "sorts.csv", *options).startswith("The saved model fills and encodes")
 
 
 def test_models_without_features_show_them_in_the_report(patients, run, quick_report):
@@ -328,19 +327,19 @@ def test_indicators_are_not_scaled_and_numbers_once(patients, study, run, quick,
     assert json.loads((study / "out" / "summary.json").read_text())["standardized"] is False
 
 
-def test_features_of_one_name_are_refused(study, features, fails):
+def test_features_with_the_same_name_are_refused(study, features, fails):
     features.assign(colour=COLOURS, colour_red=1.5).to_csv(study / "twice.csv")
     assert fails("fit", "sorts.csv", "--features", "twice.csv", "--categorical", "colour") == (
         "Two features would be called 'colour_red', one of them for a category; rename a column."
     )
 
 
-def test_words_for_missing_numbers_are_gaps_and_in_text_categories(table, features):
+def test_words_for_missing_are_gaps_in_numbers_and_categories_in_text(table, features):
     words = ["NA", "n/a", "NaN", "null", "?", "-", ".", "#N/A", " "]
     path = table({"item": ITEMS, "size": [1, 2, 4, *words], "kind": ["none", "a", "b", "none"] * 3})
     found = read(path, impute="median", categorical=("kind",))
     assert found.table["size"].isna().tolist() == [False] * 3 + [True] * 9
-    assert found.notes[0] == ("'none' in the column 'kind' is taken for a category; missing cells must be blank.")
+    assert found.notes[0] == ("'none' in the column 'kind' was read as a category; missing cells must be blank.")
 
 
 # ---- cells that are refused, and columns that are noted
@@ -352,21 +351,30 @@ def test_words_for_missing_numbers_are_gaps_and_in_text_categories(table, featur
         ("inf", "is 'inf'. Expected a finite number."),
         ("-Infinity", "is '-Infinity'. Expected a finite number."),
         ("1e400", "is '1e400'. Expected a finite number."),
-        ("1e308", "is '1e308'. Expected a number of at most 1e+150, whose square can be told; scale the column."),
-        ("2024-03-01", "is '2024-03-01'. Expected a finite number. Turn dates into numbers, such as the days since"),
+        ("1e308", "is '1e308'. Expected a number of at most 1e+150, so that its square is finite; scale the column."),
+        ("2024-03-01", "is '2024-03-01'. Expected a finite number. Turn dates into numbers, such as days since"),
         ("1/2/2024", "is '1/2/2024'. Expected a finite number. Turn dates into numbers"),
         ("12%", "is '12%'. Expected a finite number. Write percentages as plain numbers, without the percent sign."),
-        ("1,234", "is '1,234'. Expected a finite number. Write numbers with a decimal point and without separators"),
-        ("1 234", "is '1 234'. Expected a finite number. Write numbers with a decimal point and without separators"),
-        ("1.234.567", "is '1.234.567'. Expected a finite number. Write numbers with a decimal point and without sep"),
-        ("3,5", "is '3,5'. Expected a finite number. Write numbers with a decimal point and without separators"),
+        (
+            "1,234",
+            "is '1,234'. Expected a finite number. Write numbers with a decimal point and without thousands separators",
+        ),
+        (
+            "1 234",
+            "is '1 234'. Expected a finite number. Write numbers with a decimal point and without thousands separators",
+        ),
+        ("1.234.567", "is '1.234.567'. Expected a finite number. Write numbers with a decimal point and without thou"),
+        (
+            "3,5",
+            "is '3,5'. Expected a finite number. Write numbers with a decimal point and without thousands separators",
+        ),
         ("true", "is 'true'. Expected a finite number."),
         ("NA", "is 'NA'. Expected a finite number. --impute median fills missing numbers"),
         ("big", "is 'big'. Expected a finite number."),
     ],
 )
 @pytest.mark.parametrize("everywhere", [False, True], ids=["one cell", "the column"])
-def test_cells_that_are_no_numbers(cell, message, everywhere, study, features, fails):
+def test_cells_that_are_not_numbers(cell, message, everywhere, study, features, fails):
     cells = [cell] * 12 if everywhere else ["1", "2", "3", cell, *"45678912"]
     if everywhere and cell in {"true", "NA"}:
         cells[0] = "x"  # else it is a column of truth values, or empty
@@ -374,7 +382,7 @@ def test_cells_that_are_no_numbers(cell, message, everywhere, study, features, f
     features.assign(size=cells).to_csv(study / "odd.csv")
     told = fails("fit", "sorts.csv", "--features", "odd.csv")
     if everywhere and cell in {"true", "NA"}:
-        assert "--categorical size makes an indicator column of each text in it." in told
+        assert "--categorical size makes an indicator column for each value in it." in told
     else:
         assert told.startswith(f"odd.csv: 'size' of the item 'item {row}' in line {row + 2} {message}")
 
@@ -382,14 +390,14 @@ def test_cells_that_are_no_numbers(cell, message, everywhere, study, features, f
 def test_other_columns_that_are_refused(study, features, fails):
     features.assign(size="").to_csv(study / "empty.csv")
     assert fails("fit", "sorts.csv", "--features", "empty.csv", "--impute", "mean") == (
-        "empty.csv: The column 'size' is empty; take it out."
+        "empty.csv: The column 'size' is empty; remove it."
     )
     features.assign(note=[f"note {i}" for i in range(12)]).to_csv(study / "notes.csv")
     assert fails("fit", "sorts.csv", "--features", "notes.csv").endswith(
-        "Every item has a text of its own there, which tells nothing apart; take the column out."
+        "Its text differs for every item, so it carries no information; remove the column."
     )
     assert fails("fit", "sorts.csv", "--features", "notes.csv", "--categorical", "all").startswith(
-        "notes.csv: Each item has a value of its own in 'note'"
+        "notes.csv: Every item has a different value in 'note'"
     )
     dates = pd.date_range("2024", periods=12)
     features.assign(born=dates).to_parquet(study / "dates.parquet")
@@ -409,8 +417,8 @@ def test_an_outlier_and_constant_columns_are_noted_and_fitted(study, features, r
     notes = further(run("fit", "sorts.csv", "--features", "odd.csv", *quick).stderr)
     assert notes[:2] == [
         "Note: The feature 'still' is constant and carries no information.",
-        "Note: 'income' of the item 'item 6' is 1e+12, so far from all others that the feature tells nothing else "
-        "apart; if it is an error, mend it.",
+        "Note: 'income' of the item 'item 6' is 1e+12, so far from all others that the feature carries hardly "
+        "any other information; if it is an error, correct it.",
     ]
     assert not any("flag" in note for note in notes)
 
@@ -422,7 +430,7 @@ def test_truth_values_of_parquet_are_1_and_0(study, features, run, quick, quick_
     assert quick_report[-1][2]["smoker"].tolist() == [1.0, 0.0] * 6
 
 
-def test_items_with_features_alone_are_kept(study, features, run, quick, quick_report):
+def test_items_with_only_features_are_kept(study, features, run, quick, quick_report):
     more = pd.concat([features, features.set_axis([f"new {i}" for i in range(12)])]).rename_axis("item")
     more.to_csv(study / "more.csv")
     result = run("fit", "sorts.csv", "--features", "more.csv", *quick, "--out", "out")
@@ -442,7 +450,7 @@ def test_scales_far_apart_are_noted_without_standardising(study, features, run, 
 
 
 def test_predict_and_report_apply_a_pipeline_made_in_python(patients, study, run, fails, quick_report):
-    """Columns by place, codes that are numbers, and no imputer for the text."""
+    """Columns by position, codes that are numbers, and no imputer for the text."""
     whole = pd.read_csv(study / "whole.csv", index_col="item").drop(columns="smoker").assign(site=[1, 2, 3] * 4)
     whole.loc["item 2", "width"] = np.nan
     columns = ColumnTransformer(

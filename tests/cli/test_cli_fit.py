@@ -1,4 +1,4 @@
-"""``consilience fit``: what it reads, writes, shows and says."""
+"""``consilience fit``: inputs, output and messages."""
 
 import json
 
@@ -20,11 +20,11 @@ HEAPS = [0] * 4 + [1] * 4 + [2] * 4
 
 
 def partition(labels):
-    """The same for the same partition, whatever the clusters are called."""
+    """Return the same for equal partitions, whatever the clusters are called."""
     return pd.factorize(np.asarray(labels))[0].tolist()
 
 
-def test_writes_what_the_model_of_python_finds(study, run, features, quick_report):
+def test_writes_the_results_of_the_python_model(study, run, features, quick_report):
     result = run(
         *("fit", "sorts.csv", "--features", "features.csv", "--scores", "scores.csv", "--out", "new/out"),
         *("--model", "PartitionLabelModel", "--set", "n_init=2", "--set", "prior_variance=1.0", "--seed", "3"),
@@ -80,7 +80,7 @@ def test_json_is_the_summary(study, run, quick, quick_report):
     assert (found["n_clusters"], found["cluster_sizes"]) == (3, [4, 4, 4])
     examples = [sorted(int(name.split()[1]) for name in names) for names in found["cluster_examples"]]
     assert sorted(examples) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
-    assert found["accuracy"] == 1.0  # three heaps, of which everybody's groups are unions
+    assert found["accuracy"] == 1.0  # three clusters, of which everybody's groups are unions
     assert found["weakest_annotators"][0]["n_labels"] == 11
     assert found["standardized"] is True
     assert found["read_as"].startswith("12 items × 3 annotators, wide table of groupings")
@@ -99,12 +99,12 @@ def test_without_features(study, run, quick, quick_report):
     result = run("fit", "sorts.csv", *quick, "--json")
     found = json.loads(result.stdout)
     assert (found["n_features"], found["standardized"]) == (0, False)
-    assert further(result.stderr) == ["Note: Items without annotations: 1 of 12; nothing tells their cluster."]
+    assert further(result.stderr) == ["Note: Items without annotations: 1 of 12; their clusters are unknown."]
     clusters = pd.read_csv(study / "consilience-report" / "clusters.csv")["cluster"]
     assert partition(clusters[:11]) == HEAPS[:11]
 
 
-def test_no_standardize_takes_features_as_they_are(study, run, features, quick, quick_report):
+def test_no_standardize_uses_unscaled_features(study, run, features, quick, quick_report):
     run("fit", "sorts.csv", "--features", "features.csv", "--no-standardize", *quick)
     model = load(study / "consilience-report" / "model.zip")
     assert type(model) is PartitionLabelModel
@@ -131,8 +131,8 @@ def test_features_in_other_formats_and_another_order_make_no_difference(
     assert two.index.tolist() == features.index[::-1].tolist()
 
 
-def test_items_with_numbers_for_names_meet_across_files(study, run, quick, quick_report):
-    """7 is an integer in a file where all names are, and text where one is not."""
+def test_items_named_by_numbers_are_matched_across_files(study, run, quick, quick_report):
+    """7 is an integer in a file in which all names are integers, and text otherwise."""
     (study / "numbers.csv").write_text(
         "item,annotator,group\n" + "\n".join(f"{i},{who},{i // 2}" for who in "ab" for i in range(6))
     )
@@ -146,17 +146,17 @@ def test_items_with_numbers_for_names_meet_across_files(study, run, quick, quick
     assert "The item 'extra' has annotations in text.csv but no row in all.csv." in result.stderr
 
 
-def test_labels_are_turned_into_groupings_and_that_is_said(study, run, quick, quick_report):
-    with pytest.warns(AnnotationWarning, match="hardly a label is shared"):
+def test_labels_become_groupings_with_a_note(study, run, quick, quick_report):
+    with pytest.warns(AnnotationWarning, match="annotators share hardly any labels"):
         sorts = read_annotations(study / "sorts.csv", kind="labels").to_frame()
     sorts.rename(columns={"item": "task", "annotator": "worker"}).to_csv(study / "crowd.csv", index=False)
     result = run("fit", "crowd.csv", *quick)
     shared, turned = further(result.stderr)
-    assert shared.startswith("Note: Hardly a label is shared")
-    assert shared.endswith("are read with --kind groupings.")
+    assert shared.startswith("Note: Annotators share hardly any labels")
+    assert shared.endswith("use --kind groupings.")
     assert turned == (
-        "Note: The labels were turned into groupings, since PartitionLabelModel learns what each annotator's labels "
-        "stand for."
+        "Note: The labels were turned into groupings, since PartitionLabelModel estimates what each annotator's "
+        "labels mean."
     )
     assert isinstance(quick_report[0][1], Groupings)
     result = run("fit", "sorts.csv", "--kind", "labels", *quick)
@@ -170,17 +170,17 @@ def test_item_column_names_the_items_of_a_wide_table(study, run, features, quick
     assert pd.read_csv(study / "consilience-report" / "clusters.csv")["item"].tolist() == features.index.tolist()
 
 
-def test_annotators_of_one_label_are_named(study, run, quick, quick_report):
+def test_annotators_with_only_one_label_are_named(study, run, quick, quick_report):
     table = pd.read_csv(study / "sorts.csv")
     table["Di"] = "same"
     table.to_csv(study / "one.csv", index=False)
     result = run("fit", "one.csv", *quick)
-    assert "Note: The annotator 'Di' gave one label only, which carries no information.\n" in result.stderr
+    assert "Note: The annotator 'Di' gave only one label, which carries no information.\n" in result.stderr
     for name in ("E", "F", "G", "H", "I"):
         table[name] = "same"
     table.to_csv(study / "six.csv", index=False)
     result = run("fit", "six.csv", *quick)
-    assert "Note: 6 annotators ('Di', 'E', 'F', 'G', 'H', …) gave one label only, which" in result.stderr
+    assert "Note: 6 annotators ('Di', 'E', 'F', 'G', 'H', …) gave only one label, which" in result.stderr
 
 
 def test_constant_features_are_named(study, run, features, quick, quick_report):
@@ -195,7 +195,7 @@ def test_constant_features_are_named(study, run, features, quick, quick_report):
 def test_items_with_neither_annotations_nor_features_are_left_out_and_counted(
     study, run, features, quick, quick_report
 ):
-    features[:11].to_csv(study / "fewer.csv")  # nobody sorted item 11
+    features[:11].to_csv(study / "fewer.csv")  # without item 11, which is in no group
     result = run("fit", "sorts.csv", "--features", "fewer.csv", *quick)
     assert further(result.stderr) == ["Note: Items with neither annotations nor features, left out: 1."]
     assert len(pd.read_csv(study / "consilience-report" / "clusters.csv")) == 11
@@ -213,11 +213,14 @@ def test_warnings_of_the_library_are_notes(study, run, quick_report):
     result = run(
         "fit", "sorts.csv", *PARTITION, "--set", "max_iter=2", "--set", "n_init=1", "--set", "prior_variance=1.0"
     )
-    assert "Note: PartitionLabelModel: The bound still rose after max_iter=2 sweeps. Raise max_iter." in result.stderr
+    assert (
+        "Note: PartitionLabelModel: The objective still improved after max_iter=2 sweeps. Raise max_iter."
+        in result.stderr
+    )
     assert "partition_label_model.py" not in result.stderr
 
 
-def test_settings_are_read_as_what_they_stand_for(study, run, quick_report):
+def test_settings_are_parsed(study, run, quick_report):
     settings = ("max_clusters=none", "prior_variance=1.5", "tol=1e-3", "verbose=False", "n_init=1", "random_state=7")
     run("fit", "sorts.csv", *PARTITION, *(part for text in settings for part in ("--set", text)), "-o", "out")
     model = load(study / "out" / "model.zip")

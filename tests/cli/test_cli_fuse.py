@@ -1,4 +1,4 @@
-"""``consilience fuse``, and the other commands with a model that fuses groupings."""
+"""``consilience fuse``, and other commands with a model that fuses groupings."""
 
 import json
 
@@ -15,7 +15,7 @@ FILES = {"report.html", "clusters.csv", "annotators.csv", "model.zip", "summary.
 
 @pytest.fixture
 def sheets(tmp_path):
-    """File sheets.csv: 20 annotators sort 8 of 18 items of three kinds each, the last at random; nobody saw x."""
+    """File sheets.csv: 20 annotators sort 8 of 18 items of three kinds each, the last at random; nobody sorted x."""
     rng = np.random.default_rng(0)
     rows = []
     for k in range(20):
@@ -28,13 +28,13 @@ def sheets(tmp_path):
 
 
 def kinds(clusters):
-    """Whether items of a kind, and no others, are together."""
+    """Whether items of one kind, and no others, are together."""
     table = clusters[clusters["cluster"] >= 0]
     kind = table["item"].str[1:].astype(int) % 3
     return pd.crosstab(kind, table["cluster"]).gt(0).to_numpy().sum() == 3 == table["cluster"].nunique()
 
 
-def test_fuse_writes_what_the_model_of_python_finds(sheets, run, quick_report):
+def test_fuse_writes_the_results_of_the_python_model(sheets, run, quick_report):
     run("fuse", "sheets.csv", "--seed", "3", "--out", "out")
     said = read_annotations(sheets / "sheets.csv")
     model = SubsetFusion(random_state=3).fit(said)
@@ -56,7 +56,7 @@ def test_fuse_writes_what_the_model_of_python_finds(sheets, run, quick_report):
     assert loaded.get_params() == model.get_params() | {"verbose": True}  # the command shows its progress
 
 
-def test_summary_for_people(sheets, run, quick_report):
+def test_summary_in_text(sheets, run, quick_report):
     lines = run("fuse", "sheets.csv", "-o", "out").stdout.splitlines()
     model = load(sheets / "out" / "model.zip")
     typical = model.responsibilities_.max(1).round(4)
@@ -71,7 +71,7 @@ def test_summary_for_people(sheets, run, quick_report):
     ]
     most = model.n_clusters_curve_.index.max()
     assert lines[5].startswith(f"Found 3 clusters, of 2 to {most} considered; silhouette {model.silhouette_:.3f} ")
-    assert lines[6] == "Annotators of the lowest weight:"
+    assert lines[6] == "Annotators with the lowest weight:"
     weakest = model.annotators_.sort_values("weight")
     assert lines[7].split()[:3] == ["a19", "weight", f"{weakest['weight'].iloc[0]:.3f},"]
     assert [line.split()[0] for line in lines[7:10]] == weakest.index[:3].tolist()
@@ -113,23 +113,23 @@ def test_fit_with_the_model_is_the_same(sheets, run):
     assert (sheets / "report.html").read_bytes() == (sheets / "one" / "report.html").read_bytes()
 
 
-def test_labels_become_groupings_with_a_reason_that_is_true(sheets, run, quick_report):
+def test_labels_become_groupings_with_the_right_reason(sheets, run, quick_report):
     result = run("fuse", "sheets.csv", "--kind", "groupings")
     assert "turned" not in result.stderr
     table = pd.read_csv(sheets / "sheets.csv").dropna().rename(columns={"group": "label"})
     table.to_csv(sheets / "labels.csv", index=False)
     result = run("fuse", "labels.csv")
     assert further(result.stderr) == [
-        "Note: The labels were turned into groupings, since SubsetFusion reads who put what together, whatever the "
-        "labels are."
+        "Note: The labels were turned into groupings, since SubsetFusion uses which items annotators put together, "
+        "not the names of the labels."
     ]
 
 
-def test_predict_says_why_not(sheets, run, fails, quick_report):
+def test_predict_explains_why_it_is_impossible(sheets, run, fails, quick_report):
     run("fuse", "sheets.csv", "-o", "out")
     assert fails("predict", "out/model.zip", "sheets.csv") == (
-        "out/model.zip: SubsetFusion tells the clusters of the items that it was fitted to, which clusters.csv of the "
-        "fit lists, and of no others. To place new items, fit it to groupings that hold them too."
+        "out/model.zip: SubsetFusion finds clusters only of the items that it is fitted to; clusters.csv of the fit "
+        "lists them. To place new items, fit it to groupings that include them."
     )
 
 
@@ -147,7 +147,7 @@ def test_predict_says_why_not(sheets, run, fails, quick_report):
         (("--clusters", "19"), "The 'n_clusters' parameter of SubsetFusion must be at most 18, the number of items"),
         (("--normalize", "x"), "Invalid value for '--normalize': 'x' is not one of 'degree', 'presented', 'none'."),
         (("--features", "x"), "No such option '--features'."),
-        (("--out", "sheets.csv"), "sheets.csv cannot be a folder, since there is a file of that name."),
+        (("--out", "sheets.csv"), "sheets.csv cannot be a folder, since a file of that name exists."),
     ],
 )
 def test_options_that_cannot_be_used(arguments, message, sheets, fails):
@@ -157,6 +157,6 @@ def test_options_that_cannot_be_used(arguments, message, sheets, fails):
 def test_files_that_cannot_be_used(sheets, fails):
     assert fails("fuse", "absent.csv") == "There is no file absent.csv."
     (sheets / "twice.csv").write_text("item,annotator,group\na,x,1\na,x,2\n")
-    assert fails("fuse", "twice.csv").startswith("twice.csv: The item 'a' is twice in the grouping")
+    assert fails("fuse", "twice.csv").startswith("twice.csv: The item 'a' occurs twice in the grouping")
     (sheets / "pairs.csv").write_text("item_a,item_b,annotator,same\na,b,x,1\n")
     assert fails("fuse", "pairs.csv").startswith("pairs.csv: SubsetFusion reads groupings or labels, and the file")

@@ -1,4 +1,4 @@
-"""The program with models of labels alone: fit, known classes, earlier counts, new items, the report."""
+"""The program with models of labels: fit, known classes, earlier counts, new items, the report."""
 
 import io
 import json
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedW
 
 @pytest.fixture
 def cells():
-    """What four annotators said of 12 items, of the last one nothing; Di errs often."""
+    """Labels by four annotators of 12 items, the last without labels; Di errs often."""
     matrix = pd.DataFrame(
         {
             "Ann": [*["cat"] * 5, *["dog"] * 6, None],
@@ -46,7 +46,7 @@ def crowd(tmp_path, cells):
 
 @pytest.fixture
 def judged(crowd, run, quick_report):
-    """The crowd after ``consilience fit`` in the folder out."""
+    """The labels after ``consilience fit`` in the folder out."""
     run(*FIT)
     return crowd
 
@@ -55,7 +55,7 @@ def table(path, **options):
     return pd.read_csv(path, **options)
 
 
-def test_writes_what_the_model_of_python_finds(crowd, run, quick_report):
+def test_writes_the_results_of_the_python_model(crowd, run, quick_report):
     result = run(*FIT)
     labels = read_annotations(crowd / "labels.csv")
     model, out = DawidSkene().fit(labels), crowd / "out"
@@ -84,9 +84,9 @@ def test_writes_what_the_model_of_python_finds(crowd, run, quick_report):
     assert result.stdout.startswith(f"12 items in 2 classes by 4 annotators\n  cat     {size}  ")
     assert "\n  in none 1    8.3%\n" in result.stdout
     assert "\nWeakest annotators:\n  Di   accuracy " in result.stdout
-    assert " bits a label, 11 labels\n" in result.stdout
+    assert " bits per label, 11 labels\n" in result.stdout
     assert result.stdout.endswith(f"Files in out: {', '.join(FILES)}\n")
-    assert further(result.stderr) == ["Note: Items without labels: 1 of 12; nothing tells their class."]
+    assert further(result.stderr) == ["Note: Items without labels: 1 of 12; their classes are unknown."]
 
 
 def test_tables_of_every_form_give_the_same_result(judged, run, quick_report):
@@ -138,7 +138,7 @@ def test_a_model_without_counts_writes_none(crowd, run, quick_report):
     assert found["n_ties"] == MajorityVote().fit(read_annotations(crowd / "labels.csv")).n_ties_
 
 
-def test_components_without_names(crowd, run, quick_report):
+def test_components_have_no_names(crowd, run, quick_report):
     result = run("fit", "labels.csv", "--model", "ProductMixture", "--set", "n_clusters=3", "--set", "n_init=2")
     assert "\n  class 0 " in result.stdout
     assert "accuracy" not in result.stdout
@@ -159,8 +159,8 @@ def test_gold_fixes_classes(crowd, run, quick_report):
     assert found.loc[["item 0", "item 11", "item 6"], "probability"].tolist() == [1, 1, 1]
 
 
-def test_gold_of_numbers_meets_labels_of_text(crowd, run, quick_report):
-    """0 is an integer in a file where all labels are, and text where one is not."""
+def test_gold_of_numbers_is_matched_with_labels_of_text(crowd, run, quick_report):
+    """0 is an integer in a file in which all labels are integers, and text otherwise."""
     (crowd / "mixed.csv").write_text("item,annotator,label\n1,a,0\n2,a,1\n3,a,x\n1,b,0\n2,b,1\nz,b,x\n")
     (crowd / "gold.csv").write_text("item,label\n1,1\n2,1\n")
     run("fit", "mixed.csv", "--model", "DawidSkene", "--gold", "gold.csv")
@@ -168,7 +168,7 @@ def test_gold_of_numbers_meets_labels_of_text(crowd, run, quick_report):
     assert found.loc[["1", "2"], "label"].tolist() == ["1", "1"]
 
 
-def test_history_is_what_python_makes_of_the_counts(judged, run, quick_report):
+def test_history_matches_the_python_model(judged, run, quick_report):
     run(*FIT[:-1], "again", "--history", "out/counts.csv")
     labels = read_annotations(judged / "labels.csv")
     model = DawidSkene().fit(labels, history=DawidSkene().fit(labels).confusion_counts_)
@@ -177,7 +177,7 @@ def test_history_is_what_python_makes_of_the_counts(judged, run, quick_report):
     assert counts.to_numpy().sum() == pytest.approx(88)  # both times 44
 
 
-def test_history_of_annotators_who_say_nothing_now(judged, run, quick_report):
+def test_history_of_annotators_without_new_labels(judged, run, quick_report):
     frame = table(judged / "labels.csv").query("annotator != 'Di'")
     frame.to_csv(judged / "fewer.csv", index=False)
     run("fit", "fewer.csv", "--model", "DawidSkene", "--history", "out/counts.csv", "-o", "again")
@@ -196,13 +196,13 @@ def test_labels_with_the_names_of_columns(crowd, run, quick_report):
     assert table(crowd / "again" / "counts.csv").iloc[:, 2:].to_numpy().sum() == pytest.approx(88)
 
 
-def test_features_serve_the_report_alone(judged, run, cells, quick_report):
+def test_features_are_only_shown_in_the_report(judged, run, cells, quick_report):
     quick_report.clear()
     features = pd.DataFrame({"size": np.arange(13.0)}, index=pd.Index([*cells.index, "more"], name="item"))
     features[::-1].to_csv(judged / "features.csv")
     result = run(*FIT, "--features", "features.csv", "--scores", "features.csv")
     assert (
-        "Note: DawidSkene does not use features; those of features.csv serve the report alone. --model "
+        "Note: DawidSkene does not use features; those of features.csv are only shown in the report. --model "
         "PartitionLabelModel would use them.\n"
     ) in result.stderr
     assert "Note: Rows of features.csv about other items, left out: 1.\n" in result.stderr
@@ -227,7 +227,7 @@ def test_predict_reads_labels_of_new_items(judged, run):
     assert run("predict", MODEL, "new-wide.csv", "--kind", "labels", "--proba").stdout == result.stdout
 
 
-def test_predict_meets_annotators_named_by_numbers(crowd, run, quick_report):
+def test_predict_matches_annotators_named_by_numbers(crowd, run, quick_report):
     (crowd / "mixed.csv").write_text("item,annotator,label\np,7,x\nq,7,y\np,b,x\nq,b,y\n")
     run("fit", "mixed.csv", "--model", "DawidSkene", "-o", "out")
     (crowd / "new.csv").write_text("item,annotator,label\nr,7,y\n")
@@ -255,13 +255,13 @@ def test_predict_errors(name, content, message, judged, fails):
 def test_predict_needs_a_fitted_model(crowd, fails):
     save(DawidSkene(), crowd / "new.zip")
     assert fails("predict", "new.zip", "labels.csv") == (
-        "new.zip: The model was saved before it was fitted, so there is nothing to predict by."
+        "new.zip: The model was saved before it was fitted, so it cannot predict."
     )
 
 
-def test_kinds_are_of_no_use_with_features(fitted, fails):
+def test_kind_is_refused_with_features(fitted, fails):
     assert fails("predict", MODEL, "features.csv", "--kind", "labels").startswith(
-        "PartitionLabelModel tells clusters by features; leave out --kind."
+        "PartitionLabelModel predicts clusters from features; leave out --kind."
     )
 
 
@@ -291,7 +291,7 @@ def test_report_of_other_labels(judged, fails):
         (("empty.csv", "--model", "DawidSkene"), "DawidSkene needs labels, and none of the 1 items has any."),
     ],
 )
-def test_what_a_model_of_labels_cannot_use(arguments, message, fails, crowd):
+def test_options_that_a_model_of_labels_cannot_use(arguments, message, fails, crowd):
     (crowd / "pairs.csv").write_text("item_a,item_b,annotator,same\na,b,x,1\n")
     (crowd / "gold.csv").write_text("item,label\nitem 0,cat\n")
     (crowd / "empty.csv").write_text("item,annotator,label\na,,\n")
@@ -301,11 +301,11 @@ def test_what_a_model_of_labels_cannot_use(arguments, message, fails, crowd):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("item,label\nzz,cat\n", "gold.csv: It gives the class of none of the 12 items of the annotations."),
+        ("item,label\nzz,cat\n", "gold.csv: None of the 12 items of the annotations is in it."),
         ("item,label\nitem 0,owl\n", "gold.csv: The item 'item 0' has the class 'owl', which no annotator gave."),
         (
             "item,a,b\nitem 0,cat,1\n",
-            "gold.csv: One column must be called 'label', of the classes that are known. Found",
+            "gold.csv: One column, that of the known classes, must be called 'label'. Found",
         ),
         ("item,label\nitem 0,cat\nitem 0,dog\n", "gold.csv: The names of items must differ."),
     ],
@@ -318,7 +318,7 @@ def test_gold_that_cannot_be_used(content, message, fails, crowd):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("item,label\nzz,cat\n", "counts.csv: Counts have the columns annotator, class, then one for each label"),
+        ("item,label\nzz,cat\n", "counts.csv: Expected the columns annotator, class, then one for each label"),
         ("annotator,class,cat\nAnn,cat,\n", "counts.csv: 'cat' in line 2 is ''. Expected a number of labels."),
         ("annotator,class,cat\nAnn,,1\n", "counts.csv: There is no class in line 2."),
         ("annotator,class,cat\nAnn,cat,-1\n", "history of the annotator 'Ann' has -1.0 in the column 'cat'."),
@@ -346,6 +346,6 @@ def test_an_item_that_nobody_labelled_has_a_blank_cell_and_is_counted(judged, ru
     assert "in none" in again.stdout
     predicted = run("predict", MODEL, "labels.csv")
     for result in (again, predicted):
-        assert result.stderr.count("Note: Items without labels: 1 of 12; nothing tells their class.") == 1
+        assert result.stderr.count("Note: Items without labels: 1 of 12; their classes are unknown.") == 1
     new = table(io.StringIO(predicted.stdout), index_col="item")
     pd.testing.assert_frame_equal(new, found)

@@ -1,4 +1,4 @@
-"""The model that ``consilience fit`` takes where none is named, ``--clusters``, and what is said before a result."""
+"""The default model of ``consilience fit``, ``--clusters``, and the warnings before a result."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def files(tmp_path):
 
 @pytest.fixture
 def random_files(tmp_path):
-    """The same of answers at random."""
+    """The same with random annotations."""
     rng = np.random.default_rng(8)
     answers = rng.integers(3, size=(24, 6))
     write_annotations(Groupings.from_matrix(answers, items=NAMES), tmp_path / "groupings.csv")
@@ -51,7 +51,7 @@ def random_files(tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "with_features"), CHOICES)
-def test_the_file_chooses_the_model_and_the_reason_is_said(kind, with_features, files, run, quick_report):
+def test_the_kind_of_file_chooses_the_model_with_a_reason(kind, with_features, files, run, quick_report):
     features = ("--features", "features.csv") if with_features else ()
     result = run("fit", f"{kind}.csv", *features, "-o", "out")
     found = json.loads((files / "out" / "summary.json").read_text())
@@ -90,12 +90,12 @@ def test_each_file_is_read_once(files, run, quick_report, monkeypatch):
     assert read == ["groupings.csv", "features.csv", "labels.csv", "features.csv"]
 
 
-def test_a_named_model_is_taken_without_a_reason(files, run, quick_report):
+def test_a_named_model_is_used_without_a_reason(files, run, quick_report):
     result = run("fit", "groupings.csv", "--model", "CSPA")
     assert "Chose" not in result.stderr
 
 
-def test_how_to_choose_and_readme_and_help_name_the_models_that_the_command_takes():
+def test_docs_and_help_name_the_default_models():
     text = (ROOT / "docs" / "how-to-choose.rst").read_text(encoding="utf-8")
     table = text[text.index(".. _choose-default:") :].split(".. _", 2)[1]
     rows = re.findall(r"\* - (\w+)\n +- (yes|no)\n +- :class:`~consilience\.\w+\.(\w+)`", table)
@@ -116,15 +116,15 @@ def test_how_to_choose_and_readme_and_help_name_the_models_that_the_command_take
 
 
 @pytest.mark.parametrize("known", registry.ESTIMATORS.values(), ids=lambda known: known.name)
-def test_the_registry_knows_how_a_model_is_told_a_number(known):
+def test_the_registry_names_the_parameter_of_the_number_of_clusters(known):
     parameters = signature(known.load()).parameters
     assert {known.clusters, known.max_clusters} - {None} <= set(parameters)
     assert (known.clusters == "n_clusters") == ("n_clusters" in parameters)
     assert (known.max_clusters == "max_clusters") == ("max_clusters" in parameters)
     if "n_clusters" in parameters and parameters["n_clusters"].default == "auto":
-        assert known.finds_clusters or known.reads == ("labels",)  # these then have as many as there are classes
+        assert known.finds_clusters or known.reads == ("labels",)  # which have as many as there are classes
     if known.clusters is None:
-        with pytest.raises(InputError, match=f"^{known.name} cannot be told a number of clusters"):
+        with pytest.raises(InputError, match=f"^{known.name} does not take a number of clusters"):
             with_clusters(known.name, {}, 3)
     else:
         assert with_clusters(known.name, {"x": 1}, 3) == {"x": 1, known.clusters: 3}
@@ -137,7 +137,7 @@ def test_the_registry_knows_how_a_model_is_told_a_number(known):
             with_clusters(known.name, {}, "auto")
 
 
-def test_clusters_are_told(files, run, fails, quick_report):
+def test_clusters_set_the_parameter(files, run, fails, quick_report):
     for arguments in (
         ("groupings.csv",),
         ("pairs.csv",),
@@ -150,9 +150,7 @@ def test_clusters_are_told(files, run, fails, quick_report):
         model = load(files / "out" / "model.zip")
         assert (model[-1] if hasattr(model, "steps") else model).n_clusters_ == 2
     message = fails("fit", "labels.csv", "--clusters", "2")
-    assert message.startswith(
-        "DawidSkene cannot be told a number of clusters. The classes are those that the labels name"
-    )
+    assert message.startswith("DawidSkene does not take a number of clusters. Its classes are those of the labels")
     assert fails("fit", "absent.csv", "--model", "auto", "--clusters", "2").startswith(
         "--clusters belongs to one model"
     )
@@ -162,25 +160,25 @@ def test_clusters_are_told(files, run, fails, quick_report):
     assert fails("fuse", "groupings.csv", "--clusters", "0").startswith("Invalid value for '--clusters'")
 
 
-def test_seed_and_jobs_are_left_out_where_the_chosen_model_has_no_use_for_them(files, run, fails, quick_report):
+def test_seed_and_jobs_are_ignored_if_the_chosen_model_has_no_such_parameter(files, run, fails, quick_report):
     result = run("fit", "groupings.csv", "--jobs", "2", "--seed", "3", "-o", "out")
-    assert "Note: SubsetFusion has no parameter 'n_jobs', which is left out.\n" in result.stderr
+    assert "Note: SubsetFusion has no parameter 'n_jobs'; it is ignored.\n" in result.stderr
     assert load(files / "out" / "model.zip").random_state == 3
     assert fails("fit", "groupings.csv", "--model", "SubsetFusion", "--jobs", "2").startswith(
         "SubsetFusion has no para"
     )
 
 
-def test_an_error_of_a_chosen_model_says_that_it_was_chosen(files, fails):
+def test_an_error_of_a_default_model_says_that_it_was_chosen(files, fails):
     message = fails("fit", "groupings.csv", "--set", "prior_variance=1")
     assert message.startswith("SubsetFusion has no parameter 'prior_variance'")
-    assert message.endswith("SubsetFusion was chosen, since the file holds groupings; --model names another.")
+    assert message.endswith("SubsetFusion was chosen since the file holds groupings; --model names another.")
     (files / "gold.csv").write_text("item,label\ni0,0\n")
     assert fails("fit", "groupings.csv", "--gold", "gold.csv").endswith("read it with --kind labels.")
 
 
 @pytest.mark.parametrize("kind", ["groupings", "labels", "pairs"])
-def test_answers_at_random_are_said_first(kind, random_files, run):
+def test_random_annotations_are_reported_first(kind, random_files, run):
     code = 1 if kind == "pairs" else 0
     result = run("fit", f"{kind}.csv", "-o", "out", code=code)
     assert result.stdout.startswith("At chance: the annotators do not clearly agree with each other more than ")
@@ -200,15 +198,15 @@ def test_one_cluster_of_pairs_alone_is_undecided_and_exit_1(tmp_path, run, quick
     write_annotations(simulate_pairs([0] * 21, 3, 60, 0.95, False, 0), tmp_path / "same.csv")
     result = run("fit", "same.csv", "--model", "Crowdclustering", "--set", "n_init=1", "-o", "out", code=1)
     assert result.stdout.startswith(
-        "Undecided: all 21 items are in one cluster, so nothing was told apart. Collect more "
+        "Undecided: all 21 items are in one cluster, so no items were separated. Collect more "
     )
     assert result.stderr.splitlines()[-1] == (
-        "Error: Undecided: see the warning. What was found all the same is in out."
+        "Error: Undecided: see the warning. The results were nevertheless written to out."
     )
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {"clusters.csv", "summary.json", "report.html"}
 
 
-def test_one_cluster_that_was_asked_for_is_an_answer(files, run, quick_report):
+def test_one_cluster_that_was_requested_is_a_result(files, run, quick_report):
     result = run("fit", "pairs.csv", "--clusters", "1")
     assert "Undecided" not in result.stdout + result.stderr
 
@@ -217,13 +215,13 @@ def of(model, said, features=None):
     return verdict(model, Evidence(said, features, []))
 
 
-def test_as_many_clusters_as_items_and_empty_classes_are_said():
+def test_as_many_clusters_as_items_and_empty_classes_are_reported():
     whole = Groupings.from_matrix(np.stack([KINDS] * 4, axis=1))
     fusion = SubsetFusion(random_state=0).fit(whole)
     fusion._cluster_codes, fusion._cluster_names = lambda: np.arange(24), lambda: pd.RangeIndex(24)
     (warning,) = of(fusion, whole).warnings
-    assert warning.startswith("Undecided: each of the 24 items is a cluster of its own, so nothing was put together.")
-    fusion.n_clusters = 24  # as if asked for
+    assert warning.startswith("Undecided: each of the 24 items is a cluster of its own, so no items were joined.")
+    fusion.n_clusters = 24  # as if requested
     assert of(fusion, whole).warnings == []
     labels = Labels.from_matrix([["a", "a"], ["b", "b"], ["c", "c"], ["a", "a"], ["b", "b"]] * 4)
     model = MajorityVote().fit(labels)
@@ -233,10 +231,10 @@ def test_as_many_clusters_as_items_and_empty_classes_are_said():
     assert warning.startswith("No item is in the class c, which is the most frequent label of 4 items.")
     model._cluster_codes = lambda: np.zeros(20, int)
     (warning,) = of(model, labels).warnings
-    assert warning.startswith("Undecided: all 20 items are in one class, a, so nothing was told apart.")
+    assert warning.startswith("Undecided: all 20 items are in one class, a, so no items were separated.")
 
 
-def test_the_next_thing_to_try_is_noted():
+def test_suggestions_are_noted():
     whole = Groupings.from_matrix(np.stack([KINDS] * 4, axis=1))
     fusion = SubsetFusion(random_state=0).fit(whole)
     fine = of(fusion, whole)
@@ -245,7 +243,7 @@ def test_the_next_thing_to_try_is_noted():
     pairs = simulate_pairs(KINDS, 4, 150, 0.95, random_state=0)
     model = MECC(n_clusters=2, n_init=2, random_state=0).fit(None, pairs)
     (text,) = suggestions(model, Evidence(pairs, None, []), of(model, pairs))
-    assert text == "There are as many clusters as were allowed (2); --clusters 4 allows more."
+    assert text == "The model found as many clusters as it may (2); --clusters 4 allows more."
     labels = Labels.from_matrix(np.stack([KINDS] * 2, axis=1))
     vote = DawidSkene().fit(labels)
     (text,) = suggestions(vote, Evidence(labels, None, []), of(vote, labels))

@@ -1,4 +1,4 @@
-"""What commands write: never over what they read, nor into the files of another fit."""
+"""Output of commands never overwrites their inputs, nor the files of another fit."""
 
 import json
 import os
@@ -20,7 +20,7 @@ FUSED = ("fit", "sorts.csv", "--model", "SubsetFusion")
 
 @pytest.fixture
 def labels(tmp_path):
-    """A file with the name of one that a fit to labels writes."""
+    """A file with the name of one that a fit of labels writes."""
     path = tmp_path / "labels.csv"
     path.write_text(LABELS)
     return path
@@ -31,7 +31,7 @@ def last(stderr):
 
 
 def over(output, read):
-    return f"{output} would be written over what is read from {read}; name another file or folder to write."
+    return f"{output} would overwrite the input {read}; choose another file or folder to write."
 
 
 # ---- fit, fuse
@@ -53,7 +53,7 @@ def test_fuse_does_not_overwrite_its_groupings(study, run, quick_report):
 
 
 @pytest.mark.parametrize("link", [os.symlink, os.link])
-def test_fit_does_not_overwrite_what_it_reads_by_another_name(link, labels, run, quick_report):
+def test_fit_does_not_overwrite_an_input_with_another_name(link, labels, run, quick_report):
     (labels.parent / "out").mkdir()
     link(labels, labels.parent / "out" / "annotators.csv")
     result = run("fit", "labels.csv", "--kind", "labels", "--out", "out", code=2)
@@ -89,7 +89,7 @@ def test_fit_does_not_overwrite_the_counts_it_starts_from(labels, run, quick_rep
     assert fit_of(labels.parent / "second")
 
 
-def test_fit_beside_its_input(labels, run, quick_report):
+def test_fit_in_the_folder_of_its_input(labels, run, quick_report):
     named = labels.rename(labels.parent / "said.csv")
     run("fit", "said.csv", "--kind", "labels", "--out", ".")
     assert fit_of(labels.parent)["n_items"] == 6
@@ -110,12 +110,12 @@ def test_two_fits_do_not_mix(study, labels, run, quick, quick_report):
     assert leftovers(study) == []
 
 
-def test_a_table_of_another_is_not_replaced(study, run, quick_report):
+def test_a_foreign_table_is_not_replaced(study, run, quick_report):
     (study / "out").mkdir()
     (study / "out" / "clusters.csv").write_text("mine")
     result = run(*FUSED, "--out", "out", code=2)
     assert last(result.stderr) == (
-        "out/clusters.csv is there, and is no file of a fit that out holds; move it, or name another folder by --out."
+        "out/clusters.csv exists but does not belong to a fit in out; move it, or name another folder with --out."
     )
     assert os.listdir(study / "out") == ["clusters.csv"]
     assert (study / "out" / "clusters.csv").read_text() == "mine"
@@ -140,7 +140,7 @@ def test_an_empty_name_is_refused(arguments, study, fails):
     assert sorted(os.listdir(study)) == before
 
 
-def test_a_fit_that_fails_makes_no_folder(study, run, monkeypatch):
+def test_a_failed_fit_makes_no_folder(study, run, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
@@ -174,7 +174,7 @@ def test_a_fit_that_fails_makes_no_folder(study, run, monkeypatch):
         ),
     ],
 )
-def test_no_command_overwrites_what_it_reads(arguments, output, read, fitted, fails):
+def test_no_command_overwrites_its_inputs(arguments, output, read, fitted, fails):
     os.symlink(fitted / "sorts.csv", fitted / "link.csv")
     os.link(fitted / "sorts.csv", fitted / "hard.csv")
     before = {path: path.read_bytes() for path in fitted.rglob("*") if path.is_file()}
@@ -202,13 +202,13 @@ def test_a_data_set_is_not_overwritten(run, tmp_path, monkeypatch):
 
 
 def test_one_name_for_two_files_is_refused(run, tmp_path, fails):
-    same = "b.csv is named for two files to write; name another for one of them."
+    same = "b.csv is the name of two output files; choose another for one of them."
     assert fails("simulate", "experts", "iris", "--out", "b.csv", "--features-out", "./b.csv") == same
     assert fails("simulate", "agents", "--out", "a.csv", "--truth-out", "b.csv", "--features-out", "b.csv") == same
     assert os.listdir(tmp_path) == []
 
 
-def test_of_several_files_none_is_written_unless_all_are(run, tmp_path):
+def test_several_files_are_written_together_or_not_at_all(run, tmp_path):
     (tmp_path / "a.csv").write_text("old")
     arguments = ("simulate", "experts", "iris", "--out", "a.csv", "--features-out", "b.txt.xlsx")
     assert "The file name must end in .csv" in run(*arguments, code=2).stderr
@@ -217,7 +217,7 @@ def test_of_several_files_none_is_written_unless_all_are(run, tmp_path):
 
 
 def test_files_of_a_fit_are_not_replaced_by_others(fitted, fails):
-    message = "out/clusters.csv is a file of the fit that out holds; name another file to write."
+    message = "out/clusters.csv belongs to the fit in out; choose another file to write."
     assert fails("convert", "sorts.csv", "out/clusters.csv") == message
     assert fails("predict", "out/model.zip", "features.csv", "--out", "out/clusters.csv") == message
     assert fit_of(fitted / "out")
@@ -233,9 +233,11 @@ def test_the_report_of_a_fit_can_be_written_again(fitted, run, fails, quick, qui
     assert fit_of(fitted / "out")
     run("fit", "sorts.csv", "--features", "features.csv", *quick, "--seed", "5", "--out", "other")
     assert fails("report", "other/model.zip", *again) == (
-        "out/report.html is a file of the fit that out holds; name another file to write."
+        "out/report.html belongs to the fit in out; choose another file to write."
     )
-    run("fit", "sorts.csv", "--features", "features.csv", *quick, "--out", "out")  # nothing has changed but by us
+    run(
+        "fit", "sorts.csv", "--features", "features.csv", *quick, "--out", "out"
+    )  # only our commands changed the folder
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.tsv", "a.parquet"])
@@ -249,7 +251,7 @@ def test_tables_of_every_format_are_read_back(name, fitted, run):
     assert read["item"].tolist() == [f"item {number}" for number in range(12)]
 
 
-def test_names_of_tables_to_be_read_back_stay_as_they_are(run, tmp_path, quick_report):
+def test_names_are_unchanged_in_tables_that_are_read_back(run, tmp_path, quick_report):
     names = ["=1+1", "+a", "-b", "@c", "'d", "-1.5"]
     groupings = Groupings.from_lists([[names[:3], names[3:]]] * 3, annotators=["=x", "@y", "z"])
     write_annotations(groupings, tmp_path / "said.csv")

@@ -1,4 +1,4 @@
-"""The program as such: help, version, exit codes, speed, interruptions and closed pipes."""
+"""The program as a whole: help, version, exit codes, speed, interruptions and closed pipes."""
 
 import re
 import signal
@@ -80,13 +80,13 @@ def test_help_imports_nothing_heavy(arguments):
     assert not imported & {"numpy", "pandas", "scipy", "sklearn", "matplotlib", "narwhals"}
 
 
-def test_defects_are_called_so_and_exit_1(study, fails, monkeypatch):
+def test_bugs_are_reported_as_such_with_exit_code_1(study, fails, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("one\n two")
 
     monkeypatch.setattr("consilience.cli.fitting.require_folder_for", fail)
     assert fails("fit", "sorts.csv", code=1) == (
-        "This is a defect of consilience, please report it: RuntimeError: one two (--traceback shows where)"
+        "This is a bug in consilience; please report it: RuntimeError: one two (--traceback shows where it arose)"
     )
 
 
@@ -113,17 +113,17 @@ def test_a_full_disk_is_a_failure(study, fails, monkeypatch):
         (InputError("Line 3 holds 2 cells."), "Line 3 holds 2 cells.", 2),
         (FileNotFoundError(2, "No such file or directory", "x"), "There is no file x.", 2),
         (IsADirectoryError(21, "Is a directory", "x"), "x is a folder; give the name of a file.", 2),
-        (NotADirectoryError(20, "Not a directory", b"x"), "A part of the path x is no folder.", 2),
+        (NotADirectoryError(20, "Not a directory", b"x"), "A part of the path x is not a folder.", 2),
         (PermissionError(13, "Permission denied", "x"), "There is no permission to read or write x.", 2),
-        (OSError(30, "Read-only file system", Path("x")), "x cannot be written: it is in a file system that can", 2),
-        (OSError(36, "File name too long", "x" * 300), f"The name of the file {'x' * 100}…{'x' * 100} is longer", 2),
+        (OSError(30, "Read-only file system", Path("x")), "x cannot be written: its file system is read-only", 2),
+        (OSError(36, "File name too long", "x" * 300), f"The file name {'x' * 100}…{'x' * 100} is longer", 2),
         (OSError(28, "No space left on device"), "There is no space left to write the output.", 1),
         (OSError(28, "No space left", "x", None, "y"), "There is no space left to write x or y.", 1),
         (OSError("odd"), "The output cannot be read or written.", 1),
-        (MemoryError(), "There is not enough memory for this: give fewer items, features or annotators, or ask for", 1),
+        (MemoryError(), "There is not enough memory: give fewer items, features or annotators, or ask for", 1),
         (FloatingPointError("The bound is nan."), "The bound is nan. The numbers are too large or too small for", 1),
-        (KeyError("a"), "This is a defect of consilience, please report it: KeyError: 'a' (--traceback shows", 1),
-        (ValueError("a\n   b"), "This is a defect of consilience, please report it: ValueError: a b (--trace", 1),
+        (KeyError("a"), "This is a bug in consilience; please report it: KeyError: 'a' (--traceback shows", 1),
+        (ValueError("a\n   b"), "This is a bug in consilience; please report it: ValueError: a b (--trace", 1),
     ],
 )
 def test_errors_are_sentences_with_the_documented_code(error, said, code):
@@ -143,7 +143,7 @@ def test_errors_are_sentences_with_the_documented_code(error, said, code):
         ("two\n\tlines", "two\n\tlines"),
     ],
 )
-def test_nothing_that_is_printed_steers_a_terminal(text, shown):
+def test_output_contains_no_terminal_control_characters(text, shown):
     assert printable(text) == shown
 
 

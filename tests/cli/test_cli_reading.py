@@ -1,4 +1,4 @@
-"""How a file of annotations is read on the command line: every option, standard input, and what is told of it."""
+"""Reading annotations on the command line: every option, standard input, and the notes."""
 
 import ast
 import gzip
@@ -105,17 +105,17 @@ def test_an_option_decides_how_a_file_is_read(content, options, expected, run, t
     assert type(again) is type(expected)
     assert set(again.items) == set(expected.items)
     assert again.reindex(expected.items) == expected
-    plain = CliRunner().invoke(main, ["convert", "in.csv", "plain.csv"])  # without the options it is another thing
+    plain = CliRunner().invoke(main, ["convert", "in.csv", "plain.csv"])  # without the options the result differs
     assert plain.exit_code == 2 or read_annotations(tmp_path / "plain.csv", missing=[]) != again
 
 
-def test_an_encoding_is_taken_as_given(run, tmp_path):
+def test_a_given_encoding_is_used(run, tmp_path):
     (tmp_path / "in.csv").write_bytes("item,annotator,label\nбіле,Ann,1\n".encode("cp1251"))
     run("convert", "in.csv", "out.csv", "--encoding", "cp1251")
     assert read_annotations(tmp_path / "out.csv").items.tolist() == ["біле"]
 
 
-def test_a_sheet_is_taken_as_named(run, tmp_path):
+def test_a_named_sheet_is_used(run, tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     for name, value in (("first", 1), ("second", 2)):
@@ -127,11 +127,12 @@ def test_a_sheet_is_taken_as_named(run, tmp_path):
     assert read_annotations(tmp_path / "out.csv").classes.tolist() == [2]
     assert "sheet" not in result.stderr
     assert (
-        "Note: Sheet 'first' was read, of 'second' too (--sheet NAME).\n" in run("convert", "in.xlsx", "x.csv").stderr
+        "Note: Sheet 'first' was read; others are 'second' (--sheet NAME).\n"
+        in run("convert", "in.xlsx", "x.csv").stderr
     )
 
 
-def test_every_keyword_is_an_option_and_every_option_a_keyword():
+def test_keywords_and_reading_options_correspond():
     keywords = set(inspect.signature(read_annotations).parameters) - {"path", "items"}
     assert set(READING) == keywords
     for name in WITH_OPTIONS:
@@ -155,7 +156,7 @@ def test_messages_name_options_that_exist():
     assert keywords - {None, "items"} <= VALUES.keys()  # there is no option for all items
 
 
-def test_the_library_has_no_options_in_its_messages():
+def test_messages_of_the_library_contain_no_options():
     root = Path(consilience.__file__).parent
     for module in root.rglob("*.py"):
         if not module.is_relative_to(root / "cli"):
@@ -187,12 +188,12 @@ def test_help_has_a_heading_for_the_options_on_reading(name, run):
     assert "--out" not in on_reading.split("\n\n")[0]
 
 
-def test_options_are_named_as_they_were_given():
+def test_options_are_named_as_given():
     assert flags({"item_b": "x", "transpose": False, "same_if": ">1"}) == "--item-b, --no-transpose, --same-if"
     assert flags({"transpose": True}) == "--transpose"
 
 
-def test_options_that_are_not_given_are_no_keywords(run, monkeypatch, tmp_path):
+def test_options_that_are_not_given_are_not_passed_on(run, monkeypatch, tmp_path):
     given = []
 
     def read(path, **reading):
@@ -258,13 +259,13 @@ def test_standard_input_cannot_be_two_tables(piped):
     assert result.stderr.startswith("Error: Standard input is one table; give the file of")
 
 
-# ---- what is told
+# ---- notes
 
 CROWD = "task,worker,label,seconds\n" + "".join(f"t{i},w{j},{i % 2},{i}\n" for i in range(6) for j in range(3))
 READ_AS = "6 tasks × 3 workers, 2 classes, long table of labels (task, worker, label)"
 
 
-def test_how_a_file_was_read_is_told_once_and_first(run, quick_report, tmp_path):
+def test_how_a_file_was_read_is_noted_once_and_first(run, quick_report, tmp_path):
     (tmp_path / "crowd.csv").write_text(CROWD + "t0,w3,,1\n,,,\n")
     result = run("fit", "crowd.csv", "--model", "MajorityVote")
     notes = result.stderr.splitlines()
@@ -280,7 +281,7 @@ def test_how_a_file_was_read_is_told_once_and_first(run, quick_report, tmp_path)
     assert found["notes"][:3] == [note.removeprefix("Note: ") for note in notes[1:4]]
 
 
-def test_what_is_left_out_when_annotations_are_made_is_told_too(run, quick_report, tmp_path):
+def test_left_out_rows_are_noted_too(run, quick_report, tmp_path):
     (tmp_path / "crowd.csv").write_text(CROWD + "t0,w0,0,0\n")
     result = run("fit", "crowd.csv", "--model", "MajorityVote")
     (told,) = [line for line in result.stderr.splitlines() if "exact duplicate" in line]
@@ -289,7 +290,7 @@ def test_what_is_left_out_when_annotations_are_made_is_told_too(run, quick_repor
     assert told.removeprefix("Note: ") in found["notes"]
 
 
-def test_every_command_tells_how_the_file_was_read(run, quick_report, tmp_path):
+def test_every_command_notes_how_the_file_was_read(run, quick_report, tmp_path):
     (tmp_path / "crowd.csv").write_text(CROWD)
     told = f"Note: read as: {READ_AS}.\nNote: Columns not used: 'seconds'.\n"
     assert run("fit", "crowd.csv", "--model", "MajorityVote", "--out", "out").stderr.startswith(told)

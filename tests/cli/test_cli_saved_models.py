@@ -1,4 +1,4 @@
-"""``consilience predict`` and ``consilience report``: saved models at work."""
+"""``consilience predict`` and ``consilience report``: use of saved models."""
 
 import io
 
@@ -14,7 +14,7 @@ from consilience.semisupervised import PartitionLabelModel
 MODEL = "out/model.zip"
 
 
-def test_predict_tells_cluster_and_probability(fitted, run, features):
+def test_predict_writes_cluster_and_probability(fitted, run, features):
     features[:5].to_csv(fitted / "new.csv")
     result = run("predict", MODEL, "new.csv")
     table = pd.read_csv(io.StringIO(result.stdout), index_col="item")
@@ -37,15 +37,15 @@ def test_predict_writes_the_probability_of_every_cluster(suffix, fitted, run, fe
     np.testing.assert_allclose(table.iloc[:, 2:], probability, rtol=1e-12)
 
 
-def test_predict_takes_columns_by_name(fitted, run, features):
+def test_predict_matches_columns_by_name(fitted, run, features):
     expected = run("predict", MODEL, "features.csv").stdout
     features[["width", "length"]].assign(more="text").drop(columns="more").assign(extra=1).to_csv(fitted / "odd.csv")
     result = run("predict", MODEL, "odd.csv")
     assert result.stdout == expected
-    assert result.stderr == "Note: Columns of odd.csv that are no features of the model, left out: 1.\n"
+    assert result.stderr == "Note: Columns of odd.csv that are not features of the model, left out: 1.\n"
 
 
-def test_predict_takes_columns_by_place_if_the_model_knows_no_names(study, run, features, quick):
+def test_predict_matches_columns_by_position_if_the_model_has_no_names(study, run, features, quick):
     model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0)
     model = make_pipeline(StandardScaler(), model).fit(features.to_numpy(), read_annotations("sorts.csv").by_position())
     save(model, study / "plain.zip")
@@ -55,32 +55,32 @@ def test_predict_takes_columns_by_place_if_the_model_knows_no_names(study, run, 
 
 def test_predict_errors(fitted, fails, features, tmp_path):
     features[["length"]].to_csv(fitted / "short.csv")
-    assert fails("predict", MODEL, "short.csv") == ("short.csv: There is no column 'width' that the model needs.")
+    assert fails("predict", MODEL, "short.csv") == ("short.csv: There is no column 'width'; the model needs it.")
     assert fails("predict", "features.csv", "features.csv").startswith(
-        "features.csv is no saved model, or its end is missing"
+        "features.csv is not a saved model or is truncated"
     )
     assert fails("predict", "absent.zip", "features.csv") == "There is no file absent.zip."
     assert fails("predict", ".", "features.csv") == ". is a folder, not a saved model."
     assert fails("predict", MODEL, "absent.csv") == "There is no file absent.csv."
-    assert fails("predict", MODEL, "features.csv", "-o", "nowhere/x.csv") == "There is no folder nowhere."
+    assert fails("predict", MODEL, "features.csv", "-o", "nowhere/x.csv") == "The folder nowhere does not exist."
     assert fails("predict", MODEL, "features.csv", "-o", "out") == "out is a folder; give the name of a file."
     assert "must end in .csv, .tsv" in fails("predict", MODEL, "features.csv", "-o", "found.xlsx")
     content = bytearray((fitted / MODEL).read_bytes())
     (fitted / "cut.zip").write_bytes(content[: len(content) // 2])
-    assert fails("predict", "cut.zip", "features.csv").startswith("cut.zip is no saved model, or its end is missing")
+    assert fails("predict", "cut.zip", "features.csv").startswith("cut.zip is not a saved model or is truncated")
 
 
 def test_predict_needs_a_fitted_model_with_features(study, run, fails, quick, quick_report):
     run("fit", "sorts.csv", *quick, "-o", "bare")
     message = fails("predict", "bare/model.zip", "features.csv")
-    assert message.startswith("The model was fitted without features, so new items cannot be told apart")
+    assert message.startswith("The model was fitted without features, so it cannot predict new items")
     save(PartitionLabelModel(), study / "new.zip")
     assert fails("predict", "new.zip", "features.csv") == (
-        "new.zip: The model was saved before it was fitted, so there is nothing to predict by."
+        "new.zip: The model was saved before it was fitted, so it cannot predict."
     )
 
 
-def test_report_brings_files_into_the_order_of_the_model(fitted, run, features, quick_report):
+def test_report_reorders_files_to_match_the_model(fitted, run, features, quick_report):
     quick_report.clear()
     features[::-1].to_csv(fitted / "features.csv")
     scores = pd.read_csv(fitted / "scores.csv", index_col="item")
@@ -96,7 +96,7 @@ def test_report_brings_files_into_the_order_of_the_model(fitted, run, features, 
     pd.testing.assert_frame_equal(rated, scores)
 
 
-def test_report_is_the_page_that_fit_writes(study, run, quick):
+def test_report_equals_that_of_fit(study, run, quick):
     run("fit", "sorts.csv", "--features", "features.csv", *quick, "-o", "out")
     run("report", MODEL, "sorts.csv", "--features", "features.csv")
     assert (study / "report.html").read_bytes() == (study / "out" / "report.html").read_bytes()
@@ -110,7 +110,7 @@ def test_report_errors(fitted, fails, features):
     (fitted / "other.csv").write_text("item,Ann\nsomething,1\n")
     message = fails("report", MODEL, "other.csv")
     assert message.startswith("other.csv: The item 'something' has annotations but is not in the list of 12 items")
-    assert fails("report", MODEL, "sorts.csv", "--out", "nowhere/x.html") == "There is no folder nowhere."
+    assert fails("report", MODEL, "sorts.csv", "--out", "nowhere/x.html") == "The folder nowhere does not exist."
     assert fails("report", MODEL, "sorts.csv", "--scores", "absent.csv") == "There is no file absent.csv."
     save(PartitionLabelModel(), fitted / "new.zip")
     assert fails("report", "new.zip", "sorts.csv") == (

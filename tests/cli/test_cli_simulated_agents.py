@@ -1,4 +1,4 @@
-"""``consilience simulate agents``: groupings of subsets, and what is true of the items."""
+"""``consilience simulate agents``: groupings of subsets, and the true clusters of the items."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def test_items_are_drawn(run, tmp_path):
     )
 
 
-def test_the_seed_decides(run, tmp_path):
+def test_the_seed_determines_the_result(run, tmp_path):
     for name, seed in (("one", 1), ("two", 1), ("other", 2)):
         run(
             "simulate",
@@ -87,20 +87,23 @@ def test_items_of_a_table(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--items", "3", "--features", "x.csv"), "--items is for items that are drawn; with --features leave it out."),
+        (
+            ("--items", "3", "--features", "x.csv"),
+            "--items is for items drawn at random; with --features leave it out.",
+        ),
         (("--classes", "kind"), "--classes needs --features."),
-        (("--features", "x.csv", "--truth-out", "t.csv"), "--truth-out needs --classes, the column of the features"),
+        (("--features", "x.csv", "--truth-out", "t.csv"), "--truth-out needs --classes, the column of features"),
         (("--features", "x.csv", "--classes", "kind"), "x.csv: There is no column 'kind' of classes. Found item, size"),
         (("--features", "y.csv"), "y.csv: 'size' of the item 'b' in line 3 is 'big'. Expected a finite number."),
         (("--features", "absent.csv"), "There is no file absent.csv."),
         (("--features", "absent.csv", "--classes", "x"), "'absent.csv' is neither a file nor a data set"),
-        (("--groups", "6-3"), "Invalid value for '--groups': '6-3' is no positive integer, nor the lowest and the"),
-        (("--groups", "0"), "Invalid value for '--groups': '0' is no positive integer"),
-        (("--annotators", "0"), "Invalid value for '--annotators': '0' is not from 1 to 1000000."),
+        (("--groups", "6-3"), "Invalid value for '--groups': '6-3' is neither a positive integer nor a range"),
+        (("--groups", "0"), "Invalid value for '--groups': '0' is neither a positive integer"),
+        (("--annotators", "0"), "Invalid value for '--annotators': '0' is not between 1 and 1000000."),
         (("--subset-size", "500"), "The 'size' parameter of random_subsets must be"),
         (("--clusters", "1"), "The 'n_clusters' parameter of gaussian_clusters must be at least 2. Got 1 instead."),
-        (("--separation", "0"), "Invalid value for '--separation': '0' is not from 0.1 to 20."),
-        (("--truth-out", "nowhere/t.csv"), "There is no folder nowhere."),
+        (("--separation", "0"), "Invalid value for '--separation': '0' is not between 0.1 and 20."),
+        (("--truth-out", "nowhere/t.csv"), "The folder nowhere does not exist."),
         (("--algorithm", "x"), "Invalid value for '--algorithm': 'x' is not one of 'kmeans', 'ward', 'average'"),
     ],
 )

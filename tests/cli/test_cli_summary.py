@@ -1,4 +1,4 @@
-"""What is printed of a result: items of each cluster, and who said nothing."""
+"""The printed summary: items of each cluster, and annotators without annotations."""
 
 import json
 
@@ -16,7 +16,7 @@ ROOTS = ["carrot", "leek", "onion", "radish", "yam"]
 
 @pytest.fixture
 def sorts(tmp_path):
-    """Write and name a file: names of two kinds of items → a table of 12 who sort alike, and 2 who are silent."""
+    """Write and name a file: names of two kinds of items → a table of 12 annotators who agree, and 2 who are silent."""
 
     def write(fruit, roots):
         rows = [f"{item},{','.join(str(kind) * 12)},,\n" for kind, items in ((1, fruit), (2, roots)) for item in items]
@@ -60,7 +60,7 @@ def test_most_probable_items_come_first():
 
 
 @pytest.mark.parametrize("model", [*MODELS, "MCVC", "PartitionLabelModel", "DawidSkene"])
-def test_those_who_said_nothing_are_named_and_not_ranked(sorts, run, quick_report, model):
+def test_annotators_without_annotations_are_named_and_not_ranked(sorts, run, quick_report, model):
     kind = ["--kind", "labels"] if model == "DawidSkene" else []
     path = sorts(FRUIT, ROOTS)
     result = run("fit", path, "--model", model, *kind, "--json", code=0)
@@ -73,6 +73,6 @@ def test_those_who_said_nothing_are_named_and_not_ranked(sorts, run, quick_repor
     assert not {"x", "y"} & {*ranked, *held}
 
 
-def test_no_note_where_everybody_spoke(tmp_path, run, quick_report):
+def test_no_note_if_everybody_gave_annotations(tmp_path, run, quick_report):
     (tmp_path / "in.csv").write_text("item,annotator,label\na,Ann,x\nb,Ann,y\na,Bo,x\nb,Bo,y\n")
     assert "said nothing" not in run("fit", "in.csv", "-o", "out").stderr

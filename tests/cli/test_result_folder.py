@@ -1,4 +1,4 @@
-"""The folder of a fit is exchanged as a whole, and nothing in it that no fit wrote is ever lost."""
+"""The folder of a fit is exchanged as a whole, and files in it that no fit wrote are never lost."""
 
 import errno
 import json
@@ -24,14 +24,14 @@ def out(tmp_path):
     return tmp_path / "out"
 
 
-def test_a_fit_makes_its_folder_and_those_above(tmp_path):
+def test_a_fit_makes_its_folder_and_parents(tmp_path):
     put(tmp_path / "deep" / "out", "old", OLD)
     assert fit_of(tmp_path / "deep" / "out")["fit"] == "old"
     assert leftovers(tmp_path) == []
 
 
 @pytest.mark.parametrize("exchanges", [True, False])
-def test_another_fit_takes_the_place_of_the_one_before(exchanges, out, monkeypatch):
+def test_another_fit_replaces_the_earlier_one(exchanges, out, monkeypatch):
     if not exchanges:
         monkeypatch.setattr(result_folder, "_exchange", lambda *_: False)
     put(out, "old", OLD)
@@ -41,7 +41,7 @@ def test_another_fit_takes_the_place_of_the_one_before(exchanges, out, monkeypat
     assert leftovers(out.parent) == []
 
 
-def test_a_folder_of_a_fit_alone_is_exchanged_in_one_step(out):
+def test_a_folder_with_only_a_fit_is_exchanged_in_one_step(out):
     put(out, "old", OLD)
     out.chmod(0o750)
     before = out.stat()
@@ -51,7 +51,7 @@ def test_a_folder_of_a_fit_alone_is_exchanged_in_one_step(out):
     assert out.stat().st_mode == before.st_mode
 
 
-def test_files_of_others_stay(out):
+def test_other_files_are_kept(out):
     put(out, "old", OLD)
     (out / "notes.txt").write_text("mine")
     (out / "figures").mkdir()
@@ -71,7 +71,7 @@ def test_the_working_directory_stays_the_same_folder(out, monkeypatch):
     assert fit_of(out)["fit"] == "new"
 
 
-def test_a_link_to_a_folder_stays(out, tmp_path):
+def test_a_link_to_a_folder_is_kept(out, tmp_path):
     put(out, "old", OLD)
     link = tmp_path / "link"
     link.symlink_to(out)
@@ -92,40 +92,40 @@ def refused(out, names=NEW):
 def test_files_that_no_fit_wrote_are_not_replaced(out):
     out.mkdir()
     (out / "views.csv").write_text("mine")
-    said = "out/views.csv is there, and is no file of a fit that out holds; move it, or name another folder by --out."
+    said = "out/views.csv exists but does not belong to a fit in out; move it, or name another folder with --out."
     assert refused(out) == said
-    put(out, "old", OLD)  # which writes no views
+    put(out, "old", OLD)  # without views
     assert refused(out) == said
 
 
 @pytest.mark.parametrize("summary", ["mine", "[]", "null", '{"consilience": 1}', '{"checksums": {"a.csv": ""}}'])
-def test_a_summary_of_others_is_not_replaced(summary, out):
+def test_a_foreign_summary_is_not_replaced(summary, out):
     out.mkdir()
     (out / "summary.json").write_text(summary)
-    assert refused(out).startswith("out/summary.json is there, and is no file of a fit")
+    assert refused(out).startswith("out/summary.json exists but does not belong to a fit")
 
 
-def test_a_summary_cannot_make_other_files_those_of_a_fit(out):
+def test_a_summary_cannot_claim_other_files(out):
     put(out, "old", OLD)
     (out / "thesis.txt").write_text("mine")
     summary = json.loads((out / "summary.json").read_text())
     summary["checksums"]["thesis.txt"] = "0"
     (out / "summary.json").write_text(json.dumps(summary))
-    assert refused(out).startswith("out/clusters.csv is there, and is no file of a fit")
+    assert refused(out).startswith("out/clusters.csv exists but does not belong to a fit")
     assert (out / "thesis.txt").read_text() == "mine"
 
 
-def test_files_that_have_changed_are_not_replaced(out):
+def test_changed_files_are_not_replaced(out):
     put(out, "old", OLD)
     (out / "mapping.csv").write_text("what I found out since")
-    message = "out/mapping.csv has changed since the fit that wrote it; move it, or name another folder by --out."
+    message = "out/mapping.csv was changed since the fit that wrote it; move it, or name another folder with --out."
     assert refused(out) == message
-    (out / "mapping.csv").unlink()  # and none is missed
+    (out / "mapping.csv").unlink()  # a removed file is no obstacle
     put(out, "new", NEW)
     assert fit_of(out)["fit"] == "new"
 
 
-def test_a_link_or_a_folder_in_place_of_a_file_is_not_replaced(out, tmp_path):
+def test_a_link_or_a_folder_instead_of_a_file_is_not_replaced(out, tmp_path):
     put(out, "old", OLD)
     (tmp_path / "clusters.csv").write_text((out / "clusters.csv").read_text())
     (out / "clusters.csv").unlink()
@@ -136,7 +136,7 @@ def test_a_link_or_a_folder_in_place_of_a_file_is_not_replaced(out, tmp_path):
     assert refused(out).startswith("out/clusters.csv has changed")
 
 
-def test_a_file_that_came_while_the_model_was_fitted_is_not_replaced(out):
+def test_a_file_added_during_the_fit_is_not_replaced(out):
     put(out, "old", OLD)
 
     def slowly():
@@ -151,7 +151,7 @@ def test_a_file_that_came_while_the_model_was_fitted_is_not_replaced(out):
     assert leftovers(out.parent) == []
 
 
-def test_a_file_that_came_in_the_moment_of_the_exchange_is_kept(out, monkeypatch):
+def test_a_file_added_just_before_the_exchange_is_kept(out, monkeypatch):
     put(out, "old", OLD)
     exchange = result_folder._exchange
 
@@ -167,7 +167,7 @@ def test_a_file_that_came_in_the_moment_of_the_exchange_is_kept(out, monkeypatch
 
 
 @pytest.mark.parametrize("failing", range(7))
-def test_a_failure_between_two_files_puts_all_back(failing, out, monkeypatch):
+def test_a_failure_between_two_files_restores_all(failing, out, monkeypatch):
     put(out, "old", OLD)
     (out / "notes.txt").write_text("mine")
     rename, calls = os.rename, []
@@ -195,15 +195,15 @@ def test_errors_name_the_file_in_the_folder(out):
     assert leftovers(out.parent) == []
 
 
-def test_places_where_no_folder_can_be(tmp_path):
+def test_paths_that_cannot_be_a_folder(tmp_path):
     (tmp_path / "file").write_text("mine")
     for out in (tmp_path / "file", tmp_path / "file" / "out"):
-        with pytest.raises(InputError, match="cannot be a folder, since there is a file of that name"):
+        with pytest.raises(InputError, match="cannot be a folder, since a file of that name exists"):
             require_free(out, NEW)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="to root no folder is closed")
-def test_a_folder_that_is_closed(tmp_path):
+def test_a_folder_without_permission(tmp_path):
     (tmp_path / "closed").mkdir(mode=0o500)
     for out in (tmp_path / "closed", tmp_path / "closed" / "out"):
         with pytest.raises(PermissionError) as caught:
@@ -252,7 +252,7 @@ KILLED = textwrap.dedent("""
 
 
 def killed_at_every_step(tmp_path, *, old=(), user=""):
-    """Folders in each of which a fit was killed one step later than in the one before; the last one ended."""
+    """Return folders in each of which a fit was killed one step later than in the last; the final one finished."""
     arguments = [str(tmp_path / "out"), " ".join(old), " ".join(NEW), user]
     done = subprocess.run([sys.executable, "-c", KILLED, *arguments], cwd=ROOT, capture_output=True, check=True)
     n_steps = int(done.stdout)
@@ -261,14 +261,14 @@ def killed_at_every_step(tmp_path, *, old=(), user=""):
 
 
 def settled(out, user=""):
-    """Let another fit come, after which nothing is left of the one that was killed."""
+    """Run another fit, after which nothing is left of the killed one."""
     put(out, "third", OLD)
     assert fit_of(out)["fit"] == "third"
     assert leftovers(out.parent) == []
     assert set(os.listdir(out)) == {*OLD, "summary.json", *filter(None, [user])}
 
 
-def test_a_fit_that_is_killed_leaves_no_folder_or_the_whole(tmp_path):
+def test_a_killed_fit_leaves_no_folder_or_the_whole(tmp_path):
     found = []
     for out in killed_at_every_step(tmp_path):
         found.append(fit_of(out) is not None)
@@ -278,7 +278,7 @@ def test_a_fit_that_is_killed_leaves_no_folder_or_the_whole(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform not in {"linux", "darwin"}, reason="the system exchanges no folders")
-def test_a_fit_that_is_killed_leaves_the_old_or_the_new(tmp_path):
+def test_a_killed_fit_leaves_the_old_or_the_new(tmp_path):
     found = []
     for out in killed_at_every_step(tmp_path, old=OLD):
         found.append(fit_of(out)["fit"])
@@ -288,12 +288,12 @@ def test_a_fit_that_is_killed_leaves_the_old_or_the_new(tmp_path):
 
 
 @pytest.mark.parametrize("old", [(), OLD], ids=["no fit", "a fit"])
-def test_a_fit_that_is_killed_beside_files_of_others_is_known_by_its_missing_summary(old, tmp_path):
+def test_a_killed_fit_in_a_mixed_folder_is_recognised_by_its_missing_summary(old, tmp_path):
     found = []
     for out in killed_at_every_step(tmp_path, old=old, user="notes.txt"):
         assert (out / "notes.txt").read_text() == "mine"
         is_whole = (out / "summary.json").exists() or (not old and fit_or_none(out) is None)
-        require_free(out, [*NEW, "summary.json"])  # what the next fit does before all else
+        require_free(out, [*NEW, "summary.json"])  # the first thing that the next fit does
         mended = fit_of(out)
         found.append((is_whole, mended and mended["fit"]))
         settled(out, "notes.txt")
@@ -306,7 +306,7 @@ def test_a_fit_that_is_killed_beside_files_of_others_is_known_by_its_missing_sum
 
 
 def fit_or_none(out):
-    """The fit in a folder, or True if there is half of one."""
+    """Return the fit in a folder, or True if it is incomplete."""
     try:
         return fit_of(out)
     except AssertionError:

@@ -1,4 +1,4 @@
-"""A small fit in a folder, and a reader who trusts no such folder before each file was held against the summary."""
+"""A small fit in a folder, and a reader that checks every file against the summary."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from consilience.cli.result_folder import KNOWN, checksums_in, replaced_folder, 
 
 
 def fit_of(folder):
-    """Summary of the fit whose files a folder holds, all of them and no others; None if it holds none at all."""
+    """Return the summary of the fit whose files a folder contains, with no others; None if it contains none."""
     there = {path.name for path in folder.iterdir()} & KNOWN if folder.is_dir() else set()
     if not there:
         return None
@@ -20,7 +20,7 @@ def fit_of(folder):
 
 
 def leftovers(folder):
-    """Temporary files and folders in a folder."""
+    """Return temporary files and folders in a folder."""
     return sorted(folder.rglob(".consilience-*.part"))
 
 

@@ -10,7 +10,7 @@ _load = cache(load_dataset)
 
 @pytest.fixture(scope="session")
 def load():
-    """Load a real data set by name, or skip the test with the loader's own reason."""
+    """Load a real data set by name, or skip the test with the loader's reason."""
 
     def load_or_skip(name):
         try:
@@ -23,6 +23,6 @@ def load():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty data folder that the loaders look into."""
+    """An empty data folder for the loaders."""
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path))
     return tmp_path

@@ -51,7 +51,7 @@ def test_calls_in_the_list_say_which_data_set_is_meant():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_loaded_is_what_the_list_says(load, name):
+def test_loaded_data_sets_agree_with_the_list(load, name):
     said = list_datasets().set_index("name").loc[name]
     bunch = load(name)
     n_items = len(bunch.item_names)
@@ -88,7 +88,7 @@ def test_what_is_loaded_is_what_the_list_says(load, name):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in BUNDLED])
-def test_without_the_variable_the_error_says_what_is_missing_and_where_it_comes_from(name, monkeypatch):
+def test_without_the_variable_the_error_names_the_file_and_its_source(name, monkeypatch):
     monkeypatch.delenv("CONSILIENCE_DATA", raising=False)
     with pytest.raises(MissingDataError) as caught:
         load_dataset(name)
@@ -106,14 +106,16 @@ def test_bundled_sets_need_no_folder(monkeypatch):
     assert load_uci("iris").data.equals(load_dataset("iris").data)
 
 
-def test_a_folder_that_lacks_the_file_is_named(folder):
-    with pytest.raises(MissingDataError, match=rf"'uci/glass\.csv'.*but '{re.escape(str(folder))}' has no such file"):
+def test_a_folder_without_the_file_is_named(folder):
+    with pytest.raises(
+        MissingDataError, match=rf"'uci/glass\.csv'.*but '{re.escape(str(folder))}' does not contain it"
+    ):
         load_uci("glass")
 
 
 def test_a_folder_that_does_not_exist_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(MissingDataError, match="nowhere' is no folder"):
+    with pytest.raises(MissingDataError, match="nowhere' is not a folder"):
         load_mnist_crowd()
 
 
@@ -127,13 +129,13 @@ def test_a_set_is_available_only_with_all_its_files(folder):
 
 @pytest.mark.parametrize("loader", [load_dataset, load_uci, load_faces, load_free_sort])
 def test_an_unknown_name_lists_the_known_ones(loader):
-    with pytest.raises(InputError, match=f"{loader.__name__} knows no data set 'irish'; choose one of "):
+    with pytest.raises(InputError, match=f"{loader.__name__} has no data set 'irish'; choose one of "):
         loader("irish")
 
 
 @pytest.mark.parametrize("name", LOADERS)
 def test_examples_that_need_data_are_true(load, name):
-    """The loaders' doctests skip what needs the data folder; here nothing is skipped where the data are."""
+    """The loaders' doctests skip examples that need the data folder; here they run if the data are there."""
     doc = getattr(consilience.datasets, name).__doc__
     for called in list_datasets().query("loader.str.startswith(@name)")["name"]:
         load(called)

@@ -1,4 +1,4 @@
-"""Counts and facts of what workers said about pictures and texts, and the readers on small files."""
+"""Counts and facts of the annotations of pictures and texts by workers, and the readers on small files."""
 
 import gzip
 
@@ -18,7 +18,7 @@ def items_per_grouping(groupings):
 
 
 def same_counts(groupings, target):
-    """Pairs that a grouping judged: together of one class, together, of one class, all; one count over groupings."""
+    """Count the pairs of a grouping: together and of one class, together, of one class, all; summed over groupings."""
     together_right = together = one_class = judged = 0
     for grouping in range(groupings.n_groupings):
         columns = np.flatnonzero(groupings.grouping_of_group == grouping)
@@ -195,7 +195,7 @@ def test_mnist_crowd(load):
 
 
 def test_mnist_crowd_keeps_the_judged_pairs(load):
-    """5922 pairs judged the same: as many as stand together, so each grouping was transitive."""
+    """5922 pairs were judged the same, as many as are together, so each grouping was transitive."""
     crowd = load("mnist_crowd")
     together_right, together, one_class, judged = same_counts(crowd.annotations, crowd.target)
     assert (together, judged) == (5922, 57330)
@@ -205,7 +205,7 @@ def test_mnist_crowd_keeps_the_judged_pairs(load):
 
 
 def test_mnist_images_are_those_of_their_numbers(load):
-    """The digits of the annotated images follow MNIST's training file, of which the first labels are well known."""
+    """The digits of the annotated images are those of MNIST's training file, whose first labels are well known."""
     load("mnist_crowd")
     everything = load_mnist_crowd(all_images=True)
     assert everything.data.shape == (60000, 784)
@@ -285,8 +285,8 @@ def test_the_reader_of_crowd_labels(folder):
     ("name", "n_labels", "n_repeated", "n_duplicates", "n_cells"),
     [("cf_amt", 6030, 5, 5, 0), ("zencrowd_in", 11_205, 503, 579, 131), ("adult", 92_721, 2770, 2773, 149)],
 )
-def test_labels_that_workers_gave_again(name, n_labels, n_repeated, n_duplicates, n_cells):
-    """Recorded sets that the loaders do not offer: duplicates are left out and counted, contradictions kept."""
+def test_repeated_labels_of_workers(name, n_labels, n_repeated, n_duplicates, n_cells):
+    """Recorded sets without loaders: duplicates are left out and counted, contradictions are kept."""
     folder, file = data_folder(), f"crowd-labels/{name}_label.csv.gz"
     if folder is None or not (folder / file).exists():
         pytest.skip(f"{file} is not there")

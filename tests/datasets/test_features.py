@@ -72,8 +72,8 @@ def test_class_sizes_of_uci_sets(load, name, sizes):
     assert dict(zip(bunch.target_names.tolist(), np.bincount(bunch.target).tolist(), strict=True)) == sizes
 
 
-def test_steel_features_bear_their_names(load):
-    """The file numbers its columns; what the names mean ties them to the numbers."""
+def test_names_of_steel_features(load):
+    """The file numbers its columns; the meaning of the names identifies them."""
     steel = load("steel_plates_faults").data
     assert (steel["X_Minimum"] <= steel["X_Maximum"]).all()
     assert (steel["Y_Minimum"] <= steel["Y_Maximum"]).all()
@@ -82,7 +82,7 @@ def test_steel_features_bear_their_names(load):
     np.testing.assert_allclose(steel["LogOfAreas"], np.log10(steel["Pixels_Areas"]), atol=1e-4)
 
 
-def test_seeds_features_bear_their_names(load):
+def test_names_of_seeds_features(load):
     seeds = load("seeds").data
     # compactness is defined as 4 pi area / perimeter²; the file rounds the perimeter to 0.01
     np.testing.assert_allclose(seeds["compactness"], 4 * np.pi * seeds["area"] / seeds["perimeter"] ** 2, rtol=2e-3)
@@ -112,7 +112,7 @@ def test_faces(load, name, n_persons, n_pictures, shape):
 
 @pytest.mark.parametrize("name", ["Yale", "ORL", "warpAR10P", "warpPIE10P"])
 def test_faces_are_laid_out_as_pictures(load, name):
-    """Neighbours in a picture are alike: more than for rows and columns exchanged or read in the wrong order."""
+    """Neighbouring pixels are similar, more than if rows and columns were swapped or read in the wrong order."""
 
     def roughness(images):
         pictures = images.astype(float)
@@ -172,7 +172,7 @@ def test_the_reader_of_uci_sets(folder):
     assert "Charytanowicz et al. 2010" in seeds.DESCR
 
 
-def test_a_class_that_is_not_known_is_an_error(folder):
+def test_an_unknown_class_is_an_error(folder):
     (folder / "uci").mkdir()
     pd.DataFrame({"area": [1.5, 2.5], "class": [3, 4]}).to_csv(folder / "uci" / "seeds.csv", index=False)
     with pytest.raises(InputError, match="The class 4 of the item 1 of the data set 'seeds' is not among Kama, Rosa, "):

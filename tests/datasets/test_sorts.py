@@ -22,7 +22,7 @@ def items_per_grouping(groupings):
 
 
 def pairwise_ari(groupings):
-    """Adjusted Rand index of all pairs of complete groupings, (n_groupings, n_groupings)."""
+    """Return the adjusted Rand index of all pairs of complete groupings, (n_groupings, n_groupings)."""
     shared = (groupings.incidence.T @ groupings.incidence).toarray()
     owner = np.eye(groupings.n_groupings)[groupings.grouping_of_group]
     both = owner.T @ (shared * (shared - 1) / 2) @ owner
@@ -163,13 +163,13 @@ def test_truth_in_the_names_of_free_sorts(load):
     assert np.mean(judged) == pytest.approx(0.416, abs=0.001)
 
 
-def test_relatives_stand_together(load):
+def test_relatives_are_grouped_together(load):
     kin = load("kinship15_rosenberg1975").annotations.to_matrix()
     assert (kin.loc["grandfather"] == kin.loc["grandmother"]).mean() == pytest.approx(0.87, abs=0.005)
     assert (kin.loc["brother"] == kin.loc["sister"]).mean() == pytest.approx(0.88, abs=0.005)
 
 
-def test_what_is_known_of_the_items_of_free_sorts(load):
+def test_item_info_of_free_sorts(load):
     assert load("wines18_free_experts").item_info.loc["P4", "name"] == "Bordeaux rosé"
     assert load("amari12_lahne2018").item_info.loc["Zwack", "country"] == "Hungary"
     spices = load("spices16_french").item_info["longNames"]

@@ -1,6 +1,6 @@
-"""The updates of BayesSCDC against numerical gradients and brute force, with networks that are straight lines.
+"""The updates of BayesSCDC against numerical gradients and brute force, with linear networks.
 
-With o = a x + b + noise, the encoder that says exactly what o says of x is a straight line too, and the expected log
+With o = a x + b + noise, the exact encoder of x given o is linear too, and the expected log
 density of o is known, so that nothing is drawn.
 """
 
@@ -63,7 +63,7 @@ def prior():
 
 
 def model():
-    """The module that training sees, of this prior; its sizes are not looked at where networks are given."""
+    """The module that training uses, with this prior; its sizes do not matter if networks are given."""
     return replace(BayesSCDC(2, n_latent=1)._model(1), prior=prior())
 
 
@@ -110,7 +110,7 @@ def shared_step(fit, data, found, rate):
 
 
 def swept(fit, data):
-    """Items one after the other, so that no two that judge each other move at once; what is found of them."""
+    """Update items one by one, so that no two items of a judged pair move at once; return their local result."""
     for item in [*range(data.n_items)] * 3:
         fit = fit._replace(remembered=fit.remembered.at[item].set(survey(model(), data, fit).responsibilities[item]))
     return fit, survey(model(), data, fit)
@@ -168,7 +168,7 @@ def test_a_step_of_size_one_is_the_coordinate_update():
     fit = shared_step(fit, data, found, 1.0)
 
     def of(posterior):
-        """The bound as a function of what items share, their q held."""
+        """The bound as a function of the global variables, with fixed q of the items."""
         expected = families.expected_gaussian(posterior.components)
         offsets = families.expected_log(posterior.concentration)
         inside = (found.responsibilities * (bayes_scdc.log_densities(found.latent, expected) + offsets)).sum()
@@ -224,7 +224,7 @@ def test_gradient_passes_through_the_fixed_point():
 
 class TestMerging:
     def collapsed(self, found, eta, affinity_of):
-        """The bound with what items share at its optimum, up to a constant."""
+        """The bound with the global variables at their optimum, up to a constant."""
         totals = bayes_scdc.statistics(eta, found.latent, jnp.ones(len(eta)))
         entropy = -(eta * jnp.log(jnp.maximum(eta, 1e-300))).sum()
         return float(merging.evidence(prior(), totals).sum() + entropy + affinity_of(eta))
@@ -262,7 +262,7 @@ class TestMerging:
         together = jnp.eye(5).at[3].set(jnp.eye(5)[2])  # 3 is in the cluster of 2, which is merged already
         assert np.asarray(merging.chosen(jnp.asarray(gain), together)).argmax(1).tolist() == [0, 1, 1, 3, 4]
 
-    def test_nothing_to_gain_changes_nothing(self):
+    def test_without_positive_gain_nothing_changes(self):
         np.testing.assert_array_equal(merging.chosen(jnp.full((3, 3), -1.0), jnp.eye(3)), np.eye(3))
 
     def test_merging_two_components_merges_their_clusters(self):
@@ -279,7 +279,7 @@ class TestJoining:
                 yield np.eye(n)[list(code)]
 
     @pytest.mark.parametrize("seed", range(6))
-    def test_finds_clusters_that_were_put_in(self, seed):
+    def test_recovers_planted_clusters(self, seed):
         rng = np.random.default_rng(seed)
         planted = rng.integers(3, size=6)
         same = planted[:, None] == planted
@@ -309,11 +309,11 @@ class TestJoining:
         assert merging.across(jnp.eye(2), affinity)[0, 1] == pytest.approx(change)
         assert merging.across(both, affinity)[0, 1] == 0
 
-    def test_the_clusters_at_hand_stay_where_they_are_better(self):
+    def test_better_current_clusters_are_kept(self):
         affinity = jnp.array([[0.0, 1.0], [1.0, 0.0]])
         both, alone = jnp.array([[1.0, 0.0], [1.0, 0.0]]), jnp.eye(2)
         np.testing.assert_array_equal(merging.better(alone, both, affinity), both)
         np.testing.assert_array_equal(merging.better(both, alone, affinity), both)
 
-    def test_nobody_judged(self):
+    def test_without_judgements(self):
         np.testing.assert_array_equal(merging.join(jnp.zeros((3, 3))), np.eye(3))

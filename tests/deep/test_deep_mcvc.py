@@ -1,4 +1,4 @@
-"""DeepMCVC: its bound against sums, recovery of a view that no straight line tells, two views."""
+"""DeepMCVC: its bound against sums, recovery of a nonlinear view, two views."""
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ QUICK = {"hidden": (16,), "n_init": 3, "n_sweeps": 60, "random_state": 0}
 
 
 def rings(n_items=120):
-    """A disc and the ring around it: no straight line parts them."""
+    """A disc and the ring around it, which are not linearly separable."""
     rng = np.random.default_rng(0)
     z = np.arange(n_items) % 2
     angle, radius = rng.uniform(0, 2 * np.pi, n_items), 1 + 2 * z + 0.2 * rng.normal(size=n_items)
@@ -32,7 +32,7 @@ def fitted():
     return DeepMCVC(2, max_views=1, **QUICK).fit(X, said), X, z
 
 
-def test_finds_what_no_line_parts_and_predicts_the_rest(fitted):
+def test_finds_nonlinear_clusters_and_predicts_the_rest(fitted):
     model, X, z = fitted
     assert nmi(z, model.labels_) > 0.9
     assert nmi(z[60:], model.predict(X.iloc[60:])) > 0.9
@@ -87,7 +87,7 @@ def test_bound_against_sums_over_pairs():
     np.testing.assert_allclose(bound, said_total + rest, rtol=1e-4)
 
 
-def test_predict_same_is_by_the_annotators_view(fitted):
+def test_predict_same_uses_the_annotators_view(fitted):
     model, X, _ = fitted
     within = (model.responsibilities_[0] * model.responsibilities_[2]).sum()
     assert model.predict_same(X.index[0], X.index[2]) == pytest.approx(within)
@@ -96,14 +96,14 @@ def test_predict_same_is_by_the_annotators_view(fitted):
     assert model.predict_same(X.index[0], X.index[2], model.annotators_.index[0]) == pytest.approx(expected)
 
 
-def test_wrong_view(fitted):
+def test_invalid_view(fitted):
     model, X, _ = fitted
     with pytest.raises(InputError, match="'view' must be an int from 0 to 0"):
         model.predict(X, view=1)
 
 
 @pytest.mark.parametrize(("name", "value"), [("n_clusters", 0), ("hidden", 4), ("max_views", "all"), ("n_sweeps", 0)])
-def test_wrong_parameters(fitted, name, value):
+def test_invalid_parameters(fitted, name, value):
     _, X, z = fitted
     with pytest.raises(InputError, match=f"The '{name}' parameter of DeepMCVC must be"):
         DeepMCVC(**{name: value}).fit(X, simulate_pairs(z, 2, 10, 0.9, random_state=0))

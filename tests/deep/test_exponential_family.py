@@ -68,7 +68,7 @@ def test_expected_statistics_are_those_of_draws():
     assert abs(expected.constant - constant.mean()) < 5 * constant.std() / np.sqrt(20_000)
 
 
-def test_natural_parameters_there_and_back():
+def test_natural_parameters_round_trip():
     natural = drawn(2)
     again = families.normal_wishart(*families.standard(natural))
     for ours, theirs in zip(natural, again, strict=True):

@@ -1,4 +1,4 @@
-"""First clusters: of positions, of judgements, and divided among components."""
+"""First clusters: from positions, from judgements, and divided into components."""
 
 import jax
 import jax.numpy as jnp
@@ -14,13 +14,13 @@ from consilience.simulation import simulate_pairs
 KEY = jax.random.key(0)
 
 
-def test_positions_in_heaps():
+def test_positions_in_blobs():
     z = np.arange(60) % 3
     positions = 10.0 * np.eye(3)[z] + np.random.default_rng(0).normal(size=(60, 3))
     assert nmi(z, first_clusters.of_positions(positions, 3, KEY)) == 1
 
 
-def test_judgements_of_some_items_teach_the_clusters_of_all():
+def test_judgements_of_some_items_give_clusters_of_all():
     rng = np.random.default_rng(0)
     z = np.arange(90) % 3
     X = rng.normal(size=(90, 3)) + 4 * np.eye(3)[z]

@@ -18,7 +18,7 @@ def pairs():
 
 
 def groupings():
-    """Some sheets of six of twelve items, one of a single item, by two annotators."""
+    """Groupings of six of twelve items, and one of a single item, by two annotators."""
     rng = np.random.default_rng(0)
     sheets = [rng.permutation(10)[:6] for _ in range(4)]
     return Groupings.from_lists(

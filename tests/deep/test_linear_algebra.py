@@ -46,11 +46,11 @@ def test_derivatives_are_numerical_ones(matrices):
         )
 
 
-def test_a_matrix_that_is_not_positive_definite_has_no_root():
+def test_a_matrix_that_is_not_positive_definite_gives_nan():
     assert jnp.isnan(cholesky(jnp.array([[1.0, 2.0], [2.0, 1.0]]))).any()
 
 
-def test_nothing_asks_jax_for_lapack():
+def test_no_module_uses_lapack():
     for path in Path(restarts.__file__).parent.glob("*.py"):
         assert not {"jnp.linalg", "jax.numpy.linalg", "jax.scipy.linalg"} & set(
             re.findall(r"[a-z.]+linalg", path.read_text())
@@ -59,8 +59,8 @@ def test_nothing_asks_jax_for_lapack():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [BayesSCDC, SCDC])
-def test_training_makes_no_call_of_lapack(model, monkeypatch):
-    """It may hang there; see the module."""
+def test_compiled_training_does_not_call_lapack(model, monkeypatch):
+    """LAPACK may hang there; see `linear_algebra`."""
     compiled = []
 
     def lowered(model, data, course, n_epochs):

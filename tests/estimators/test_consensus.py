@@ -1,4 +1,4 @@
-"""What estimators that read annotations alone share: tags, a matrix that is checked, columns kept and forgotten."""
+"""Estimators without features: tags, checks of matrices, columns remembered and forgotten."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ class Rows(CrowdEstimator):
         keep_columns(self, annotations, reset=False)
 
 
-def test_models_of_labels_groupings_and_pairs_read_alone():
+def test_models_of_labels_groupings_and_pairs_need_no_features():
     for model in (LabelAggregator, GroupingConsensus, Crowdclustering):
         assert model._reads_alone
         assert not {"__sklearn_tags__", "fit_predict"} & set(vars(model))
@@ -39,7 +39,7 @@ def test_tags():
     assert (tags.input_tags.categorical, tags.input_tags.allow_nan, tags.input_tags.string) == (True, True, True)
 
 
-def test_fit_predict_hands_on_what_fit_takes():
+def test_fit_predict_forwards_parameters_of_fit():
     assert Rows().fit_predict([[1], [2]]).tolist() == [0, 1]
     assert Rows().fit_predict([[1], [2]], first=3).tolist() == [3, 4]
 
@@ -65,6 +65,6 @@ def test_columns_are_compared_until_the_next_fit():
     ],
     ids=["ragged", "flat", "no columns", "infinite", "complex"],
 )
-def test_what_is_no_matrix_of_labels(matrix, sentence):
+def test_invalid_matrices_raise(matrix, sentence):
     with pytest.raises(InputError, match=sentence):
         Rows().fit(matrix)

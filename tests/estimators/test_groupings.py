@@ -1,4 +1,4 @@
-"""What estimators of clusters from groupings take for groupings, and what they refuse."""
+"""Input that estimators of clusters from groupings accept, and input that they refuse."""
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ def frame(**columns):
     return pd.DataFrame({"item": ["p", "q", "q"], "group": ["s", "s", "t"]} | columns)
 
 
-def test_groupings_are_taken_as_they_are():
+def test_groupings_are_used_unchanged():
     given_groupings = Groupings.from_matrix(NAMES)
     model = Kept()
     assert model.fit(given_groupings) is model
@@ -58,7 +58,7 @@ def test_groupings_are_taken_as_they_are():
     ],
     ids=["lists", "array", "numbers", "wide", "annotators", "groupings", "both", "further column", "labels"],
 )
-def test_what_stands_for_groupings(given, expected):
+def test_accepted_forms_of_groupings(given, expected):
     assert Kept().fit(given).groupings_ == expected
 
 
@@ -83,7 +83,7 @@ def test_what_stands_for_groupings(given, expected):
     ],
     ids=["nothing", "pairs", "sparse", "ragged", "flat", "no rows", "complex", "no groups", "empty groups"],
 )
-def test_what_does_not(given, message):
+def test_refused_forms_of_groupings(given, message):
     with pytest.raises(InputError, match=message):
         Kept().fit(given)
 
@@ -98,6 +98,6 @@ def test_columns_of_a_matrix_are_forgotten_by_the_next_fit():
     assert not hasattr(model, "n_features_in_")
 
 
-def test_linear_algebra_keeps_to_one_thread():
+def test_linear_algebra_uses_one_thread():
     with threadpool_limits(2, user_api="blas"):  # pools of OpenMP, which scikit-learn has, are not concerned
         assert Kept().fit(NAMES).threads_ == {1}

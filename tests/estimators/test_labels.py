@@ -1,4 +1,4 @@
-"""What the estimators of a class from labels share: what they read, what they say of annotators, names of any kind."""
+"""Base of estimators of classes from labels: input, table of annotators, names of any kind."""
 
 import numpy as np
 import pandas as pd
@@ -76,7 +76,7 @@ def test_numbers_are_names():
         (None, "MajorityVote needs annotations: Labels, a long table of labels or a label matrix. Got None."),
         (
             Groupings.from_matrix([["a"], ["b"]]),
-            "MajorityVote reads Labels, whose names mean the same to all annotators. Got Groupings, which have none",
+            "MajorityVote reads Labels, whose names mean the same to all annotators. Got Groupings instead",
         ),
         (Pairs.from_frame(pd.DataFrame({"item_a": [0], "item_b": [1], "annotator": ["u"], "same": [1]})), "Got Pairs"),
         (csr_array(np.eye(2)), "MajorityVote reads label matrices that are not sparse. Got a sparse one; give Labels."),
@@ -92,12 +92,12 @@ def test_numbers_are_names():
         (pd.DataFrame({"u": [0.0, 1.0], "v": [1.0, -np.inf]}), "The label of item 1 by annotator 1 is inf"),
     ],
 )
-def test_what_is_no_table_of_labels(annotations, message):
+def test_invalid_tables_raise(annotations, message):
     with pytest.raises(InputError, match=message):
         MajorityVote().fit(annotations)
 
 
-def test_mistakes_in_a_long_table_are_those_of_labels():
+def test_errors_in_a_long_table_are_those_of_labels():
     with pytest.warns(AnnotationWarning, match=r"^1 row without a label left out\."):
         vote = MajorityVote().fit(FRAME.assign(label=[*FRAME["label"][:1], "", *FRAME["label"][2:]]))
     assert vote.annotators_["n_labels"].sum() == len(FRAME) - 1
@@ -112,7 +112,7 @@ def test_a_long_table_may_hold_several_labels_of_an_item_by_one_annotator():
     assert vote.annotators_["n_labels"].sum() == len(said) - 1
 
 
-def test_labels_that_are_no_classes_are_refused(monkeypatch):
+def test_too_many_different_labels_raise(monkeypatch):
     monkeypatch.setattr(aggregator, "MAX_TABLE_ENTRIES", 8)
     said = [["a", "b"], ["b", "a"]]
     MajorityVote().fit(said)  # 2 × 2 × 2
@@ -120,7 +120,7 @@ def test_labels_that_are_no_classes_are_refused(monkeypatch):
         MajorityVote().fit([*said, ["c", "a"]])
 
 
-def test_nothing_is_said_before_fit():
+def test_queries_before_fit_raise():
     for call in (lambda m: m.predict(FRAME), lambda m: m.predict_proba(FRAME), lambda m: m.predict_same("p", "q")):
         with pytest.raises(NotFittedError):
             call(MajorityVote())
@@ -133,7 +133,7 @@ def test_a_matrix_to_predict_has_the_columns_of_the_matrix_fitted():
     assert model.predict(Labels.from_matrix([["a"]], annotators=[1])).tolist() == ["a"]
 
 
-def test_a_new_fit_forgets_the_columns_of_the_old():
+def test_a_new_fit_forgets_the_columns_of_the_previous_one():
     model = MajorityVote().fit(WIDE)
     model.fit(Labels.from_matrix([["a", "b", "b"]]))
     assert not {"n_features_in_", "feature_names_in_"} & set(vars(model))
@@ -152,7 +152,7 @@ def test_information_in_bits():
     perfect = np.eye(4)
     always_the_same = np.tile([0.0, 1.0, 0.0, 0.0], (4, 1))
     guess = np.full((4, 4), 0.25)
-    names_swapped = np.roll(perfect, 1, axis=1)  # tells as much as the truth
+    names_swapped = np.roll(perfect, 1, axis=1)  # as informative as the truth
     one_bit = np.repeat(np.eye(2), 2, axis=0) @ np.array([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]])
     confusion = np.stack([perfect, always_the_same, guess, names_swapped, one_bit])
     np.testing.assert_allclose(information(np.full(4, 0.25), confusion), [2, 0, 0, 2, 1], atol=1e-12)
@@ -178,7 +178,7 @@ def test_agreement_and_accuracy_by_hand():
     labels = Labels.from_frame(FRAME)
     q = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
     confusion = np.array([[[0.8, 0.2], [0.3, 0.7]], [[1.0, 0.0], [0.5, 0.5]], [[0.6, 0.4], [0.4, 0.6]]])
-    names = pd.Index(["Ann", "Bo", "Cy"])  # Cy is known from elsewhere
+    names = pd.Index(["Ann", "Bo", "Cy"])  # Cy is from a history
     table = annotator_quality(labels, q, confusion, names, named=True)
     assert table.index.equals(names)
     assert table.index.name == "annotator"
@@ -223,7 +223,7 @@ def test_probability_that_an_annotator_gives_the_same_label():
         ((["p"], ["q", "r"]), "item_a and item_b must be two names of items, or two lists of names of one length."),
     ],
 )
-def test_pairs_that_cannot_be_answered(pair, message):
+def test_invalid_pairs_raise(pair, message):
     with pytest.raises(InputError) as error:
         MajorityVote().fit(FRAME).predict_same(*pair)
     assert str(error.value) == message

@@ -1,4 +1,4 @@
-"""What the clusterings by features and judgements of pairs share: reading, drawing, matching, numbering."""
+"""Base of clusterings by features and judgements of pairs: reading, sampling, matching, numbering."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ def test_judgements_are_matched_with_the_features_by_name(model):
 
 @each
 def test_items_named_by_tuples_are_matched(model):
-    """As those of a frame with an index of several levels are."""
+    """Such as those of a frame with a MultiIndex."""
     X = pd.DataFrame({"f": [0.0, 1.0, 8.0, 9.0]}, index=pd.MultiIndex.from_product([["p", "q"], [1, 2]]))
     said = simulate_pairs([0, 0, 1, 1], 2, 4, 1.0, random_state=0, items=X.index)
     assert said.items.tolist() == [("p", 1), ("p", 2), ("q", 1), ("q", 2)]
@@ -58,11 +58,11 @@ def test_groupings_labels_and_arrays_are_the_same_judgements():
 
 
 @pytest.mark.parametrize("kind", ["pairs", "groupings"])
-def test_too_many_judgements_are_refused_or_drawn(kind, monkeypatch):
+def test_too_many_judgements_raise_or_are_sampled(kind, monkeypatch):
     monkeypatch.setattr(module, "LARGEST", 50)
     said = Groupings.from_matrix(np.random.default_rng(0).integers(3, size=(12, 2)))
     annotations = said.to_pairs() if kind == "pairs" else said
-    with pytest.raises(InputError, match="hold 132 judgements of pairs, and M takes 50 at most"):
+    with pytest.raises(InputError, match="hold 132 judgements of pairs, and M accepts at most 50"):
         read_pairs(annotations, "M", None, rng())
     drawn, notes = read_pairs(annotations, "M", 30, rng())
     assert drawn.n_rows == 30
@@ -83,7 +83,7 @@ def test_pairs_drawn_from_groupings_are_uniform():
     np.testing.assert_allclose(counts, whole, atol=54)  # 4 standard errors of at most 13.4
 
 
-def test_empty_clusters_go_and_the_largest_comes_first():
+def test_empty_clusters_are_dropped_and_the_largest_comes_first():
     model = MPCKMeans()
     kept = model._set_clusters(np.array([3, 3, 1, 3, 1, 0]))
     np.testing.assert_array_equal(kept, [3, 1, 0])
@@ -100,17 +100,17 @@ def test_empty_clusters_go_and_the_largest_comes_first():
         (PAIR, pd.DataFrame({"f": [1, 2]}, index=["p", "q"]), "No item of the annotations"),
         (PAIR, pd.DataFrame({"f": [1, 2]}, index=["a", "a"]), "more than one row"),
         (PAIR, pd.DataFrame({"f": [1, 2]}, index=["a", "q"]), "has annotations but no row in X"),
-        (PAIR, np.zeros((2, 1)), "the rows of X have none"),
+        (PAIR, np.zeros((2, 1)), "the rows of X do not"),
         (simulate_pairs([0, 1], 1, 1, balanced=False, random_state=0), np.zeros((1, 1)), "X has 1 rows"),
     ],
 )
-def test_refuses_what_does_not_match(model, annotations, X, message):
+def test_mismatched_features_raise(model, annotations, X, message):
     with pytest.raises(InputError, match=message):
         model.fit(X, annotations)
 
 
 @each
-def test_refuses_more_clusters_than_items(model):
+def test_more_clusters_than_items_raise(model):
     said = simulate_pairs([0, 0, 1, 1], 1, 2, random_state=0)
     name = type(model).__name__
     with pytest.raises(InputError, match=f"'n_clusters' parameter of {name} must be at most the number of items, 4 "):

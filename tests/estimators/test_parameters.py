@@ -47,7 +47,7 @@ def test_every_parameter_is_declared_or_named_here(one):
 
 def test_the_sentence_names_parameter_estimator_and_value():
     model = DawidSkene(tol="small")
-    require(model, "tol", "a float of at least 0", True)
+    require(model, "tol", "a number of at least 0", True)
     with pytest.raises(InputError) as error:
         require_parameters(model)
     expected = "The 'tol' parameter of DawidSkene must be a number of at least 0. Got 'small' instead."
@@ -95,7 +95,7 @@ def test_tuples_of_numbers():
     assert not any(WIDTHS.holds(value) for value in ((), (0,), (1.5,), 500))
 
 
-def test_numbers_that_parameters_may_be():
+def test_numbers_accepted_as_parameters():
     assert [is_whole(value, 2) for value in (2, np.int64(3), 1, 2.0, True, "2", None)] == [True, True] + [False] * 5
     numbers = (0.5, 1, np.float32(2), 0, -1, np.inf, np.nan, True, "1", None)
     assert [is_number(value) for value in numbers] == [True] * 3 + [False] * 7

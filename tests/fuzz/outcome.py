@@ -22,7 +22,7 @@ def outcome_of(read: Callable[[], Any], is_right: Callable[[Any], bool], *, may_
     is_right : callable
         Whether what was read is what the input says.
     may_refuse : bool
-        Whether a refusal is an answer to this input: to one that reads two ways, or is damaged.
+        Whether a refusal is an answer to this input: to one that can be read in two ways, or is damaged.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

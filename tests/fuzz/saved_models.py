@@ -25,7 +25,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from consilience import Groupings, Labels, load, registry, save
 from consilience.active import ActiveSession
 from consilience.consensus import KCC
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from tests.fuzz.outcome import OTHER, outcome_of
 
 N_ITEMS = 12
@@ -302,7 +302,7 @@ def used(path: Path) -> bool:
         return goes_on(model)
     if not hasattr(model, "items_"):
         return True
-    answer = Answer.of(model)
+    answer = FoundClusters.of(model)
     fine = len(answer.codes) == len(model.items_) and len(answer.index) > int(answer.codes.max(initial=-1))
     one, other = model.items_[0], model.items_[-1]
     fine = fine and 0 <= float(model.predict_same(one, other)) <= 1 + 1e-9

@@ -24,7 +24,7 @@ def test_products_are_the_blocks_of_the_outer_product(monkeypatch):
         np.testing.assert_allclose(CELLS.products(left, right), whole[CELLS.row, CELLS.column])
 
 
-def test_prior_expects_the_due_label_with_four_fifths():
+def test_prior_expects_the_correct_label_with_four_fifths():
     prior = CELLS.matrix(confusion_prior(CELLS, 40.0, 10.0)).toarray()
     np.testing.assert_array_equal(prior[:2, :2], [[40, 10], [10, 40]])
     np.testing.assert_array_equal(prior[3:, 3:], [[80, 10, 10], [10, 80, 10], [10, 10, 80]])

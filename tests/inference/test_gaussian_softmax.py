@@ -108,7 +108,7 @@ def test_many_steps_are_one_step_many_times():
     np.testing.assert_array_equal(together.log_variance, once.log_variance)
 
 
-def test_problems_do_not_touch_each_other():
+def test_problems_are_independent():
     design, weights, eta = problem(n_problems=5)
     some = np.array([3, 1])
     together = gaussian_softmax.step(design, weights, eta, n_steps=5).of_problems(some)
@@ -118,7 +118,7 @@ def test_problems_do_not_touch_each_other():
 
 
 def alike(design, n_clusters):
-    """The best of the weights that treat all clusters alike: stationary, and yet no maximum."""
+    """The best weights that treat all clusters alike: a stationary point, but not a maximum."""
     shape = (design.x.shape[1], n_clusters, 1)
     log_variance = np.repeat(-np.log1p((design.x**2).sum(0) / n_clusters)[:, None, None], n_clusters, axis=1)
     return Weights(np.zeros(shape), log_variance), np.full((len(design.x), n_clusters, 1), 1 / n_clusters)
@@ -129,8 +129,8 @@ def with_entropy(design, weights, eta):
 
 
 @pytest.mark.parametrize(("n_features", "n_clusters"), [(0, 2), (2, 2), (2, 3)])
-def test_unused_weights_are_best_where_nothing_is_known(n_features, n_clusters):
-    """No other weights give more, from wherever one climbs, the memberships at their best for each."""
+def test_unused_weights_are_optimal(n_features, n_clusters):
+    """No start leads to a higher bound, with the best memberships for each weights."""
     features = np.random.default_rng(3).normal(size=(10, n_features))
     design = Design.of((features - features.mean(0)) / features.std(0))
     weights, eta = gaussian_softmax.unused(design, n_clusters)
@@ -150,7 +150,7 @@ def test_unused_weights_are_best_where_nothing_is_known(n_features, n_clusters):
 
 
 @pytest.mark.parametrize("n_items", [5, 400])
-def test_unused_weights_are_better_than_clusters_alike(n_items):
+def test_unused_weights_are_better_than_identical_clusters(n_items):
     features = np.random.default_rng(0).normal(size=(n_items, 6))
     design = Design.of((features - features.mean(0)) / features.std(0))
     weights, eta = gaussian_softmax.unused(design, 4)
@@ -158,7 +158,7 @@ def test_unused_weights_are_better_than_clusters_alike(n_items):
     assert gain > {5: 0.01, 400: 10}[n_items]
 
 
-def test_arguments_are_left_alone():
+def test_arguments_are_not_modified():
     design, weights, eta = problem()
     copies = weights.mean.copy(), weights.log_variance.copy(), eta.copy()
     gaussian_softmax.step(design, weights, eta, n_steps=2)

@@ -32,7 +32,7 @@ def test_the_rows_of_memberships():
     assert found.in_grouping.toarray().tolist() == [[0, 0, 1], [1, 0, 0], [1, 0, 1], [1, 0, 0], [0, 0, 0]]
 
 
-def test_some_items_in_another_order():
+def test_selection_and_reordering_of_items():
     found = Memberships.of(THREE).of_items(np.array([3, 0]))
     assert found.item.tolist() == [0, 1]
     assert found.group.tolist() == [0, 2]
@@ -86,7 +86,7 @@ def test_blocks_cover_all_rows_once_and_hold_few_pairs():
 
 @settings(max_examples=30)
 @given(arguments())
-def test_parts_are_what_paths_link(drawn):
+def test_parts_are_connected_components(drawn):
     given_groupings = made(drawn)
     linked = dense(given_groupings)[1].sum(0) > 0
     for _ in range(len(linked)):
@@ -100,7 +100,7 @@ def test_parts_are_what_paths_link(drawn):
     assert (np.diff(sizes) <= 0).all()
 
 
-def test_parts_of_one_size_are_in_the_order_of_their_items():
+def test_parts_of_equal_size_are_ordered_by_their_items():
     lists = [[["p", "q"]], [["a"], ["b"]], [["x", "y", "z"]]]
     found = parts(Memberships.of(Groupings.from_lists(lists, items=list("abpqxyz0"))))
     assert found.tolist() == [1, 1, 2, 2, 0, 0, 0, -1]

@@ -44,7 +44,7 @@ def explicit_agreement(said, eta, n_annotators):
 
 
 def drawn(evidence, seed, n_clusters, n_columns):
-    """η, not only of rows that sum to 1, and weights of either sign."""
+    """η whose rows need not sum to 1, and weights of either sign."""
     rng = np.random.default_rng(seed)
     eta = rng.normal(size=(evidence.n_items, n_clusters, n_columns))
     return eta, *rng.normal(size=(2, evidence.n_annotators, n_columns))
@@ -93,12 +93,12 @@ def test_listed_and_implied_evidence_equal_the_loops(drawn_groupings, seed, n_cl
     st.integers(0, 10_000),
     st.booleans(),
 )
-def test_pairs_judged_again_and_otherwise(rows, seed, occasions):
+def test_repeated_and_contradictory_judgements(rows, seed, occasions):
     """An annotator may say "same" once and "apart" another time, on one occasion or several; each judgement counts."""
     frame = pd.DataFrame(rows, columns=["item_a", "item_b", "annotator", "same"]).query("item_a != item_b")
     if occasions:
         frame["grouping"] = np.arange(len(frame))
-    pairs = Pairs.from_frame(frame, items=range(7))  # nobody judges item 6
+    pairs = Pairs.from_frame(frame, items=range(7))  # item 6 is not judged
     evidence = PairEvidence.of(pairs)
     eta, same, apart = drawn(evidence, seed, 3, 2)
     places = pairs.annotators.get_indexer(frame["annotator"])
@@ -106,7 +106,7 @@ def test_pairs_judged_again_and_otherwise(rows, seed, occasions):
     assert_equals_loops(evidence, said, eta, same, apart)
 
 
-def test_second_labels_of_an_annotator_are_judged_among_themselves():
+def test_second_labels_of_an_annotator_form_a_second_grouping():
     table = pd.DataFrame({"item": [*"abcab"], "annotator": "x", "label": [*"ppqqr"]})
     labels = Labels.from_frame(table)
     evidence, groupings = PairEvidence.of(labels), labels.to_groupings()
@@ -115,7 +115,7 @@ def test_second_labels_of_an_annotator_are_judged_among_themselves():
     assert_equals_loops(evidence, judgements(groupings), eta, same, apart)
 
 
-def test_labels_are_groupings_of_all_that_an_annotator_labelled():
+def test_labels_are_one_grouping_per_annotator():
     table = pd.DataFrame({"item": [*"abcabd"], "annotator": [*"xxxyyy"], "label": [*"ppqqpp"]})
     evidence = PairEvidence.of(Labels.from_frame(table, items=[*"abcde"]))
     eta, same, apart = drawn(evidence, 0, 2, 2)
@@ -126,7 +126,7 @@ def test_labels_are_groupings_of_all_that_an_annotator_labelled():
 
 
 @pytest.mark.parametrize("kind", ["pairs", "groupings"])
-def test_what_nobody_judged_says_nothing(kind):
+def test_no_judgements_give_no_evidence(kind):
     nothing = Groupings.from_lists([[["a"]], [[]]], items=["a", "b"], annotators=["x", "y"])
     evidence = PairEvidence.of(nothing if kind == "groupings" else nothing.to_pairs())
     eta = np.ones((2, 3, 1))
@@ -136,7 +136,7 @@ def test_what_nobody_judged_says_nothing(kind):
 
 
 @pytest.mark.parametrize("kind", ["pairs", "groupings"])
-def test_messages_are_the_slope_of_the_agreement(kind):
+def test_messages_are_the_gradient_of_the_agreement(kind):
     """½ Σ_i η_i·h_i = Σ_m w₁ Σ_E a S + w₀ Σ_E a (1 − S): what lets a sweep find how far it may go."""
     rng = np.random.default_rng(0)
     said = rng.integers(3, size=(20, 4)).astype(object)
@@ -150,8 +150,8 @@ def test_messages_are_the_slope_of_the_agreement(kind):
     np.testing.assert_allclose((eta * messages).sum((0, 1)) / 2, energy)
 
 
-def test_a_large_grouping_costs_what_its_items_cost():
-    """Five thousand million pairs, which nobody could list."""
+def test_a_large_grouping_costs_no_more_than_its_items():
+    """Five billion pairs, too many to list."""
     evidence = PairEvidence.of(Groupings.from_matrix(np.arange(100_000)[:, None] % 2))
     assert evidence.n_pairs.tolist() == [100_000 * 99_999 / 2]
     assert evidence.n_same.tolist() == [2 * (50_000 * 49_999 / 2)]
@@ -162,7 +162,7 @@ def test_a_large_grouping_costs_what_its_items_cost():
     np.testing.assert_array_equal(messages[0, :, 0], [2 * 49_999, -50_000])
 
 
-def test_the_pairs_of_a_grouping_count_as_many_as_are_independent():
+def test_pairs_of_a_grouping_can_count_as_independent_judgements():
     groupings = Groupings.from_lists(
         [[["a", "b"], ["c", "d"], ["e"]], [["a", "c"], ["e"]]], annotators=["Ann", "Bob"], items=list("abcde")
     )

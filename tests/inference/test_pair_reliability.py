@@ -54,7 +54,7 @@ def test_pairs_of_a_grouping_count_for_one_judgement_fewer_than_items():
     assert independent_share(tree.restrict(annotators=[])).shape == (0,)
 
 
-def test_a_judgement_given_again_counts_for_as_much_as_the_first():
+def test_a_repeated_judgement_counts_as_much_as_the_first():
     once = pairs_of([(0, 1, "a", 1), (1, 2, "a", 1), (0, 2, "a", 0), (3, 4, "b", 1)])
     again = pairs_of([(0, 1, "a", 1), (1, 0, "a", 0), (1, 2, "a", 1), (0, 2, "a", 0), (3, 4, "b", 1), (3, 4, "b", 1)])
     np.testing.assert_allclose(independent_share(once), [2 / 3, 2 / 3, 2 / 3, 1])

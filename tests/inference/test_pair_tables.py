@@ -30,7 +30,7 @@ def random_labels(rng, n_items, n_annotators, n_labels, density=0.6):
 
 
 def tables_of(labels, n_labels, body, least_common=1):
-    """The tables of a label matrix, in the body wanted: the speeds that choose it are pretended."""
+    """Tables of a label matrix by the implementation wanted, which is forced through the speeds."""
     item, annotator = np.nonzero(labels >= 0)
     speed = {"DENSE_SPEED": np.inf} if body is DensePairs else {"LISTED_SPEED": np.inf}
     with patch.multiple(module, **speed):
@@ -67,7 +67,7 @@ def pairs_of(tables):
     signed=st.booleans(),
     least_common=st.integers(0, 8),
 )
-def test_both_bodies_equal_the_loops(seed, n_items, n_annotators, n_labels, density, signed, least_common):
+def test_both_implementations_equal_the_loops(seed, n_items, n_annotators, n_labels, density, signed, least_common):
     rng = np.random.default_rng(seed)
     labels = random_labels(rng, n_items, n_annotators, n_labels, density)
     labels[0, :2] = 0  # at least one pair, else the list is always chosen
@@ -102,7 +102,7 @@ def test_annotators_who_share_no_item_have_no_tables():
     np.testing.assert_array_equal(tables.per_item(np.zeros((0, 2, 2))), [0.0, 0.0])
 
 
-def test_the_faster_body_is_chosen():
+def test_the_faster_implementation_is_chosen():
     def body(n_items, n_annotators, density):
         labels = random_labels(np.random.default_rng(1), n_items, n_annotators, 2, density)
         item, annotator = np.nonzero(labels >= 0)
@@ -115,7 +115,7 @@ def test_the_faster_body_is_chosen():
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_of_more_pairs_than_fit_those_with_the_most_common_items_are_kept(body, monkeypatch):
+def test_pairs_with_the_most_common_items_are_kept_if_too_many(body, monkeypatch):
     labels = random_labels(np.random.default_rng(2), 40, 6, 2)
     everything = tables_of(labels, 2, body)
     common = everything.of(np.ones(40)).sum((1, 2))
@@ -128,7 +128,7 @@ def test_of_more_pairs_than_fit_those_with_the_most_common_items_are_kept(body, 
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize(("cells", "n_pairs"), [(60, 15), (59, 14), (4, 1), (3, 0)])
-def test_as_many_pairs_as_fit_are_kept_where_all_have_the_same_items(body, cells, n_pairs, monkeypatch):
+def test_first_pairs_are_kept_if_all_have_equally_many_common_items(body, cells, n_pairs, monkeypatch):
     monkeypatch.setattr(module, "MOST_CELLS", cells)
     labels = random_labels(np.random.default_rng(3), 20, 6, 2, density=1.0)
     assert pairs_of(tables_of(labels, 2, body)) == list(itertools.combinations(range(6), 2))[:n_pairs]
@@ -138,8 +138,8 @@ def test_as_many_pairs_as_fit_are_kept_where_all_have_the_same_items(body, cells
 def test_information_is_that_of_scikit_learn(body):
     rng = np.random.default_rng(4)
     labels = random_labels(rng, 60, 5, 3)
-    labels[:, 1] = np.where(labels[:, 0] >= 0, (labels[:, 0] + 1) % 3, -1)  # tells the same under other names
-    labels[:, 2] = 0  # tells nothing
+    labels[:, 1] = np.where(labels[:, 0] >= 0, (labels[:, 0] + 1) % 3, -1)  # the same information under other names
+    labels[:, 2] = 0  # no information
     tables = tables_of(labels, 3, body)
     information, total = mutual_information(tables.of(np.ones(60)))
     for p, (i, j) in enumerate(pairs_of(tables)):
@@ -201,11 +201,11 @@ def test_curvature_is_the_numerical_second_derivative():
     np.testing.assert_allclose(curvature(tables, directions), numerical, rtol=1e-5, atol=1e-6)  # rounding / h²
 
 
-def test_too_many_pairs_of_labels_are_refused(monkeypatch):
+def test_too_many_pairs_of_labels_raise(monkeypatch):
     monkeypatch.setattr(module, "MOST_DENSE", 0)
     monkeypatch.setattr(module, "MOST_COLABELS", 5)
     item, annotator = np.repeat(np.arange(2), 3), np.tile(np.arange(3), 2)
-    with pytest.raises(InputError, match="The items have 6 pairs of labels, more than the 5 that are listed"):
+    with pytest.raises(InputError, match="The items have 6 pairs of labels; at most 5 can be listed"):
         pair_tables(item, annotator, np.zeros(6, int), (2, 3, 2), 1)
 
 

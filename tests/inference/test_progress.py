@@ -1,4 +1,4 @@
-"""Progress: shown where somebody looks and asked, of every model that iterates; never in the way."""
+"""Progress bars: shown by every iterative model if requested, and without side effects."""
 
 import io
 import pickle
@@ -32,21 +32,21 @@ SMALL = {
     "DeepMCVC": {"n_clusters": 2, "max_views": 1, "hidden": (8,), "n_init": 2, "n_sweeps": 3},
 }
 AT_ONCE = {"MajorityVote", "CSPA", "MetaClustering"}
-"""Neither sweeps nor restarts: votes are counted, eigenvectors found."""
+"""Models without sweeps or restarts."""
 COMPILED = {"BayesSCDC", "SCDC", "DeepMCVC"}
 SETTINGS = {"n_clusters": 2, "random_state": 0}
 NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in COMPILED else name for name in registry.ESTIMATORS]
 
 
 class Terminal(io.StringIO):
-    """A terminal that remembers."""
+    """A terminal that records its output."""
 
     def isatty(self):
         return True
 
 
 def stderr_is(file, monkeypatch, **modules):
-    """Let progress find this on standard error, which pytest itself takes between a fixture and its test."""
+    """Set standard error as progress sees it; pytest replaces it between a fixture and its test."""
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=file, modules=sys.modules | modules))
     return file
 
@@ -85,26 +85,26 @@ def fit(model, name):
     labels = registry.ESTIMATORS[name].reads[0] == "labels"
     annotations = (Labels if labels else Groupings).from_matrix(said, items=names)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of so few sweeps
+        warnings.simplefilter("ignore")  # there are few sweeps
         takes_features = registry.ESTIMATORS[name].kind == "semisupervised"
         return model.fit(X, annotations) if takes_features else model.fit(annotations)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_model_that_iterates_is_verbose_if_asked(name, terminal, monkeypatch):
+def test_every_iterative_model_shows_progress_if_verbose(name, terminal, monkeypatch):
     counted = []
     monkeypatch.setattr(loop, "counting", lambda *count: counted.append(count) or progress.counting(*count))
     fit(made(name), name)
     assert terminal.getvalue() == ""
     if name in AT_ONCE:
         assert "verbose" not in signature(registry.estimator(name)).parameters
-        assert not counted  # else it iterates, and should be able to say so
+        assert not counted  # otherwise it iterates, and needs `verbose`
         return
     fit(made(name, verbose=True), name)
     shown = terminal.getvalue()
     assert f"{name}:" in shown
     assert "100%" in shown
-    assert shown.endswith("\r")  # and wiped out
+    assert shown.endswith("\r")  # and cleared
 
 
 @pytest.mark.parametrize("name", sorted(set(registry.ESTIMATORS) - AT_ONCE - COMPILED))
@@ -113,12 +113,12 @@ def test_progress_changes_nothing(name, terminal):
     np.testing.assert_array_equal(loud.responsibilities_, silent.responsibilities_)
 
 
-def test_verbose_must_be_a_truth_value(terminal):
+def test_verbose_must_be_boolean(terminal):
     with pytest.raises(ValueError, match=r"The 'verbose' parameter of KCC must be True or False\. Got 'no' instead\."):
         KCC(2, verbose="no").fit([[1, 1], [1, 2], [2, 2]])
 
 
-def test_nothing_is_shown_where_nobody_looks(monkeypatch):
+def test_nothing_is_shown_without_a_terminal(monkeypatch):
     file = stderr_is(io.StringIO(), monkeypatch)
     fit(made("KCC", verbose=True), "KCC")
     assert file.getvalue() == ""
@@ -127,40 +127,40 @@ def test_nothing_is_shown_where_nobody_looks(monkeypatch):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_restarts_side_by_side_move_one_bar(n_jobs, terminal):
+def test_parallel_restarts_update_one_bar(n_jobs, terminal):
     fit(made("PartitionLabelModel", verbose=True, n_jobs=n_jobs), "PartitionLabelModel")
     assert "3/3 restarts" in terminal.getvalue()
     assert terminal.getvalue().count("\n") == 0
 
 
-def test_restarts_in_other_processes_move_it_too(terminal):
+def test_restarts_in_other_processes_update_the_bar(terminal):
     with joblib.parallel_config(backend="loky"), progress.showing("work", shown=True):
         assert loop.restarts(abs, [(-1,), (-2,), (-3,)], n_jobs=2) == [1, 2, 3]
     assert "3/3 restarts" in terminal.getvalue()
 
 
-def test_sweeps_are_told_beside_the_restarts_that_make_them(terminal):
+def test_sweeps_are_shown_next_to_the_restarts(terminal):
     with progress.showing("work", shown=True):
         loop.restarts(lambda start: loop.iterate(start, slow, float, max_iter=3), [(0.0,), (1.0,)])
     assert "0/2 restarts [00:00, sweeps: 3]" in terminal.getvalue()
 
 
 def slow(state):
-    """A sweep that lasts as long as a bar waits before it is drawn again."""
+    """A sweep as long as the interval between updates of a bar."""
     import time
 
     time.sleep(0.11)
     return state + 1
 
 
-def test_what_stopped_early_was_all_there_was(terminal):
+def test_a_count_that_stops_early_becomes_complete(terminal):
     with progress.showing("work", shown=True):
         loop.iterate(0.0, lambda state: min(state + 1, 4.0), float, max_iter=50)
     assert "work: 100%" in terminal.getvalue()
     assert "5/5 sweeps" in terminal.getvalue()
 
 
-def test_a_failure_leaves_no_bar_behind(terminal):
+def test_a_failure_closes_the_bar(terminal):
     def fails():
         raise KeyError("a model's own")
 
@@ -169,7 +169,7 @@ def test_a_failure_leaves_no_bar_behind(terminal):
             fails()
         with progress.counting("others", 2) as others:
             others.update(2)
-    assert "2/2 others" in terminal.getvalue()  # the count that failed is not waited for
+    assert "2/2 others" in terminal.getvalue()  # the failed count does not block it
     assert progress.current() is None
 
 
@@ -185,7 +185,7 @@ def test_the_outer_of_two_bars_is_shown(terminal):
     assert "KCC:" not in terminal.getvalue()
 
 
-def test_compare_names_the_model_that_it_waits_for(terminal):
+def test_compare_names_the_model_being_fitted(terminal):
     crowd = simulate_crowd(np.arange(30) % 3, n_annotators=6, items_each=20, random_state=0)
     models = [SubsetFusion(random_state=0, verbose=True), CSPA(random_state=0)]
     compare(models, crowd, n_folds=2, random_state=0, verbose=True)
@@ -203,7 +203,7 @@ def test_a_notebook_without_widgets_shows_text(notebook):
     assert notebook.getvalue().count("KCC:   0%") == 1
 
 
-def test_models_saved_before_they_were_verbose_still_load(tmp_path):
+def test_models_saved_without_verbose_still_load(tmp_path):
     model = fit(made("KCC", verbose=True), "KCC")
     save(model, tmp_path / "new.zip")
     with archive.opened(tmp_path / "new.zip") as file:
@@ -217,7 +217,7 @@ def test_models_saved_before_they_were_verbose_still_load(tmp_path):
     assert load(tmp_path / "new.zip").verbose is True
 
 
-def test_partition_label_model_searches_the_prior_variance_aloud(terminal):
+def test_partition_label_model_shows_the_search_for_the_prior_variance(terminal):
     X, said, names = study()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -22,7 +22,7 @@ from tests.subset_groupings import arguments, made
 
 
 def symmetric(size, seed=0):
-    """A matrix of known eigenvalues, none alike, positive and negative."""
+    """A matrix with known, distinct eigenvalues, positive and negative."""
     rng = np.random.default_rng(seed)
     basis, _ = np.linalg.qr(rng.standard_normal((size, size)))
     values = np.linspace(-3.0, 2.0, size) ** 3
@@ -47,7 +47,7 @@ def test_leading_eigenpairs(size, n_components):
     hold_to(leading_eigenpairs(aslinearoperator(matrix), n_components), values, vectors)
 
 
-def test_lanczos_takes_the_operator_alone_and_is_the_same_in_every_run():
+def test_lanczos_uses_only_the_operator_and_is_deterministic():
     size, calls = DENSE_SIZE + 50, []
     matrix, values, vectors = symmetric(size, 1)
 
@@ -64,7 +64,7 @@ def test_lanczos_takes_the_operator_alone_and_is_the_same_in_every_run():
 
 
 @pytest.mark.parametrize("failures", [1, 2])
-def test_where_lanczos_fails_a_larger_space_and_then_the_whole_matrix_is_taken(failures):
+def test_lanczos_falls_back_to_a_larger_space_then_to_the_whole_matrix(failures):
     size, spaces = DENSE_SIZE + 20, []
     matrix, values, vectors = symmetric(size, 2)
 
@@ -79,7 +79,7 @@ def test_where_lanczos_fails_a_larger_space_and_then_the_whole_matrix_is_taken(f
     assert spaces == [26, 78]
 
 
-def test_where_the_whole_matrix_is_too_large_the_failure_is_told():
+def test_lanczos_failure_is_raised_if_the_matrix_is_too_large():
     def failing(*_, **__):
         raise ArpackError(-9999)
 
@@ -88,7 +88,7 @@ def test_where_the_whole_matrix_is_too_large_the_failure_is_told():
         leading_eigenpairs(aslinearoperator(matrix), 3)
 
 
-def test_an_operator_that_falls_into_many_like_parts():
+def test_an_operator_with_many_identical_blocks():
     """Two hundred blocks of two items: an eigenvalue 200 times over, which a Krylov space holds once."""
     matrix = np.kron(np.eye(200), np.ones((2, 2)))
     values, vectors = leading_eigenpairs(aslinearoperator(matrix), 5)
@@ -99,7 +99,7 @@ def test_an_operator_that_falls_into_many_like_parts():
 
 @settings(max_examples=30)
 @given(arguments())
-def test_embedding_is_of_the_scaled_memberships(drawn):
+def test_embedding_has_the_singular_vectors_of_the_scaled_memberships(drawn):
     given_groupings = made(drawn)
     memberships = Memberships.of(given_groupings)
     b = memberships.in_group.toarray()
@@ -115,7 +115,7 @@ def test_embedding_is_of_the_scaled_memberships(drawn):
 
 
 @pytest.mark.parametrize("n_items", [60, DENSE_SIZE + 44])
-def test_embedding_is_zero_for_items_without_groups_and_parts_by_parts(n_items):
+def test_embedding_is_zero_for_items_without_groups_and_separates_parts(n_items):
     """Two parts of the graph: two singular values of 1, whose vectors are the roots of the degrees on each part."""
     rng = np.random.default_rng(0)
     half = (n_items - 10) // 2

@@ -74,7 +74,7 @@ def test_symmetric_moments_of_a_sample_are_symmetric():
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
-def test_population_moments_give_back_weights_and_columns(n):
+def test_population_moments_recover_weights_and_columns(n):
     weights, (a, b, c) = mixture(n, seed=10 + n)
     found = weights_and_columns(*symmetric_moments(*moments(weights, a, b, c)), np.random.default_rng(0))
     for mine, true in zip(in_order(*found), in_order(weights, c)):
@@ -103,7 +103,7 @@ def test_components_survive_a_little_noise():
     np.testing.assert_allclose(found[1], in_order(value, vector)[1], atol=5e-3)
 
 
-def test_power_method_ends_where_its_step_leads_nowhere():
+def test_power_method_stops_at_a_fixed_point():
     vector = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
     tensor = np.einsum("k,ak,bk,ck->abc", [1.0, 2.0, 3.0], vector, vector, vector)
     starts = np.random.default_rng(6).normal(size=(20, 3))
@@ -114,7 +114,7 @@ def test_power_method_ends_where_its_step_leads_nowhere():
         np.testing.assert_allclose(end, vector[:, winner], atol=1e-9)
 
 
-def test_power_method_takes_as_many_steps_as_said():
+def test_power_method_takes_at_most_n_steps():
     tensor = np.einsum("k,ak,bk,ck->abc", [1.0, 2.0], *[np.eye(2)] * 3)
     # T(., v, v) = (v_1², 2 v_2²): (4, 1) leads to (16, 2), and that to (256, 8)
     np.testing.assert_allclose(power_method(tensor, np.array([[4.0, 1.0]]), 2), [np.array([256, 8]) / np.hypot(256, 8)])
@@ -142,7 +142,7 @@ def test_whitening_makes_the_second_moment_the_identity():
 @pytest.mark.parametrize(
     ("eigenvalues", "rank"), [([1.0, 0.5, 0.0], 2), ([1.0, 0.5, -0.1], 2), ([1.0, 1e-12, 0.0], 1), ([0.0, 0.0, 0.0], 0)]
 )
-def test_fewer_positive_eigenvalues_than_labels_are_an_error(eigenvalues, rank):
+def test_fewer_positive_eigenvalues_than_labels_raise(eigenvalues, rank):
     basis = np.linalg.qr(np.random.default_rng(8).normal(size=(3, 3)))[0]
     with pytest.raises(np.linalg.LinAlgError, match=f"{rank} positive eigenvalues of 3"):
         whitening(basis * eigenvalues @ basis.T)

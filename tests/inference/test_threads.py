@@ -1,4 +1,4 @@
-"""The limit of BLAS to one thread: shared by all that fit at a time, and undone when the last has ended."""
+"""The limit of BLAS to one thread: shared by concurrent fits, and removed when the last ends."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ def two_threads():
     set_threads(before)
 
 
-def test_one_thread_inside_and_as_before_outside():
+def test_one_thread_inside_and_restored_outside():
     with one_blas_thread():
         assert threads() == {1}
         with one_blas_thread():
@@ -46,7 +46,7 @@ def test_one_thread_inside_and_as_before_outside():
     assert threads() == {BEFORE}
 
 
-def test_the_limit_is_undone_by_the_last_whatever_the_order():
+def test_the_last_context_removes_the_limit_in_any_order():
     first, second = one_blas_thread(), one_blas_thread()
     first.__enter__()
     second.__enter__()
@@ -56,7 +56,7 @@ def test_the_limit_is_undone_by_the_last_whatever_the_order():
     assert threads() == {BEFORE}
 
 
-def test_two_threads_that_end_in_the_order_in_which_they_began():
+def test_two_threads_that_end_in_the_order_they_began():
     both, first_is_over = threading.Barrier(2), threading.Event()
 
     def first():
@@ -77,14 +77,14 @@ def test_two_threads_that_end_in_the_order_in_which_they_began():
     assert threads() == {BEFORE}
 
 
-def test_a_limit_that_another_set_is_theirs_to_undo():
+def test_a_limit_set_by_other_code_is_left_to_it():
     theirs = threadpool_limits(1, user_api="blas")
     with one_blas_thread():
         theirs.restore_original_limits()  # such as k-means of another thread that ends before we do
     assert threads() == {BEFORE}
 
 
-def test_an_error_inside_undoes_it():
+def test_an_error_removes_the_limit():
     with pytest.raises(ZeroDivisionError), one_blas_thread():
         1 / 0  # noqa: B018
     assert threads() == {BEFORE}
@@ -93,7 +93,7 @@ def test_an_error_inside_undoes_it():
     assert threads() == {BEFORE}
 
 
-def test_a_generator_that_is_left_undoes_it():
+def test_a_closed_generator_removes_the_limit():
     def numbers():
         with one_blas_thread():
             yield from range(3)
@@ -105,7 +105,7 @@ def test_a_generator_that_is_left_undoes_it():
     assert threads() == {BEFORE}
 
 
-def test_fits_side_by_side_leave_the_threads_as_they_were():
+def test_concurrent_fits_restore_the_number_of_threads():
     groupings = Groupings.from_matrix(np.random.default_rng(0).integers(3, size=(60, 5)))
     with ThreadPoolExecutor(2) as pool:
         for _ in range(3):
@@ -113,7 +113,7 @@ def test_fits_side_by_side_leave_the_threads_as_they_were():
             assert threads() == {BEFORE}
 
 
-def test_what_other_threads_did_is_forgotten_in_a_child():
+def test_a_child_process_forgets_other_threads():
     shared = SharedLimit()
     mine, other = object(), object()
     shared.begin(mine)
@@ -129,7 +129,7 @@ def test_what_other_threads_did_is_forgotten_in_a_child():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
-def test_a_child_that_is_forked_during_a_fit_of_another_thread():
+def test_a_child_forked_during_a_fit_in_another_thread():
     program = """
 import os, threading
 from threadpoolctl import threadpool_info, threadpool_limits

@@ -39,7 +39,7 @@ class Element:
 
     @property
     def text(self):
-        """All text within, white space as single blanks."""
+        """All text within, with white space as single blanks."""
         parts = (child if isinstance(child, str) else child.text for child in self.children)
         return " ".join("".join(parts).split())
 
@@ -84,11 +84,11 @@ class Page(HTMLParser):
                 yield element
 
     def section(self, key):
-        """The section of that key, None if the page has none."""
+        """Return the section with that key, None if there is none."""
         return next((e for e in self.root.all("section") if e.attributes["id"] == key), None)
 
     def table(self, key):
-        """A table as lists of the texts of its cells, the head first."""
+        """Return a table as lists of the texts of its cells, the head first."""
         block = next(e for e in self.root.all("div") if e.attributes.get("id") == f"{key}-table")
         return [
             [cell.text for cell in row.children if isinstance(cell, Element)]
@@ -96,12 +96,12 @@ class Page(HTMLParser):
         ]
 
     def tables(self):
-        """Keys of all tables."""
+        """Return the keys of all tables."""
         ids = (element.attributes.get("id", "") for element in self.root.all("div"))
         return [key.removesuffix("-table") for key in ids if key.endswith("-table")]
 
     def file(self, name):
-        """A CSV file inside the page."""
+        """Return a CSV file inside the page."""
         link = next(e for e in self.root.all("a") if e.attributes.get("download") == name)
         return pd.read_csv(io.BytesIO(base64.b64decode(link.attributes["href"].partition("base64,")[2])))
 
@@ -137,21 +137,21 @@ SORTS = pd.DataFrame(
 
 @pytest.fixture(scope="session")
 def sorts():
-    """Model without features, and its annotations: three groups that two of five persons see as two."""
+    """Model without features, and its annotations: three groups, two of five annotators merge two of them."""
     groupings = Groupings.from_matrix(SORTS)
     return PartitionLabelModel(n_init=2, random_state=0).fit(None, groupings), groupings
 
 
 @pytest.fixture(scope="session")
 def fusion():
-    """Fusion of card sorts and its groupings: five sort, one lumps all, one splits beasts, one sorts at random."""
-    said = dict.fromkeys(("Ann", "Bo", "Cy", "Di"), SORTS["Ann"])
-    said["Ed"] = SORTS["Bo"]
-    said["Flo"] = ["air"] * 3 + ["sea"] * 3 + ["land", "land", "pets"]
-    said["Gus"] = SORTS["Ed"]
-    said["Lumper"] = ["all"] * 9
-    said["Random"] = [*"pqrpqrpqr"]
-    table = pd.DataFrame(said, index=SORTS.index).reindex([*SORTS.index, "yeti"])
+    """Fusion of card sorts and its groupings: seven sort, one makes a single group, one sorts at random."""
+    columns = dict.fromkeys(("Ann", "Bo", "Cy", "Di"), SORTS["Ann"])
+    columns["Ed"] = SORTS["Bo"]
+    columns["Flo"] = ["air"] * 3 + ["sea"] * 3 + ["land", "land", "pets"]
+    columns["Gus"] = SORTS["Ed"]
+    columns["Lumper"] = ["all"] * 9
+    columns["Random"] = [*"pqrpqrpqr"]
+    table = pd.DataFrame(columns, index=SORTS.index).reindex([*SORTS.index, "yeti"])
     groupings = Groupings.from_matrix(table.astype(object).where(table.notna(), None))
     return SubsetFusion(random_state=0).fit(groupings), groupings
 
@@ -161,10 +161,12 @@ def subsets():
     """Fusion and groupings of 6 of 90 items each, in 3 clusters: 10 annotators, 20 groupings each."""
     rng = np.random.default_rng(0)
     rows = []
-    for sheet in range(200):
+    for grouping in range(200):
         seen = rng.choice(90, 6, replace=False)
-        said = np.where(rng.random(6) < 0.1, rng.integers(3, size=6), seen % 3)
-        rows.append(pd.DataFrame({"item": seen, "annotator": f"a{sheet % 10}", "grouping": sheet, "group": said}))
+        group = np.where(rng.random(6) < 0.1, rng.integers(3, size=6), seen % 3)
+        rows.append(
+            pd.DataFrame({"item": seen, "annotator": f"a{grouping % 10}", "grouping": grouping, "group": group})
+        )
     groupings = Groupings.from_frame(pd.concat(rows), items=range(90))
     return SubsetFusion(random_state=0).fit(groupings), groupings
 
@@ -176,10 +178,12 @@ def crowd():
     truth = np.repeat([0, 1, 2], 8)
     rows = []
     for annotator in range(120):
-        for sheet in range(3):
+        for grouping in range(3):
             seen = rng.choice(24, 10, replace=False)
-            said = np.where(rng.random(10) < 0.1, rng.integers(3, size=10), truth[seen])
-            rows.append(pd.DataFrame({"item": seen, "annotator": f"a{annotator}", "grouping": sheet, "group": said}))
+            group = np.where(rng.random(10) < 0.1, rng.integers(3, size=10), truth[seen])
+            rows.append(
+                pd.DataFrame({"item": seen, "annotator": f"a{annotator}", "grouping": grouping, "group": group})
+            )
     groupings = Groupings.from_frame(pd.concat(rows), items=range(24))
     model = PartitionLabelModel(max_clusters=6, n_init=2, prior_variance=3.0, random_state=0)
     return model.fit(None, groupings), groupings
@@ -187,9 +191,9 @@ def crowd():
 
 @pytest.fixture(scope="session")
 def animals():
-    """Labels of 42 items, 14 of each of three classes, of a fourth class nobody speaks, of the last two items neither.
+    """Labels of 42 items, 14 of each of three classes; no label of a fourth class, and none of the last two items.
 
-    Al and Bea are nearly always right, Cy says dog for owl, Di always cat, Ed anything, Flo has two labels.
+    Al and Bea are nearly always right, Cy labels owls as dogs, Di all as cats, Ed at random; Flo labels two items.
     """
     rng = np.random.default_rng(0)
     truth = np.tile([0, 1, 2], 14)
@@ -197,10 +201,10 @@ def animals():
     def erring(share):
         return np.where(rng.random(42) < share, rng.integers(3, size=42), truth)
 
-    said = np.column_stack(
+    codes = np.column_stack(
         [erring(0.05), erring(0.1), np.where(truth == 0, 2, truth), np.ones(42, int), rng.integers(3, size=42), truth]
     )
-    cells = np.array(["owl", "cat", "dog"], dtype=object)[said]
+    cells = np.array(["owl", "cat", "dog"], dtype=object)[codes]
     cells[2:, 5] = None
     cells[40:] = None
     return Labels.from_matrix(
@@ -220,7 +224,7 @@ def named(animals):
 
 
 class Known(CrowdEstimator):
-    """A consensus model that was told the answer: it has clusters, and nothing else to report."""
+    """A consensus model that is given its clusters, and has nothing else to report."""
 
     def __init__(self, answer=()):
         self.answer = answer

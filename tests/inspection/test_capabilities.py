@@ -1,4 +1,4 @@
-"""What models can say is asked in one place, and rightly."""
+"""Which attributes a fitted model has is checked in one place, correctly."""
 
 import ast
 from pathlib import Path
@@ -13,7 +13,7 @@ from consilience.inspection.capabilities import Capabilities, attributes
 ROOT = Path(inspection.__file__).parent
 
 
-def test_what_models_of_each_kind_can_say(sorts, fusion):
+def test_models_of_each_kind_have_their_capabilities(sorts, fusion):
     vote = Capabilities.of(MajorityVote().fit([["cat", "cat"], ["dog", "cat"], ["dog", "dog"]]))
     assert vote.names_classes
     assert vote.counts_votes
@@ -37,7 +37,7 @@ def test_an_attribute_of_none_counts_as_missing():
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
-def test_nobody_else_asks_which_attributes_a_fitted_model_has(path):
+def test_no_other_module_checks_which_attributes_a_fitted_model_has(path):
     if path.name in ("capabilities.py", "projection.py"):  # the latter refuses what is no fitted model at all
         return
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,4 +1,4 @@
-"""Plots and the report of the deep models, by a stand-in that was told its answer."""
+"""Plots and the report of the deep models, with a stand-in whose parameters are set."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ SIZES = (30, 20, 10)
 
 
 class StandIn(CrowdEstimator):
-    """What `BayesSCDC` has when it is fitted: the latent space is that of the first features."""
+    """Has the attributes of a fitted `BayesSCDC`; the latent space is that of the first features."""
 
     def __init__(self, n_latent=2, n_features=6):
         self.n_latent = n_latent
@@ -87,7 +87,7 @@ def assert_at_two_deviations(ellipse, mean, covariance):
     np.testing.assert_allclose(np.einsum("ni,ij,nj->n", rim, np.linalg.inv(covariance), rim), 4)
 
 
-def test_items_stand_at_their_latent_means_within_ellipses_of_their_cluster():
+def test_items_are_at_their_latent_means_within_ellipses_of_their_cluster():
     model = StandIn().fit()
     X = features_of(model)
     ax = plot_latent(model, X)
@@ -139,14 +139,14 @@ def test_items_without_judgements_are_hollow_and_rows_matched_by_name(judged):
     assert hollow == (judged.summary().annotators_per_item == 0).sum() >= 20
 
 
-def test_items_of_a_pipeline_by_arrays_stand_where_its_last_step_puts_them():
+def test_items_of_a_pipeline_are_where_its_last_step_puts_them():
     X = features_of(StandIn().fit()).to_numpy()
     pipeline = make_pipeline(StandardScaler(), StandIn()).fit(X)
     line = next(line for line in plot_latent(pipeline, X).lines if line.get_label() == "cluster 1")
     np.testing.assert_allclose(line.get_xydata(), ((X - X.mean(0)) / X.std(0))[30:50, :2])
 
 
-def test_of_many_items_some_are_drawn():
+def test_a_sample_of_many_items_is_drawn():
     model = StandIn().fit()
     ax = plot_latent(model, features_of(model), max_items=25)
     assert sum(len(line.get_xdata()) for line in ax.lines) == 25
@@ -182,9 +182,12 @@ def test_the_report_of_a_deep_model_shows_its_latent_space_and_its_training(read
     path = tmp_path / "report.html"
     report(model, judged, X=features_of(model), path=path)
     page = read(path.read_text(encoding="utf-8"))
-    answer, fit = page.section("answer").text, page.section("fit").text
-    assert "The items in the latent space, which the model learned, by the two directions in which its 3" in answer
-    assert "hollow where there are no annotations; ellipses reach two standard deviations" in answer
+    clusters, fit = page.section("clusters").text, page.section("fit").text
+    assert (
+        "The items in the latent space that the model learned, along the two directions of largest variance of its 3"
+        in clusters
+    )
+    assert "items without annotations are hollow; ellipses reach two standard deviations" in clusters
     assert "Training took 4 epochs. The best of 2 restarts was kept." in fit
     assert {"Ann", "Bo", "Cy"} <= {row[0] for row in page.table("annotators")}
 

@@ -29,14 +29,14 @@ def crowded():
     """Groupings of 90 items with long names by 64 annotators, each of all items, and the clusters of CSPA."""
     rng = np.random.default_rng(0)
     truth = np.arange(N_ITEMS) % 9
-    said = {
+    annotations = {
         f"annotator with a long name {who}": [
             f"group {code} that was named at length"
             for code in np.where(rng.random(N_ITEMS) < 0.2, rng.integers(9, size=N_ITEMS), truth)
         ]
         for who in range(64)
     }
-    groupings = Groupings.from_matrix(pd.DataFrame(said, index=LONG))
+    groupings = Groupings.from_matrix(pd.DataFrame(annotations, index=LONG))
     return CSPA(n_clusters=9, random_state=0).fit(groupings), groupings
 
 
@@ -75,7 +75,7 @@ SWITCHES = [
 
 
 def drawn(plots, name, **options):
-    """Draw each example of a plot on a figure of its own; yield what the plot returns, as a list of axes."""
+    """Draw each example of a plot on a figure of its own; yield the axes that it returns, as a list."""
     for arguments in plots[name][:3]:
         plt.close("all")
         found = getattr(inspection, name)(*arguments, **options)
@@ -83,7 +83,7 @@ def drawn(plots, name, **options):
 
 
 def texts_of(artist):
-    """Every text within that is seen, but for empty ones."""
+    """All visible texts that are not empty."""
     return [
         text
         for text in artist.findobj(lambda each: hasattr(each, "get_text") and hasattr(each, "get_fontsize"))
@@ -98,7 +98,7 @@ def pixels():
 
 
 def overlap(one, other, by=1.0):
-    """Whether two boxes have more than so many pixels in common both ways."""
+    """Whether two boxes overlap by more than so many pixels in both directions."""
     return min(one.x1, other.x1) - max(one.x0, other.x0) > by and min(one.y1, other.y1) - max(one.y0, other.y0) > by
 
 
@@ -212,7 +212,7 @@ def test_text_can_be_read_on_dark_paper(plots, name):
             outside = [text for text in texts_of(figure) if id(text) not in inside]
             assert not [text.get_text() for text in outside if np.mean(to_rgb(text.get_color())) < 0.45]
             assert shown.max() > 180
-            assert (shown.mean(axis=2) < 128).mean() > 0.3  # paper, and heat maps that do not blaze
+            assert (shown.mean(axis=2) < 128).mean() > 0.3  # background, and heat maps that are not bright
 
 
 @pytest.mark.parametrize("size", [(6.4, 4.8), (3, 2)])
@@ -324,10 +324,10 @@ def test_pyplot_is_not_imported_before_it_is_needed():
 
 
 @pytest.mark.parametrize("name", ["plot_co_occurrence", "plot_dendrogram", "plot_item_map"])
-def test_what_was_said_alone_is_drawn(name, sorts):
-    plot, said = getattr(inspection, name), sorts[1]
+def test_annotations_alone_are_drawn(name, sorts):
+    plot, annotations = getattr(inspection, name), sorts[1]
     with pytest.warns(AnnotationWarning, match="Hardly a label is shared"):
-        labels = Labels.from_matrix(said.to_matrix().to_numpy(), items=said.items)
-    assert plot(said, ax=Figure()).has_data()
+        labels = Labels.from_matrix(annotations.to_matrix().to_numpy(), items=annotations.items)
+    assert plot(annotations, ax=Figure()).has_data()
     assert plot(labels, ax=Figure()).has_data()
-    assert plot(said.to_pairs(), ax=Figure()).has_data()
+    assert plot(annotations.to_pairs(), ax=Figure()).has_data()

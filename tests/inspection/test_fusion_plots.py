@@ -1,4 +1,4 @@
-"""What is drawn of a fusion of groupings is what the model holds."""
+"""Plots of a fusion of groupings show what the model holds."""
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,8 @@ from consilience.inspection import (
     plot_silhouette_curve,
     plot_stability,
 )
-from consilience.inspection.plots.dissimilarity import ClusterShares, Evidence, classical_scaling
-from consilience.inspection.plots.style import NOWHERE, colour, marker
+from consilience.inspection.plots.dissimilarity import ClusterShares, CoOccurrence, classical_scaling
+from consilience.inspection.plots.style import NO_DATA, colour, marker
 
 
 def points_of(ax, label):
@@ -30,7 +30,7 @@ def test_the_map_is_the_scaling_of_the_dissimilarities(fusion):
     model, _ = fusion
     ax = plot_item_map(model)
     seen = np.flatnonzero(model.labels_ >= 0)
-    points, shares = classical_scaling(Evidence.of(model, None, "the test").dissimilarities(seen))
+    points, shares = classical_scaling(CoOccurrence.of(model, None, "the test").dissimilarities(seen))
     for cluster in range(model.n_clusters_):
         mine = model.labels_[seen] == cluster
         np.testing.assert_allclose(points_of(ax, f"cluster {cluster}"), points[mine])
@@ -80,7 +80,7 @@ def test_the_matrix_is_ordered_by_cluster(fusion):
 def test_pairs_that_nobody_saw_have_a_colour_of_their_own(fusion, subsets):
     ax = plot_co_occurrence(subsets[0], max_items=40)
     assert np.ma.getmaskarray(np.ma.masked_invalid(ax.images[0].get_array())).any()
-    assert to_hex(ax.patch.get_facecolor()).upper() == NOWHERE
+    assert to_hex(ax.patch.get_facecolor()).upper() == NO_DATA
     assert ax.patch.get_hatch() == "////"
     shown = [text.get_text() for legend in _legends(ax) for text in legend.get_texts()]
     assert shown == ["never shown\ntogether"]
@@ -155,8 +155,8 @@ def test_a_dendrogram_says_where_it_disagrees_with_the_clusters(known):
         assert legend == ["0  (3)", "1  (3)", "several clusters"]
         grey = {line.get_color() for line in ax.lines} - {colour(0), colour(1)}
         assert to_hex(ax.get_legend().legend_handles[-1].get_color()) in grey
-        said = f"{n_apart} items outside the branch of their cluster"
-        assert (said in " ".join(ax.get_xlabel().split())) is (n_apart > 0)
+        annotations = f"{n_apart} items outside the branch of their cluster"
+        assert (annotations in " ".join(ax.get_xlabel().split())) is (n_apart > 0)
         bare = plot_dendrogram(known(answer).fit(None, sorts), sorts, ax=Figure(), labels=False)
         assert "outside" not in bare.get_xlabel()
 
@@ -215,5 +215,5 @@ def test_models_that_keep_no_groupings_ask_for_them(plot, sorts):
 
 
 def test_models_without_a_curve_have_none(sorts):
-    with pytest.raises(InputError, match="PartitionLabelModel has no silhouettes"):
+    with pytest.raises(InputError, match="PartitionLabelModel has no silhouette curve"):
         plot_silhouette_curve(sorts[0])

@@ -15,17 +15,17 @@ from consilience.inspection.report.group_names import cluster_names
 from consilience.metrics.clusterings import ari
 from tests.inspection.test_report import (
     HOSTILE,
-    test_every_figure_and_table_can_be_read_without_eyes,
+    test_every_figure_and_table_is_accessible,
     test_ids_are_unique_and_every_reference_has_its_target,
     test_links_of_contents_lead_to_the_sections,
-    test_nothing_outside_is_referred_to_and_nothing_runs,
+    test_the_page_is_self_contained_without_scripts,
 )
 
 __all__ = [
-    "test_every_figure_and_table_can_be_read_without_eyes",
+    "test_every_figure_and_table_is_accessible",
     "test_ids_are_unique_and_every_reference_has_its_target",
     "test_links_of_contents_lead_to_the_sections",
-    "test_nothing_outside_is_referred_to_and_nothing_runs",
+    "test_the_page_is_self_contained_without_scripts",
 ]
 
 
@@ -59,18 +59,18 @@ def figures(page):
 
 def test_sections_and_figures(fusion_page, subsets_page):
     keys = [section.attributes["id"] for section in fusion_page.root.all("section")]
-    assert keys == ["given", "answer", "names", "evidence", "number", "annotators", "settings"]
+    assert keys == ["given", "clusters", "names", "evidence", "number", "annotators", "settings"]
     assert figures(fusion_page) == ["map", "co-occurrence", "dendrogram", "silhouette", "agreement"]
     assert figures(subsets_page) == [
         *("map", "co-occurrence", "cluster-shares", "dendrogram", "silhouette", "stability", "agreement")
     ]
-    assert "Drawn are" not in subsets_page.section("evidence").text
+    assert "items are drawn" not in subsets_page.section("evidence").text
     assert "How many clusters, and how stable they are" in subsets_page.root.text
 
 
 def test_items_that_nobody_saw_are_listed(fusion, fusion_page):
     model, _ = fusion
-    assert "1 item is in no grouping, and so in no cluster: yeti." in fusion_page.section("answer").text
+    assert "1 item is in no grouping, and so in no cluster: yeti." in fusion_page.section("clusters").text
     (findings,) = (e for e in fusion_page.root.all("ul") if e.attributes.get("class") == "findings")
     for note in model.notes_:
         assert note in findings.text
@@ -97,7 +97,7 @@ def test_annotators_are_ranked_and_odd_ones_marked(fusion, fusion_page):
     assert "groupings" not in fusion_page.tables()
 
 
-def test_outliers_are_below_the_fence_and_pairs_tell_no_agreement():
+def test_outliers_are_below_the_fence_and_groupings_of_two_have_no_agreement():
     weight = [0.9, 0.88, 0.86, 0.84, 0.82, 0.8, 0.1]
     columns = {"n_groupings": 1, "n_items": [6] * 6 + [2], "n_groups": 2, "weight": weight, "agreement": 0.5}
     names = pd.Index(list("abcdefg"), name="annotator")
@@ -116,12 +116,12 @@ def test_groupings_are_ranked_where_annotators_gave_several(subsets, subsets_pag
     whole = subsets_page.file("groupings.csv")
     assert len(whole) == groupings.n_groupings
     rows = subsets_page.table("groupings")[1:]
-    assert len(rows) == 17  # eight at either end, and what is said of the others
+    assert len(rows) == 17  # eight at either end, and a line on the others
     matrix = groupings.to_matrix()
     best = whole.iloc[0]
-    said = matrix[best["annotator"], best["grouping"]].dropna()
+    annotations = matrix[best["annotator"], best["grouping"]].dropna()
     label = pd.Series(model.labels_, index=model.items_)
-    assert ari(label[said.index], said) == pytest.approx(best["agreement"], abs=1e-4)
+    assert ari(label[annotations.index], annotations) == pytest.approx(best["agreement"], abs=1e-4)
     assert whole["agreement"].dropna().is_monotonic_decreasing
 
 
@@ -169,7 +169,7 @@ def test_one_number_of_clusters_is_a_sentence(read):
     assert "2 clusters: no other number was considered, since the groupings leave no doubt about it." in page.root.text
     assert "silhouette" not in figures(page)
     page = read(report(SubsetFusion(1, refine=False, random_state=0).fit(groupings), groupings))
-    assert "1 cluster: no other number was considered, since their number was given." in page.root.text
+    assert "1 cluster: no other number was considered, since the number was given." in page.root.text
 
 
 def test_features_and_scores_leave_out_items_of_no_cluster(fusion, read):

@@ -1,4 +1,4 @@
-"""Reports of models that take annotators for judges of pairs, and of those with several views."""
+"""Reports of models that treat annotators as judges of pairs, and of those with several views."""
 
 import numpy as np
 import pandas as pd
@@ -28,10 +28,10 @@ def by_kind():
 
 @pytest.fixture(scope="module")
 def two_views():
-    said = Pairs.from_frame(pd.concat([judged(KIND, "kind ", 0), judged(SIZE, "size ", 1)]), items=NAMES)
-    model = MCVC(n_clusters=4, n_init=6, random_state=0).fit(X, said)
+    annotations = Pairs.from_frame(pd.concat([judged(KIND, "kind ", 0), judged(SIZE, "size ", 1)]), items=NAMES)
+    model = MCVC(n_clusters=4, n_init=6, random_state=0).fit(X, annotations)
     assert len(model.views_) == 2
-    return model, said
+    return model, annotations
 
 
 def keys(page):
@@ -39,9 +39,9 @@ def keys(page):
 
 
 def test_views_are_shown_with_who_holds_them_and_their_clusters(two_views, read):
-    model, said = two_views
-    page = read(report(model, said, X=X))
-    assert keys(page) == ["given", "answer", "profiles", "views", "view-1", "annotators", "fit", "settings"]
+    model, annotations = two_views
+    page = read(report(model, annotations, X=X))
+    assert keys(page) == ["given", "clusters", "profiles", "views", "view-1", "annotators", "fit", "settings"]
     views = page.table("views")[1:]
     for view, row in enumerate(views):
         mine = model.annotators_[model.annotators_["view"] == view].sort_values("weight", ascending=False)
@@ -54,12 +54,12 @@ def test_views_are_shown_with_who_holds_them_and_their_clusters(two_views, read)
     for cluster, row in enumerate(clusters):
         assert set(row[2].split(", ")) == set(model.items_[model.view_labels_[1] == cluster])
     assert page.table("features-1")[1][0] in ("petal", "leaf")
-    assert "They are those of view 0" in page.section("answer").text
+    assert "They are the clusters of view 0" in page.section("clusters").text
 
 
 def test_every_judge_is_in_the_table_view_by_view(two_views, read):
-    model, said = two_views
-    rows = read(report(model, said)).table("annotators")
+    model, annotations = two_views
+    rows = read(report(model, annotations)).table("annotators")
     assert rows[0] == ["Annotator", "Judgements", "View", "Probability", "Sensitivity", "Specificity", "Weight"]
     assert [row[2] for row in rows[1:]] == sorted(row[2] for row in rows[1:])
     for name, n_pairs, view, _, sensitivity, specificity, _ in rows[1:]:
@@ -68,20 +68,20 @@ def test_every_judge_is_in_the_table_view_by_view(two_views, read):
         assert (sensitivity, specificity) == (f"{own['sensitivity']:.0%}", f"{own['specificity']:.0%}")
 
 
-def test_what_was_given_counts_pairs(read):
+def test_the_data_section_counts_pairs(read):
     rows = [("a", "b", "x", 1), ("a", "b", "y", 0), ("a", "c", "x", 0), ("b", "c", "y", 0), ("b", "c", "x", 0)]
     frame = pd.DataFrame(rows, columns=["item_a", "item_b", "annotator", "same"])
     table = pd.DataFrame({"f": [0.0, 0.1, 5.0]}, index=["a", "b", "c"])
     page = read(report(MPCKMeans(random_state=0).fit(table, frame), frame, X=table))
     given = dict(page.table("given"))
-    assert given["Judgements of two items"] == "5"
-    assert given["Share of them that put both together"] == "20%"
-    assert given["Judgements of an annotator"] == "2 to 3, mean 2.5"
-    assert given["Pairs of items judged"] == "3 of 3"
-    assert given["Pairs judged several times"] == "2; on 50% of them judgements differ"
+    assert given["Judgements"] == "5"
+    assert given["Share that put both items together"] == "20%"
+    assert given["Judgements per annotator"] == "2 to 3, mean 2.5"
+    assert given["Pairs judged"] == "3 of 3"
+    assert given["Pairs judged several times"] == "2; the judgements of 50% of them differ"
 
 
-def test_hard_clusters_have_no_probability_and_notes_are_told(by_kind, read):
+def test_hard_clusters_have_no_probability_and_notes_are_shown(by_kind, read):
     model = MPCKMeans(3, random_state=0).fit(X, by_kind)
     page = read(report(model, by_kind, X=X))
     assert page.table("clusters")[0] == ["Cluster", "Size", "Items", "Share"]
@@ -93,26 +93,26 @@ def test_hard_clusters_have_no_probability_and_notes_are_told(by_kind, read):
 
 
 def test_who_guesses_is_flagged(read):
-    said = pd.concat([judged(KIND, "kind ", 0), judged(KIND, "odd ", 1, 0.0)])
-    model = MPCKMeans(3, random_state=0).fit(X, said)
-    page = read(report(model, said, X=X))
+    annotations = pd.concat([judged(KIND, "kind ", 0), judged(KIND, "odd ", 1, 0.0)])
+    model = MPCKMeans(3, random_state=0).fit(X, annotations)
+    page = read(report(model, annotations, X=X))
     odd = {row[0]: row[-1] for row in page.table("annotators")[1:]}
     assert {name for name, remark in odd.items() if remark == "no better than guessing"} == {"odd 1", "odd 2", "odd 3"}
     assert "3 annotators are no better than guessing" in page.root.text
 
 
-def test_without_features_items_lie_where_the_model_places_them(by_kind, read):
+def test_without_features_items_have_the_coordinates_of_the_model(by_kind, read):
     model = Crowdclustering(n_init=1, random_state=0).fit(by_kind)
     page = read(report(model, by_kind))
-    assert "places vary most that the model gave them" in page.section("answer").text
+    assert "largest variance of the coordinates that the model gives them" in page.section("clusters").text
     assert plot_clusters(model, groupings=by_kind).get_xlabel().startswith("component 1 (")
 
 
 def test_groupings_serve_judges_too(read):
     cells = np.column_stack([KIND, KIND, SIZE]).astype(object)
-    said = Groupings.from_matrix(cells, items=NAMES, annotators=["Ann", "Bo", "Cy"])
-    page = read(report(MECC(n_clusters=4, n_init=2, random_state=0).fit(X, said), said, X=X))
+    annotations = Groupings.from_matrix(cells, items=NAMES, annotators=["Ann", "Bo", "Cy"])
+    page = read(report(MECC(n_clusters=4, n_init=2, random_state=0).fit(X, annotations), annotations, X=X))
     assert page.table("annotators")[0] == ["Annotator", "Judgements", "Sensitivity", "Specificity", "Weight"]
-    page = read(report(KCC(3, random_state=0).fit(said), said))
+    page = read(report(KCC(3, random_state=0).fit(annotations), annotations))
     assert page.table("annotators")[0][:5] == ["Annotator", "Groupings", "Items sorted", "Utility", "Agreement"]
     assert "agreement-figure" in {e.attributes["id"] for e in page.root.all("figure")}

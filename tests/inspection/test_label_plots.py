@@ -20,7 +20,7 @@ def panels(axes):
     return {ax.get_title(): np.asarray(ax.images[0].get_array()) for ax in axes}
 
 
-def test_items_by_what_was_said_with_class_names(named):
+def test_items_by_their_labels_with_class_names(named):
     model, labels = named
     ax = plot_clusters(model, groupings=labels)
     points = project(model, None, labels.to_groupings()).points
@@ -53,12 +53,12 @@ def test_confusion_of_the_crowd_first_then_of_annotators(named):
     weighted = (matrices * quality["n_labels"].to_numpy()[:, None, None]).sum(0) / quality["n_labels"].sum()
     np.testing.assert_allclose(shown[crowd], weighted)
     for name in names:
-        who, said = name.removesuffix(")").split(" (")
+        who, count = name.removesuffix(")").split(" (")
         np.testing.assert_array_equal(shown[name], model.confusion_matrices_.loc[who])
-        assert said == f"{quality.loc[who, 'n_labels']} labels"
+        assert count == f"{quality.loc[who, 'n_labels']} labels"
 
 
-def test_confusion_of_some_annotators_as_asked(named):
+def test_confusion_of_chosen_annotators(named):
     axes = plot_confusion(make_pipeline(named[0]), ["Flo", "Al"])
     assert [name.split(" (")[0] for name in panels(axes)] == ["the crowd", "Flo", "Al"]
     with pytest.raises(InputError, match="'Zoe' was not fitted"):
@@ -66,8 +66,8 @@ def test_confusion_of_some_annotators_as_asked(named):
 
 
 def test_confusion_of_those_with_most_labels(named):
-    said = [name.split(" (")[0] for name in panels(plot_confusion(named[0], max_annotators=5))]
-    assert set(said) == {"the crowd", "Al", "Bea", "Cy", "Di", "Ed"}  # Flo has two labels
+    titles = [name.split(" (")[0] for name in panels(plot_confusion(named[0], max_annotators=5))]
+    assert set(titles) == {"the crowd", "Al", "Bea", "Cy", "Di", "Ed"}  # Flo has two labels
 
 
 def test_confusion_names_classes_outside_and_writes_percentages(named):
@@ -154,7 +154,7 @@ def test_names_of_annotators_cover_nothing(named):
     assert not any(box.y0 < height < box.y1 for box in boxes)
 
 
-def test_annotators_who_said_nothing_now_are_not_drawn(named, animals):
+def test_annotators_without_labels_are_not_drawn(named, animals):
     some = animals.restrict(annotators=["Al", "Bea", "Cy", "Flo"])
     model = DawidSkene().fit(some, history=named[0].confusion_counts_)
     assert len(model.annotators_) == 6

@@ -1,4 +1,4 @@
-"""The report of a model of labels alone: class names wherever clusters have numbers, and who errs how."""
+"""The report of a model of labels alone: classes by name instead of numbered clusters, and annotators' errors."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def findings(page):
 
 def test_sections_and_title(page):
     keys = [section.attributes["id"] for section in page.root.all("section")]
-    assert keys == ["given", "answer", "annotators", "fit", "settings"]
+    assert keys == ["given", "clusters", "annotators", "fit", "settings"]
     (h1,) = page.root.all("h1")
     assert h1.text == "42 items in 4 classes by 6 annotators"
     assert "cluster" not in page.root.text.replace("n_clusters_", "").split("main {")[-1]
@@ -52,7 +52,7 @@ def test_classes_by_name_also_the_one_without_items(page, named):
     assert [int(row[head.index("Size")]) for row in rows] == sizes
     assert rows[3][1:] == ["0", "–", "0%", "–", "–"]
     surest = model.items_[np.argsort(-model.responsibilities_[:, 1], kind="stable")][: sizes[1]]
-    assert set(rows[1][head.index("Items, the surest first")].split(", ")) == set(surest)
+    assert set(rows[1][head.index("Items, most certain first")].split(", ")) == set(surest)
     each = ", ".join(f"{name} ({size})" for name, size in zip(CLASSES[:3], sizes[:3]))
     assert f"Items by class: {each} and yak (0). 2 items have no labels and no class." in findings(page)
     file = page.file("labels.csv")
@@ -62,15 +62,15 @@ def test_classes_by_name_also_the_one_without_items(page, named):
     assert file["next_label"].fillna("none").tolist() == [*model.classes_[second[:40]], "none", "none"]
 
 
-def test_least_certain_items_with_what_was_said(animals, read):
+def test_least_certain_items_with_their_labels(animals, read):
     labels, model = animals, MajorityVote().fit(animals)
     head, *rows = read(report(model, labels)).table("uncertain")
     order = np.argsort(model.responsibilities_[:40].max(1), kind="stable")  # the others have no class
     assert [row[0] for row in rows] == model.items_[order[: len(rows)]].tolist()
     assert [row[1] for row in rows] == model.labels_[order[: len(rows)]].tolist()
-    said = labels.to_matrix()
+    annotations = labels.to_matrix()
     for row in rows:
-        counts = said.loc[row[0]].dropna().value_counts()
+        counts = annotations.loc[row[0]].dropna().value_counts()
         shown = row[head.index("Labels given")]
         if counts.empty:
             assert shown == "none"
@@ -91,7 +91,7 @@ def test_annotators_the_weakest_last(page, named):
     remarks = {row[0]: row[head.index("Remark")] for row in rows}
     assert (remarks["Al"], remarks["Bea"], remarks["Cy"], remarks["Flo"]) == ("", "", "", "")
     assert remarks["Di"] == "always the same label"
-    assert remarks["Ed"] in {"no better than guessing", "tells almost nothing"}
+    assert remarks["Ed"] in {"no better than guessing", "almost uninformative"}
     entropy = entr(model.responsibilities_.mean(0)).sum() / np.log(2)
     assert f"always right would tell {entropy:.2f}" in page.section("annotators").text
 
@@ -126,11 +126,11 @@ def test_findings_name_the_least_accurate(page, named):
     assert f"({sure} of 42) belong to their class with a probability of at least 0.9" in findings(page)
 
 
-def test_votes_are_no_probabilities(animals, read):
+def test_votes_are_not_probabilities(animals, read):
     vote = MajorityVote().fit(animals)
     page = read(report(vote, animals))
-    assert f"Of {vote.n_ties_} items several classes have as many votes" in findings(page)
-    assert "probability of its class" not in page.section("answer").text.lower()
+    assert f"{vote.n_ties_} items have tied votes" in findings(page)
+    assert "probability of its class" not in page.section("clusters").text.lower()
     assert page.table("certainty")[0][0] == "Share of votes of its class"
     assert page.table("uncertain")[0][2] == "Share of votes"
     assert page.section("fit") is None
@@ -160,25 +160,25 @@ def test_features_and_scores_of_a_model_that_uses_none(named, read):
     means = [float(cell.split(" ")[0]) for cell in first[2:5]]
     np.testing.assert_allclose(means, [X["size"][model.labels_ == name].mean() for name in CLASSES[:3]], atol=0.051)
     assert page.table("association")[1][-1] == "yes"
-    assert dict(page.table("given"))["Features of an item, which the model does not use"] == "2"
+    assert dict(page.table("given"))["Features (not used by the model)"] == "2"
     file = page.file("features.csv").set_index("feature")
     assert file.loc["noise", "mean_owl"] == pytest.approx(X["noise"][model.labels_ == "owl"].mean())
 
 
-def test_labels_in_any_form_say_the_same(named):
+def test_labels_in_any_form_are_equivalent(named):
     model, labels = named
     matrix = labels.to_matrix()
     shuffled = labels[np.random.default_rng(0).permutation(42)]
     for given in (matrix, shuffled, labels.to_frame()):  # the long table lacks the items that nobody labelled
         found = own_annotations(model, given)
         assert found == labels
-        assert found.classes.tolist() == CLASSES  # also the class that nobody speaks of
+        assert found.classes.tolist() == CLASSES  # including the class without labels
         assert found.items.equals(model.items_)
     array = matrix.to_numpy()
     assert own_annotations(DawidSkene().fit(array), array) == Labels.from_matrix(array)
 
 
-def test_annotators_of_the_history_are_told_of_though_they_labelled_nothing_now(named, animals, read):
+def test_annotators_of_the_history_are_listed_even_without_labels(named, animals, read):
     model, _ = named
     others = animals.restrict(annotators=["Al", "Bea", "Cy"])
     again = DawidSkene().fit(others, history=model.confusion_counts_)
@@ -215,9 +215,12 @@ def test_hostile_class_names_are_text(read):
     ("given", "message"),
     [
         (Groupings.from_matrix([["a"]]), r"DawidSkene reads Labels.* Got Groupings"),
-        (pd.DataFrame({"item": ["item 0"], "annotator": ["Zoe"], "label": ["cat"]}), "'Zoe' was not fitted"),
+        (pd.DataFrame({"item": ["item 0"], "annotator": ["Zoe"], "label": ["cat"]}), "'Zoe' is not in the fit"),
         (pd.DataFrame({"item": ["item 0"], "annotator": ["Al"], "label": ["cat"]}), "'Bea' is not in the annotations"),
-        (pd.DataFrame({"item": ["item 0"], "annotator": ["Al"], "label": ["bat"]}), "The label 'bat' was not fitted"),
+        (
+            pd.DataFrame({"item": ["item 0"], "annotator": ["Al"], "label": ["bat"]}),
+            "The label 'bat' is not in the fit",
+        ),
     ],
 )
 def test_other_annotations_are_refused(named, given, message):
@@ -235,12 +238,12 @@ def test_profiles_and_tests_of_the_estimator_go_by_class(named):
     assert model.association(X).loc["size", "p_value"] < 1e-6
 
 
-def test_further_labels_of_an_item_by_one_annotator_are_counted(animals, read):
+def test_repeated_labels_of_an_item_by_one_annotator_are_counted(animals, read):
     place = {name: getattr(animals, name)[:1] for name in ("item", "annotator")}
     other = (animals.label[:1] + 1) % 4
-    said = concat([animals, replace(animals, **place, label=other)])
-    given = dict(read(report(MajorityVote().fit(said), said)).table("given"))
+    annotations = concat([animals, replace(animals, **place, label=other)])
+    given = dict(read(report(MajorityVote().fit(annotations), annotations)).table("given"))
     assert given["Labels"] == str(animals.n_rows + 1)
-    assert given["Further labels of an item by the same annotator, each counted"] == "1"
-    counts = np.bincount(said.annotator)
-    assert given["Labels of an annotator"] == f"{counts.min()} to {counts.max()}, mean {counts.mean():.1f}"
+    assert given["Repeated labels of an item by the same annotator, all counted"] == "1"
+    counts = np.bincount(annotations.annotator)
+    assert given["Labels per annotator"] == f"{counts.min()} to {counts.max()}, mean {counts.mean():.1f}"

@@ -1,4 +1,4 @@
-"""What is on the axes is what the model found."""
+"""Plots show what the model found."""
 
 import numpy as np
 import pandas as pd
@@ -64,7 +64,7 @@ def test_lines_between_regions_are_where_two_clusters_are_equally_probable(iris)
         np.testing.assert_allclose(best[:, -1], best[:, -2], atol=0.02)  # contours are interpolated on a grid
 
 
-def test_bare_model_draws_as_the_pipeline_that_does_nothing(iris):
+def test_bare_model_is_drawn_as_in_a_pipeline_that_does_nothing(iris):
     _, X, groupings = iris
     bare = PartitionLabelModel(max_clusters=6, prior_variance=1.0, n_init=1, random_state=0).fit(X, groupings)
     alone, piped = (
@@ -102,7 +102,7 @@ def test_one_feature_against_the_clusters(known):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("feature 0", "cluster")
 
 
-def test_without_features_items_lie_close_that_were_put_together(sorts):
+def test_without_features_items_put_together_are_close(sorts):
     model, groupings = sorts
     points = project(model, None, groupings).points
     by_item = pd.DataFrame(points, index=model.items_)
@@ -120,7 +120,7 @@ def test_names_beside_the_points_do_not_overlap(sorts):
     assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
 
 
-def test_of_many_items_some_are_drawn_and_the_title_says_so(iris):
+def test_a_sample_of_many_items_is_drawn_and_the_caption_says_so(iris):
     pipeline, X, groupings = iris
     ax = plot_clusters(pipeline, X, groupings, max_items=40)
     assert sum(len(line.get_xdata()) for line in ax.lines) == 40
@@ -147,7 +147,7 @@ def test_clusters_have_a_colour_and_a_shape_of_their_own():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (None, "Give X, the features, or the groupings"),
+        (None, "X, the features, or groupings are needed"),
         (np.zeros((149, 2)), "149 rows"),
         (np.zeros(150), "two dimensions"),
         (np.full((150, 2), np.nan), "'petal length .cm.' of item 'iris 0' is nan"),
@@ -160,7 +160,7 @@ def test_features_that_cannot_be_drawn(iris, X, message):
 
 
 @pytest.mark.parametrize(("model", "error"), [("no model", InputError), (PartitionLabelModel(), NotFittedError)])
-def test_what_is_no_fitted_model(model, error):
+def test_anything_but_a_fitted_model_is_refused(model, error):
     with pytest.raises(error):
         plot_clusters(model, np.zeros((3, 2)))
 
@@ -206,7 +206,7 @@ def test_mapping_shows_every_probability_once(sorts):
         np.testing.assert_array_equal(probabilities, model.mapping_probabilities_.loc[key])
 
 
-def test_mapping_puts_like_distinctions_side_by_side(sorts):
+def test_mapping_puts_similar_distinctions_side_by_side(sorts):
     model, _ = sorts
     owners = [owner for _, owner in sorted(owners_of(plot_mapping(model)).items())]
     assert abs(owners.index("Cy") - owners.index("Di")) == 1  # both see birds and the rest
@@ -269,7 +269,7 @@ def test_agreement_of_many_annotators_names_some(crowd):
     assert max(ax.figure.get_size_inches()) < 9
 
 
-def test_agreement_refuses_what_is_neither():
+def test_agreement_refuses_other_objects():
     with pytest.raises(InputError, match=r"plot_agreement needs Groupings.* Got ndarray"):
         plot_agreement(np.eye(3))
 

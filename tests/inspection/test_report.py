@@ -1,4 +1,4 @@
-"""The report is read as a browser reads it: what it says is true, nothing in it is dangerous or malformed."""
+"""The report is parsed as a browser would: its contents are right, and nothing in it is dangerous or malformed."""
 
 import html
 import re
@@ -62,7 +62,7 @@ def page(request):
     return found[0] if isinstance(found, tuple) else found
 
 
-def test_nothing_outside_is_referred_to_and_nothing_runs(page):
+def test_the_page_is_self_contained_without_scripts(page):
     for element in page.elements:
         assert element.tag not in {
             "script",
@@ -97,7 +97,7 @@ def test_ids_are_unique_and_every_reference_has_its_target(page):
             assert set(targets) <= set(ids)
 
 
-def test_every_figure_and_table_can_be_read_without_eyes(page):
+def test_every_figure_and_table_is_accessible(page):
     (html,) = page.root.all("html")
     assert html.attributes["lang"] == "en"
     assert len(list(page.root.all("h1"))) == 1
@@ -125,7 +125,7 @@ def test_hostile_names_are_text(hostile_page):
     shown = hostile_page.root.text
     for name in [*HOSTILE[:5], "�right to left"]:
         assert name in shown
-    assert "49" not in hostile_page.section("answer").text  # 7 * 7
+    assert "49" not in hostile_page.section("clusters").text  # 7 * 7
     assert "two lines��[31m" in shown
     assert "名前" in shown
     (title,) = hostile_page.root.all("title")
@@ -135,12 +135,12 @@ def test_hostile_names_are_text(hostile_page):
     assert r"$x^{$ \frac" in drawn
 
 
-def test_items_of_every_cluster_are_listed_the_surest_first(sorts, read):
+def test_items_of_every_cluster_are_listed_the_most_certain_first(sorts, read):
     model, groupings = sorts
     page = read(report(model, groupings))
     head, *rows = page.table("clusters")
     assert [int(row[0]) for row in rows] == list(range(model.n_clusters_))
-    listed = head.index("Items, the surest first")
+    listed = head.index("Items, most certain first")
     for cluster, row in enumerate(rows):
         mine = model.labels_ == cluster
         assert row[1] == str(mine.sum())
@@ -155,7 +155,8 @@ def test_items_of_every_cluster_are_listed_the_surest_first(sorts, read):
 def test_names_that_annotators_share_describe_the_clusters(sorts, read):
     head, *rows = read(report(*sorts)).table("clusters")
     called = {
-        row[head.index("Items, the surest first")].split(", ")[0]: row[head.index("Annotators call it")] for row in rows
+        row[head.index("Items, most certain first")].split(", ")[0]: row[head.index("Annotators call it")]
+        for row in rows
     }
     birds = next(called[name] for name in ("robin", "finch", "gull") if name in called)
     assert birds.lower() == "bird (2)"  # Ann's and Bo's; Cy's "flies" is used by one
@@ -179,20 +180,20 @@ def test_confidence(iris, iris_page):
     assert [row[0] for row in worst] == model.items_[np.argsort(best, kind="stable")[: len(worst)]].tolist()
     unsure = (best < 0.995).sum()
     assert len(worst) == min(unsure, 15)
-    block = page.section("answer").text
+    block = page.section("clusters").text
     assert (f"{unsure - 15} more below a probability of 0.995" in block) == (unsure > 15)
 
 
-def test_what_was_given(iris, iris_page):
+def test_the_data_section(iris, iris_page):
     groupings, table = iris[2], dict(iris_page[0].table("given"))
     assert table["Items"] == "150"
     assert table["Annotators"] == "6"
     assert table["Items without annotations"] == str(groupings.summary().n_unannotated_items)
     assert table["Labels (an item in a group)"] == str(groupings.n_rows)
-    assert table["Features of an item"] == "2"
+    assert table["Features"] == "2"
 
 
-def test_profiles_are_means_and_deviations_the_most_telling_first(iris, iris_page):
+def test_profiles_are_means_and_deviations_the_largest_share_first(iris, iris_page):
     pipeline, X, _ = iris
     head, *rows = iris_page[0].table("features")
     profile = pipeline[-1].cluster_profile(X)
@@ -218,7 +219,7 @@ def test_association_names_the_score_that_differs(iris, iris_page):
     statistic, p_value = kruskal(*(scores["noise"][labels == cluster] for cluster in np.unique(labels)))
     assert float(second[head.index("p")]) == pytest.approx(p_value, rel=0.01)
     assert float(second[head.index("Kruskal-Wallis H")]) == pytest.approx(statistic, rel=0.01)
-    assert "Left out, since they hold no numbers: text." in page.section("association").text
+    assert "Left out because they are not numeric: text." in page.section("association").text
 
 
 def test_one_distinction_is_shown_once_with_its_namings(sorts, read):
@@ -250,7 +251,7 @@ def test_groups_that_no_cluster_matches_are_listed(sorts, read):
 
 
 def test_guesses_are_marked():
-    # the last annotator said nothing about the third kind of item, which the others tell apart
+    # the last annotator did not label the third kind of item, which the others separate
     cells = [["p", "p", "p", "x"]] * 8 + [["q", "q", "q", "y"]] * 8 + [["r", "r", "r", None]] * 8
     model = PartitionLabelModel(max_clusters=6, prior_variance=1.0, n_init=3, random_state=0).fit(None, cells)
     assert model.n_clusters_ == 3
@@ -335,7 +336,7 @@ def test_many_features_are_capped_by_how_much_they_differ(read):
     assert sorted(page.file("features.csv")["feature"]) == sorted(X.columns)
 
 
-def test_what_a_lone_item_has_does_not_lead_the_profile(read, known):
+def test_values_of_a_lone_item_do_not_lead_the_profile(read, known):
     X = np.zeros((201, 2))
     X[:, 0] = np.repeat([0.0, 1.0, 0.5], [100, 100, 1]) + np.linspace(0, 0.3, 201)
     X[200, 1] = 1
@@ -350,7 +351,7 @@ def test_bound_and_settings(iris, iris_page):
     assert not [e for e in page.elements if e.attributes.get("id") == "variance-figure"]  # σ² was given
     settings = dict(page.table("parameters"))
     assert settings["random_state"] == "0"
-    assert settings["step before: standardscaler"] == "StandardScaler()"
+    assert settings["previous step: standardscaler"] == "StandardScaler()"
     assert set(pipeline[-1].get_params()) <= set(settings)
     assert dict(page.table("versions"))["consilience"] == consilience.__version__
     assert dict(page.table("reached"))["n_iter_"] == str(pipeline[-1].n_iter_)
@@ -366,7 +367,7 @@ def test_prior_variance_is_drawn_where_it_was_searched(sorts, read):
 def test_only_some_of_many_annotators_are_drawn(crowd, read, monkeypatch):
     monkeypatch.setattr(sections, "MOST_DRAWN", 70)
     page = read(report(*crowd))
-    assert "Drawn are the 70 of 120 annotators with the most items." in page.section("annotators").text
+    assert "Only the 70 of 120 annotators with the most items are drawn." in page.section("annotators").text
     file = page.file("agreement.csv").set_index("annotator")
     n_items = crowd[1].summary().items_per_annotator
     assert len(file) == 70
@@ -375,7 +376,7 @@ def test_only_some_of_many_annotators_are_drawn(crowd, read, monkeypatch):
     np.testing.assert_allclose(file, whole.loc[file.index, file.index], atol=5e-4)
 
 
-def test_names_that_a_table_might_stumble_over(read):
+def test_names_that_collide_with_those_of_columns(read):
     table = pd.DataFrame({"annotator": ["p", "p", "q", "q"], "accuracy": ["x", "x", "y", "y"], "item": ["u", "v"] * 2})
     cells = Groupings.from_matrix(table)
     model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, cells)
@@ -390,22 +391,22 @@ def test_features_without_a_number(sorts, read):
     X = pd.DataFrame({"kind": "animal", "home": "zoo"}, index=groupings.items)
     page = read(report(model, groupings, X=X, scores=X))
     assert len(page.table("features")) == len(page.table("association")) == 1
-    assert "Left out, since they hold no numbers: kind, home." in page.section("profiles").text
+    assert "Left out because they are not numeric: kind, home." in page.section("profiles").text
 
 
-def test_no_seed_is_warned_of():
+def test_a_missing_seed_is_reported():
     cells = [["p"], ["p"], ["q"], ["q"]]
     model = PartitionLabelModel(prior_variance=1.0, n_init=1).fit(None, cells)
     assert "No random_state was set" in report(model, cells)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_fit_that_did_not_converge_is_said(sorts):
+def test_a_fit_that_did_not_converge_is_reported(sorts):
     _, groupings = sorts
     model = PartitionLabelModel(max_clusters=6, prior_variance=1.0, n_init=1, max_iter=1, random_state=0).fit(
         None, groupings
     )
-    assert f"The fit had not converged after {model.n_iter_} sweeps: raise max_iter." in report(model, groupings)
+    assert f"The fit did not converge in {model.n_iter_} sweeps: raise max_iter." in report(model, groupings)
 
 
 def test_one_cluster_and_one_annotator(read):
@@ -420,13 +421,13 @@ def test_one_cluster_and_one_annotator(read):
     assert page.table("association")[1][2:5] == ["–", "–", "–"]
 
 
-def test_page_is_written_and_does_not_depend_on_the_run(sorts, tmp_path):
+def test_page_is_written_and_deterministic(sorts, tmp_path):
     page = report(*sorts)
     assert report(*sorts, path=str(tmp_path / "r.html")) == tmp_path / "r.html"
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == page
 
 
-def test_arrays_frames_and_labels_say_the_same(iris, read):
+def test_arrays_frames_and_labels_are_equivalent(iris, read):
     _, X, groupings = iris
     cells = groupings.to_matrix()
     model = PartitionLabelModel(max_clusters=6, prior_variance=1.0, n_init=1, random_state=0)
@@ -434,7 +435,7 @@ def test_arrays_frames_and_labels_say_the_same(iris, read):
     assert report(model, groupings, X=X.sample(frac=1, random_state=0)) == named
     assert report(model, Labels.from_matrix(cells), X=X) == named
     assert report(model, groupings, X=X.to_numpy()) == named
-    with pytest.raises(InputError, match="no index that names its rows"):
+    with pytest.raises(InputError, match="no index to name its rows"):
         report(model, groupings, X=pl.from_pandas(X))
 
 
@@ -454,23 +455,23 @@ def test_features_that_cannot_be_drawn_are_still_listed(sorts, read):
     X = pd.DataFrame({"weight": [1.0] * 8 + [np.nan], "kind": "animal"}, index=groupings.items)
     page = read(report(model, groupings, X=X))
     assert page.table("features")[1][0] == "weight"
-    assert "Left out, since they hold no numbers: kind." in page.section("profiles").text
+    assert "Left out because they are not numeric: kind." in page.section("profiles").text
     (plane,) = (e for e in page.root.all("figure") if e.attributes["id"] == "plane-figure")
-    assert "by what was said of them" in plane.text
+    assert "by their annotations" in plane.text
 
 
 def test_a_model_of_clusters_alone(read, known):
     cells = [["p", "x"], ["p", "y"], ["q", "y"]]
     page = read(report(known(["a", "a", "b"]).fit(None, cells), cells))
     keys = [section.attributes["id"] for section in page.root.all("section")]
-    assert keys == ["given", "answer", "evidence", "annotators", "settings"]
+    assert keys == ["given", "clusters", "evidence", "annotators", "settings"]
     assert page.table("clusters")[1:] == [["0", "2", "0, 1", "67%"], ["1", "1", "2", "33%"]]
 
 
 @pytest.mark.parametrize(
     ("annotators", "message"),
     [
-        (["Ann", "Bo", "Cy", "Di", "Flo"], "'Flo' was not fitted"),
+        (["Ann", "Bo", "Cy", "Di", "Flo"], "'Flo' is not in the fit"),
         (["Ann", "Bo", "Cy", "Di"], "'Ed' is not in the annotations"),
     ],
 )
@@ -481,11 +482,9 @@ def test_other_annotators_are_refused(sorts, annotators, message):
         report(model, others)
 
 
-def test_annotations_left_out_are_asked_for(sorts, named, iris):
+def test_missing_annotations_are_requested(sorts, named, iris):
     for model in (sorts[0], named[0], iris[0]):
-        with pytest.raises(
-            InputError, match=r"does not keep what was said. Give the annotations too: report\(model, gr"
-        ):
+        with pytest.raises(InputError, match=r"does not keep its annotations. Give them too: report\(model, gr"):
             report(model)
 
 
@@ -512,7 +511,7 @@ def test_tables_that_do_not_fit_are_refused(sorts, given, message):
         report(*sorts, **given)
 
 
-def test_a_notebook_shows_the_page():
+def test_a_notebook_renders_the_page():
     sorts = [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]]
     model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, sorts)
     page = report(model, sorts)
@@ -521,6 +520,6 @@ def test_a_notebook_shows_the_page():
     assert html.unescape(shown.split('srcdoc="')[1].split('" width')[0]) == page
 
 
-def test_a_path_in_place_of_features():
+def test_a_path_instead_of_features():
     with pytest.raises(InputError, match=r"third argument of report is X.*'page\.html'; give a file as path="):
         report(PartitionLabelModel(), None, "page.html")

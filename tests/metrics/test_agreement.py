@@ -102,7 +102,7 @@ def test_order_recovers_blocks():
     assert (np.diff(ordered) != 0).sum() == 2
 
 
-def test_order_bears_unknown_agreement():
+def test_order_handles_unknown_agreement():
     matrix = np.full((5, 5), np.nan)
     assert sorted(order_by_agreement(matrix)) == [0, 1, 2, 3, 4]
     matrix[0, 1] = matrix[1, 0] = 0.9
@@ -127,6 +127,6 @@ def test_order_of_few(n):
     ("matrix", "message"),
     [(np.ones((2, 3)), r"square matrix.*\(2, 3\)"), ([[1, 0.2], [0.3, 1]], "row 0, column 1 is 0.2")],
 )
-def test_order_refuses_what_is_no_agreement(matrix, message):
+def test_order_refuses_other_matrices(matrix, message):
     with pytest.raises(InputError, match=message):
         order_by_agreement(matrix)

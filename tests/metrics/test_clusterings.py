@@ -1,4 +1,4 @@
-"""Metrics against their definitions over all pairs or all matchings of small cases, and against what may not matter."""
+"""Metrics against their definitions over all pairs or all matchings of small cases, and their invariances."""
 
 import itertools
 import math
@@ -28,7 +28,7 @@ def two_clusterings(draw, max_items=9, max_clusters=5):
 
 
 def pairs_alike(labels_true, labels_pred):
-    """Number of pairs together in both, in pred only, in true only, in neither."""
+    """Count the pairs together in both, in pred only, in true only, in neither."""
     counts = dict.fromkeys(itertools.product([True, False], repeat=2), 0)
     for i, j in itertools.combinations(range(len(labels_true)), 2):
         counts[labels_true[i] == labels_true[j], labels_pred[i] == labels_pred[j]] += 1
@@ -191,7 +191,7 @@ def test_mixed_names_stay_apart(metric):
         ([0.0, np.nan], [0, 1], "'labels_true' must have no missing values. Got nan at position 1"),
         ([0, 1, 2], ["a", None, "b"], "'labels_pred' must have no missing values. Got None at position 1"),
         (np.zeros((2, 2)), [0, 1], r"'labels_true' must be one-dimensional. Got an array of shape \(2, 2\)"),
-        ([[0], [1]], [0, 1], "'labels_true' must be one-dimensional, of hashable names"),
+        ([[0], [1]], [0, 1], "'labels_true' must be one-dimensional and hold hashable names"),
         (3, [0, 1], r"'labels_true' must be one-dimensional. Got an array of shape \(\)"),
     ],
 )
@@ -225,7 +225,7 @@ def test_same_log_loss_agrees_with_scikit_learn(rows):
     assert same_log_loss(same, probability) == pytest.approx(log_loss(same, probability, labels=[False, True]))
 
 
-def test_certain_and_wrong_pays_the_clip_and_certain_and_right_nothing():
+def test_losses_of_certain_probabilities_are_clipped():
     assert same_log_loss([True], [0.0], clip=1e-3) == pytest.approx(math.log(1e3))
     assert same_log_loss([1, 0], [1.0, 0.0]) == pytest.approx(0.0, abs=1e-15)
 

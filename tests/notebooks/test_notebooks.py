@@ -125,7 +125,7 @@ def test_a_tour_shows_pictures_tables_and_nothing_else(tour):
         ("read", "Groupings: 178 items"),
         ("summary", "items per annotator"),
         ("compare", "behind the first"),
-        ("tell", "groupings told"),
+        ("tell", "groupings"),
         ("subset", "Subset 1: 12 items"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Comparing models by held-out judgements: against enumeration, on hand-made models, and on simulated crowds."""
+"""Comparison of models by held-out judgements: against enumeration, on hand-made models, and on simulated crowds."""
 
 import itertools
 import re
@@ -33,7 +33,7 @@ NAMES = [f"item {i:02d}" for i in range(24)]
 
 
 class Knows(BaseEstimator):
-    """Foresees from a given clustering with one probability for items that belong together and one for others."""
+    """Predicts by a given clustering, with one probability for items of one cluster and one for others."""
 
     def __init__(self, clusters=None, within=0.9, across=0.1, warn=False, refuse=None):
         self.clusters = clusters
@@ -50,11 +50,11 @@ class Knows(BaseEstimator):
 
             warnings.warn("It did not settle.", ConvergenceWarning, stacklevel=2)
         self.fitted_ = annotations
-        self.asked_ = []
+        self.calls_ = []
         return self
 
     def predict_same(self, item_a, item_b, annotator=None):
-        self.asked_.append((annotator, len(item_a)))
+        self.calls_.append((annotator, len(item_a)))
         together = [self.clusters[a] == self.clusters[b] for a, b in zip(item_a, item_b)]
         return np.where(together, self.within, self.across)
 
@@ -76,7 +76,7 @@ def sheets():
 
 
 def every_judgement(groupings):
-    """All judgements, by enumeration: {(annotator, grouping, item, item): same}."""
+    """Return all judgements by enumeration: {(annotator, grouping, item, item): same}."""
     found = {}
     for keys, part in groupings.to_frame().groupby(["annotator", "grouping"]):
         for (_, one), (_, two) in itertools.combinations(part.iterrows(), 2):
@@ -84,10 +84,10 @@ def every_judgement(groupings):
     return found
 
 
-# ---- what is drawn and held out
+# ---- drawn and held-out judgements
 
 
-def test_all_judgements_are_drawn_where_they_are_few(sheets):
+def test_all_judgements_are_drawn_if_they_are_few(sheets):
     judgements, n_possible = draw(sheets, Rows.of(sheets), 10_000, np.random.default_rng(0))
     expected = every_judgement(sheets)
     assert n_possible == len(expected) == 20 * 15
@@ -129,7 +129,7 @@ def test_a_draw_is_uniform(crowd):
     assert np.abs(np.array([*times.values()]) - 100 * p).max() < 5 * np.sqrt(100 * p * (1 - p))
 
 
-def test_whole_groupings_are_held_out_where_annotators_gave_several(sheets):
+def test_whole_groupings_are_held_out_if_annotators_gave_several(sheets):
     held = hold_out(sheets, 5, "auto", 10_000, np.random.default_rng(0))
     assert held.level == "groupings"
     grouping = Rows.of(sheets).occasion
@@ -148,7 +148,7 @@ def test_whole_groupings_are_held_out_where_annotators_gave_several(sheets):
     assert (drawn_from == grouping[held.judgements.row_b]).all()
 
 
-def test_items_of_every_grouping_are_held_out_else(crowd):
+def test_otherwise_items_of_every_grouping_are_held_out(crowd):
     held = hold_out(crowd, 4, "auto", 10_000, np.random.default_rng(0))
     assert held.level == "judgements"
     assert len(held.fold) == held.n_possible == 12 * 120  # each once
@@ -158,11 +158,11 @@ def test_items_of_every_grouping_are_held_out_else(crowd):
         assert kept.summary().items_per_annotator.tolist() == [12] * 12  # 16 items in 4 folds
         hidden = held.fold_of_row == fold
         one, two = (hidden[row][held.fold == fold] for row in (held.judgements.row_a, held.judgements.row_b))
-        assert (one | two).all()  # nobody is asked what was kept
+        assert (one | two).all()  # no judgement is wholly in the kept part
     assert level_of(crowd.restrict(annotators=crowd.annotators[:3]), Rows.of(crowd)) == "judgements"
 
 
-def test_many_groupings_are_held_out_whole_though_nobody_gave_two():
+def test_many_groupings_are_held_out_whole_even_one_per_annotator():
     many = simulate_crowd(CLASSES, n_annotators=50, items_each=5, random_state=0)
     assert hold_out(many, 5, "auto", 100, np.random.default_rng(0)).level == "groupings"
     assert hold_out(many, 5, "judgements", 100, np.random.default_rng(0)).level == "judgements"
@@ -196,7 +196,7 @@ def test_pairs_and_labels_are_held_out_one_by_one(sheets):
         assert (frame["label"].iloc[a] == frame["label"].iloc[b]) == same
 
 
-def test_annotators_and_groupings_that_are_left_with_nothing_are_dropped(sheets):
+def test_empty_annotators_and_groupings_are_dropped(sheets):
     of_a = (sheets.to_frame()["annotator"] != "a").to_numpy()
     kept = without_rows(sheets, of_a)
     assert kept.annotators.tolist() == ["d", "b", "c"]
@@ -209,24 +209,24 @@ def test_annotators_and_groupings_that_are_left_with_nothing_are_dropped(sheets)
 # ---- scores
 
 
-def test_losses_are_those_of_predict_same_on_what_was_held_out(sheets):
+def test_losses_are_those_of_predict_same_on_held_out_judgements(sheets):
     clusters = dict(zip(NAMES, CLASSES))
     clusters["item 00"] = 2
     found = compare({"known": Knows(clusters)}, sheets, by="model", random_state=0)
-    said = found.judgements
-    together = said["item_a"].map(clusters) == said["item_b"].map(clusters)
+    judgements = found.judgements
+    together = judgements["item_a"].map(clusters) == judgements["item_b"].map(clusters)
     p = np.where(together, 0.9, 0.1)
     np.testing.assert_array_equal(found.probabilities["known"], p)
     row = found.table.loc["known"]
-    assert row["log_loss"] == same_log_loss(said["same"], p)
-    assert row["accuracy"] == (together == said["same"]).mean()
-    assert row["n_judgements"] == len(said) == 300
+    assert row["log_loss"] == same_log_loss(judgements["same"], p)
+    assert row["accuracy"] == (together == judgements["same"]).mean()
+    assert row["n_judgements"] == len(judgements) == 300
     expected = every_judgement(sheets)
-    names = zip(said["annotator"], map(sorted, zip(said["item_a"], said["item_b"])))
+    names = zip(judgements["annotator"], map(sorted, zip(judgements["item_a"], judgements["item_b"])))
     assert sorted((who, *pair) for who, pair in names) == sorted((who, a, b) for who, _, a, b in expected)
 
 
-def test_chance_is_the_share_of_same_in_what_was_kept(sheets):
+def test_chance_is_the_share_of_same_in_the_kept_annotations(sheets):
     found = compare({"known": Knows(dict(zip(NAMES, CLASSES)))}, sheets, by="model", random_state=0)
     for fold, part in found.judgements.groupby("fold"):
         rest = found.judgements[found.judgements["fold"] != fold]  # all judgements were drawn
@@ -240,7 +240,7 @@ def test_standard_errors_count_a_block_as_one(sheets, crowd):
     means = values.reshape(12, 5).mean(1)
     assert standard_error(values, block) == pytest.approx(means.std(ddof=1) / np.sqrt(12), rel=1e-12)
     assert np.isnan(standard_error(values, np.zeros(60, dtype=int)))
-    doubled = standard_error(np.repeat(values, 2), np.repeat(block, 2))  # saying it twice is no more evidence
+    doubled = standard_error(np.repeat(values, 2), np.repeat(block, 2))  # repetition adds no evidence
     assert doubled == pytest.approx(standard_error(values, block), rel=1e-12)
     assert (compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, crowd, by="model", random_state=0)).blocks == "annotators"
     of_four = compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, sheets, by="model", random_state=0)
@@ -267,7 +267,7 @@ def test_differences_are_paired(crowd):
     assert of_pair < alone / 3  # almost the same model errs in the same places
 
 
-def test_there_is_a_winner_only_where_the_lead_is_clear(crowd):
+def test_there_is_a_winner_only_if_the_lead_is_clear(crowd):
     right = dict(zip(NAMES, CLASSES))
     same = compare({"one": Knows(right), "two": Knows(right)}, crowd, by="model", random_state=0)
     assert same.best is None
@@ -281,17 +281,17 @@ def test_there_is_a_winner_only_where_the_lead_is_clear(crowd):
     assert "No model is better than chance" in str(wrong)
 
 
-def test_nobody_is_believed_beyond_the_clip(crowd):
+def test_probabilities_are_clipped(crowd):
     sure = {"sure": Knows(dict(zip(NAMES, CLASSES)), 1.0, 0.0)}
     found = compare(sure, crowd, by="model", clip=0.05, random_state=0)
-    said = found.judgements["same"]
-    assert found.table.loc["sure", "log_loss"] == same_log_loss(said, found.probabilities["sure"], clip=0.05)
+    same = found.judgements["same"]
+    assert found.table.loc["sure", "log_loss"] == same_log_loss(same, found.probabilities["sure"], clip=0.05)
     model = Knows(dict(zip(NAMES, CLASSES)), 0.5, 0.5)
     halves = compare({"m": model}, crowd, by="model", random_state=0).table.loc["m"]
     assert (halves["accuracy"], halves["log_loss"]) == (0.5, pytest.approx(np.log(2)))
 
 
-def test_each_annotator_is_asked_for_once_a_fold_and_by_none_if_not_kept(crowd):
+def test_predict_same_is_called_once_for_each_annotator_and_fold(crowd):
     asked = []
 
     class Watched(Knows):
@@ -313,7 +313,7 @@ def test_each_annotator_is_asked_for_once_a_fold_and_by_none_if_not_kept(crowd):
 
 
 class Clusters(BaseEstimator):
-    """A given clustering, with no view of people."""
+    """A given clustering, without a model of annotators."""
 
     def __init__(self, clusters=None):
         self.clusters = clusters
@@ -325,7 +325,7 @@ class Clusters(BaseEstimator):
         return self
 
     def predict_same(self, item_a, item_b, annotator=None):
-        raise AssertionError("nobody asks")
+        raise AssertionError("predict_same is not used")
 
 
 def test_by_clusters_is_the_formula_of_shares(crowd):
@@ -334,23 +334,23 @@ def test_by_clusters_is_the_formula_of_shares(crowd):
     held = hold_out(crowd, 3, "auto", 20_000, np.random.default_rng(spawn_seeds(check_random_state(0), 4)[-1]))
     r = pd.DataFrame(Clusters(clusters).fit(crowd).responsibilities_, index=NAMES)
     for row in range(0, len(found.judgements), 97):
-        said = found.judgements.iloc[row]
-        frame = held.kept(int(said["fold"])).to_frame().query("annotator == @said.annotator")
+        judgement = found.judgements.iloc[row]
+        frame = held.kept(int(judgement["fold"])).to_frame().query("annotator == @judgement.annotator")
         groups = [part["item"] for _, part in frame.groupby("group")]
         total, expected = r.loc[frame["item"]].sum(), 0.0
         for items in groups:
             count, size = r.loc[items].sum(), len(items) / len(frame)
             q = (count + 2 * size) / (total + 2)
-            expected += (r.loc[said["item_a"]] @ q) * (r.loc[said["item_b"]] @ q)
+            expected += (r.loc[judgement["item_a"]] @ q) * (r.loc[judgement["item_b"]] @ q)
         # a group whose items are all hidden has no share, and adds nothing
         assert found.probabilities["m"].iloc[row] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("level", ["groupings", "pairs"])
-def test_by_clusters_is_the_formula_of_rates_where_groups_are_not_known(level, sheets):
-    said = sheets if level == "groupings" else sheets.to_pairs()
+def test_by_clusters_is_the_formula_of_rates_if_groups_are_not_known(level, sheets):
+    annotations = sheets if level == "groupings" else sheets.to_pairs()
     clusters = dict(zip(NAMES, CLASSES))
-    found = compare({"m": Clusters(clusters)}, said, by="clusters", n_folds=2, random_state=0)
+    found = compare({"m": Clusters(clusters)}, annotations, by="clusters", n_folds=2, random_state=0)
     r = pd.DataFrame(Clusters(clusters).fit(sheets).responsibilities_, index=NAMES)
     frame = found.judgements.assign(
         s=[float(r.loc[a] @ r.loc[b]) for a, b in zip(found.judgements["item_a"], found.judgements["item_b"])]
@@ -364,12 +364,12 @@ def test_by_clusters_is_the_formula_of_rates_where_groups_are_not_known(level, s
 
         of_one = kept[kept["annotator"] == who]
         w, v = rate(of_one, lambda part: part["s"]), rate(of_one, lambda part: 1 - part["s"])
-        asked = frame[(frame["fold"] == fold) & (frame["annotator"] == who)]
-        expected = asked["s"] * w + (1 - asked["s"]) * v
-        np.testing.assert_allclose(found.probabilities["m"][asked.index], expected, rtol=1e-9)
+        held = frame[(frame["fold"] == fold) & (frame["annotator"] == who)]
+        expected = held["s"] * w + (1 - held["s"]) * v
+        np.testing.assert_allclose(found.probabilities["m"][held.index], expected, rtol=1e-9)
 
 
-def test_by_clusters_the_truth_beats_what_is_coarser_finer_or_shuffled(crowd):
+def test_by_clusters_the_truth_beats_coarser_finer_and_shuffled_clusters(crowd):
     finer = np.where(np.arange(24) % 2, CLASSES, (CLASSES == 0) * 3 + (CLASSES > 0) * CLASSES)
     guesses = {"truth": CLASSES, "coarser": np.minimum(CLASSES, 1), "finer": finer, "shuffled": np.roll(CLASSES, 4)}
     models = {name: Clusters(dict(zip(NAMES, clusters))) for name, clusters in guesses.items()}
@@ -380,8 +380,8 @@ def test_by_clusters_the_truth_beats_what_is_coarser_finer_or_shuffled(crowd):
     assert found.table.loc["shuffled", "difference"] > 0
 
 
-def test_clusters_foresee_unless_the_model_is_asked_to(crowd):
-    """A clustering whose model expects the opposite of what it found is first by clusters, and last by the model."""
+def test_judgements_are_predicted_by_clusters_unless_by_model(crowd):
+    """A clustering whose model predicts the opposite of its clusters is first by clusters, and last by the model."""
 
     class Contrary(Clusters):
         def predict_same(self, item_a, item_b, annotator=None):
@@ -394,24 +394,24 @@ def test_clusters_foresee_unless_the_model_is_asked_to(crowd):
 
 def test_by_clusters_needs_clusters(crowd):
     found = compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, crowd, by="clusters", random_state=0)
-    assert found.table.loc["m", "note"] == "Knows has no 'responsibilities_', and cannot be compared by its clusters."
+    assert found.table.loc["m", "note"] == "Knows has no 'responsibilities_', so it cannot be compared by its clusters."
 
 
-# ---- what models are given
+# ---- annotations and features of models
 
 
 @pytest.mark.parametrize("kind", ["groupings", "pairs", "labels"])
 def test_models_get_what_they_read_or_a_reason(kind, sheets):
     labels = simulate_labels(CLASSES, n_annotators=6, random_state=0) if kind == "labels" else None
-    said = {"groupings": sheets, "pairs": sheets.to_pairs(), "labels": labels}[kind]
+    annotations = {"groupings": sheets, "pairs": sheets.to_pairs(), "labels": labels}[kind]
     readers = {"MajorityVote": ["labels"], "SubsetFusion": ["groupings", "labels"]}
     for name, model in (("MajorityVote", MajorityVote()), ("SubsetFusion", SubsetFusion())):
         if kind in readers[name]:
-            assert as_read(said, model) is said
+            assert as_read(annotations, model) is annotations
         else:
-            with pytest.raises(InputError, match=f"{name} reads .* and these are {kind}"):
-                as_read(said, model)
-    assert as_read(said, Knows()) is said
+            with pytest.raises(InputError, match=f"{name} reads .* Got {kind}"):
+                as_read(annotations, model)
+    assert as_read(annotations, Knows()) is annotations
 
 
 def test_models_that_only_read_pairs_get_pairs(sheets, monkeypatch):
@@ -424,7 +424,7 @@ def test_models_that_only_read_pairs_get_pairs(sheets, monkeypatch):
     assert found.chosen == "Knows"
 
 
-def test_a_model_that_cannot_has_a_row_with_the_reason(sheets):
+def test_a_model_that_fails_has_a_row_with_the_reason(sheets):
     models = {
         "vote": MajorityVote(),
         "refuses": Knows(refuse="It will not."),
@@ -434,10 +434,10 @@ def test_a_model_that_cannot_has_a_row_with_the_reason(sheets):
     found = compare(models, sheets, by="model", random_state=0)
     assert found.table.index.tolist() == ["known", "chance", "vote", "refuses", "mad"]
     notes = found.table["note"]
-    assert notes["vote"] == "MajorityVote reads labels, and these are groupings."
+    assert notes["vote"] == "MajorityVote reads labels. Got groupings."
     assert notes["refuses"] == "It will not."
     assert notes["known"] == "Warned in 5 folds: It did not settle."
-    assert notes["mad"] == "'predict_same' gave 1.5, which is no probability."
+    assert notes["mad"] == "'predict_same' must return probabilities. Got 1.5."
     assert found.table.loc[["vote", "refuses", "mad"], "log_loss"].isna().all()
     assert "It will not." in str(found)
     alone = compare({"refuses": Knows(refuse="It will not.")}, sheets, random_state=0)
@@ -474,7 +474,7 @@ def test_names_of_models():
         ([], "There are no models"),
         ([SubsetFusion(), SubsetFusion()], "the same"),
         ({"a": StandardScaler()}, "'a' cannot be compared"),
-        ({"chance": SubsetFusion()}, "is that of the baseline"),
+        ({"chance": SubsetFusion()}, "is reserved for the baseline"),
     ):
         with pytest.raises(InputError, match=message):
             named(models)
@@ -516,7 +516,7 @@ def test_labels_and_features_are_compared_together():
     assert found.table.index[-1] == "chance"
 
 
-def test_the_same_seed_and_another_order_of_items_give_the_same(crowd):
+def test_results_depend_on_the_seed_and_not_on_the_order_of_items(crowd):
     models = {"right": Knows(dict(zip(NAMES, CLASSES))), "blind": Knows(dict(zip(NAMES, CLASSES)), 0.4, 0.3)}
     settings = {"by": "model", "max_pairs": 200, "random_state": 5}
     numbers = ["log_loss", "log_loss_se", "difference", "difference_se", "accuracy", "accuracy_se", "n_judgements"]
@@ -530,7 +530,7 @@ def test_the_same_seed_and_another_order_of_items_give_the_same(crowd):
     pd.testing.assert_frame_equal(compare(models, renamed, **settings).table[numbers], one)
     pairs = crowd.to_pairs()
     again = Pairs.from_frame(pairs.to_frame().sample(frac=1, random_state=1))
-    one, two = (compare(models, said, **settings).table[numbers] for said in (pairs, again))
+    one, two = (compare(models, annotations, **settings).table[numbers] for annotations in (pairs, again))
     pd.testing.assert_frame_equal(one, two)
 
 
@@ -539,11 +539,13 @@ def test_names_make_no_difference(kind):
     truth, settings = np.repeat(np.arange(3), 6), {"by": "model", "max_pairs": 60, "memory": False, "random_state": 5}
     crowd = simulate_crowd(truth, n_annotators=12, items_each=9, accuracy=0.8, random_state=0)
     labels = simulate_labels(truth, n_annotators=12, accuracy=0.8, random_state=0)
-    said = {"groupings": crowd, "pairs": crowd.to_pairs(), "labels": labels}[kind]
-    changed = scramble(said, np.random.default_rng(0))
-    classes = dict(zip(said.items, truth[said.items.to_numpy(int)]))
-    one = compare([Knows(classes)], said, **settings)
-    two = compare([Knows({changed.now[name]: value for name, value in classes.items()})], changed.said, **settings)
+    annotations = {"groupings": crowd, "pairs": crowd.to_pairs(), "labels": labels}[kind]
+    changed = scramble(annotations, np.random.default_rng(0))
+    classes = dict(zip(annotations.items, truth[annotations.items.to_numpy(int)]))
+    one = compare([Knows(classes)], annotations, **settings)
+    two = compare(
+        [Knows({changed.now[name]: value for name, value in classes.items()})], changed.annotations, **settings
+    )
     columns = one.table.columns.drop("seconds")
     pd.testing.assert_frame_equal(two.table[columns], one.table[columns])
     before, after = one.judgements.to_dict("records"), two.judgements.to_dict("records")
@@ -560,7 +562,7 @@ def test_names_make_no_difference(kind):
         ({"level": "items"}, "The 'level' parameter of compare must be one of"),
         ({"max_pairs": 0}, "The 'max_pairs' parameter"),
         ({"clip": 0.5}, "The 'clip' parameter"),
-        ({"n_folds": 99, "level": "groupings"}, "99 folds need as many groupings of annotations. Got 12"),
+        ({"n_folds": 99, "level": "groupings"}, "99 folds need at least 99 groupings. Got 12"),
     ],
 )
 def test_wrong_parameters(settings, message, crowd):
@@ -568,34 +570,34 @@ def test_wrong_parameters(settings, message, crowd):
         compare({"m": Knows({})}, crowd, **settings)
 
 
-def test_annotations_that_hold_no_judgement():
+def test_annotations_without_judgements():
     with pytest.raises(InputError, match="hold no judgement"):
         compare({"m": Knows({})}, Groupings.from_lists([[["a"]], [["b"]]]), n_folds=2)
-    with pytest.raises(InputError, match=r"need as many rows of annotations\. Got 2"):
+    with pytest.raises(InputError, match=r"need at least 5 rows\. Got 2"):
         compare({"m": Knows({})}, [[0, 1]])
     with pytest.raises(InputError, match=r"compare needs annotations\. Got None"):
         compare({"m": Knows({})}, None)
 
 
-def test_what_is_said_again_on_one_occasion_is_hidden_with_the_first(sheets):
-    """Of labels and of pairs; nobody is asked for what somebody told the model already."""
+def test_repetitions_on_one_occasion_are_held_out_with_the_first(sheets):
+    """For labels and for pairs; no model predicts something it was fitted to."""
     once = sheets.to_pairs().restrict(annotators=["a", "b"])
     pairs = concat([once, Pairs.from_frame(once.to_frame().iloc[::3])])
     twice = Labels.from_matrix(np.tile(CLASSES[:, None], (1, 5)), items=NAMES, classes=range(4))
     labels = concat([twice, replace(twice, label=(twice.label + 1) % 4)[:12]])
-    for said, keys in ((pairs, ["item_a", "item_b", "annotator", "grouping"]), (labels, ["item", "annotator"])):
-        held = hold_out(said, 4, "auto", 10_000, np.random.default_rng(0))
-        fold = said.to_frame().assign(fold=held.fold_of_row).groupby(keys)["fold"]
+    for annotations, keys in ((pairs, ["item_a", "item_b", "annotator", "grouping"]), (labels, ["item", "annotator"])):
+        held = hold_out(annotations, 4, "auto", 10_000, np.random.default_rng(0))
+        fold = annotations.to_frame().assign(fold=held.fold_of_row).groupby(keys)["fold"]
         assert (fold.size() == 2).any()
         assert (fold.min() == fold.max()).all()
-        assert np.ptp(fold.first().value_counts()) <= 2 * said.n_annotators
+        assert np.ptp(fold.first().value_counts()) <= 2 * annotations.n_annotators
         for number in range(4):
-            hidden, kept = said.to_frame()[held.fold_of_row == number], held.kept(number).to_frame()
+            hidden, kept = annotations.to_frame()[held.fold_of_row == number], held.kept(number).to_frame()
             assert not set(map(tuple, hidden[keys].to_numpy())) & set(map(tuple, kept[keys].to_numpy()))
 
 
-def test_by_clusters_a_few_further_labels_weigh_little():
-    """Groupings of one annotator's labels weigh as they hold labels; one of a single label says next to nothing."""
+def test_by_clusters_a_few_repeated_labels_weigh_little():
+    """Groupings of one annotator's labels are weighted by their labels; one of a single label hardly matters."""
     frame = pd.DataFrame({"item": NAMES, "annotator": "x", "label": CLASSES})
     labels = Labels.from_frame(pd.concat([frame, frame.iloc[:1].assign(label=1)]), items=NAMES)
     groupings = labels.to_groupings()
@@ -613,7 +615,7 @@ def test_by_clusters_a_few_further_labels_weigh_little():
     np.testing.assert_allclose(found, expected)
 
 
-def test_labels_said_again_are_compared():
+def test_repeated_labels_are_compared():
     twice = Labels.from_matrix(np.tile(CLASSES[:, None], (1, 5)), items=NAMES)
     labels = concat([twice, replace(twice, label=(twice.label + 1) % 3)[:4]])
     models = {"vote": MajorityVote(), "fusion": SubsetFusion(max_clusters=4, random_state=0)}
@@ -622,11 +624,11 @@ def test_labels_said_again_are_compared():
         assert found.table["log_loss"].notna().all()
 
 
-def test_pipelines_without_features_say_so_and_the_others_are_compared():
+def test_pipelines_without_features_fail_and_the_others_are_compared():
     groupings = Groupings.from_matrix(np.column_stack([np.arange(12) % 2] * 4))
     models = {"pipe": make_pipeline(StandardScaler(), MPCKMeans(2)), "bare": MPCKMeans(2), "kcc": KCC(2)}
     found = compare(models, groupings, n_folds=2, random_state=0)
-    assert found.table.loc["pipe", "note"] == "A pipeline begins with the features: give them to compare, as X."
+    assert found.table.loc["pipe", "note"] == "A pipeline needs features: pass them to compare as X."
     assert found.table.loc["bare", "note"] == "MPCKMeans needs features, and X is None."
     assert found.chosen == "kcc"
 
@@ -634,12 +636,12 @@ def test_pipelines_without_features_say_so_and_the_others_are_compared():
 @pytest.mark.parametrize(
     ("models", "sentence"),
     [
-        ("KCC", r"^Models are estimators, such as KCC\(\). Got the text 'KCC'"),
-        (["none"], r"^Models are estimators, such as DawidSkene\(\). Got the text 'none'"),
-        ({"k": KCC}, r"^Models are estimators, such as KCC\(\). Got the class KCC itself"),
+        ("KCC", r"^Models must be estimators, such as KCC\(\). Got the text 'KCC'"),
+        (["none"], r"^Models must be estimators, such as DawidSkene\(\). Got the text 'none'"),
+        ({"k": KCC}, r"^Models must be estimators, such as KCC\(\). Got the class KCC itself"),
     ],
 )
-def test_names_and_classes_of_models_are_no_models(models, sentence):
+def test_names_and_classes_of_models_are_refused(models, sentence):
     with pytest.raises(InputError, match=sentence):
         compare(models, Groupings.from_matrix([["p"], ["q"]]))
 
@@ -657,7 +659,7 @@ def test_a_matrix_is_read_as_groupings(crowd):
     matrix = crowd.to_matrix()
     models = [SubsetFusion(n_clusters=3, refine=False)]
     settings = {"n_folds": 2, "memory": False, "random_state": 0}
-    found, expected = (compare(models, said, **settings).table["log_loss"] for said in (matrix, crowd))
+    found, expected = (compare(models, annotations, **settings).table["log_loss"] for annotations in (matrix, crowd))
     pd.testing.assert_series_equal(found, expected)
 
 

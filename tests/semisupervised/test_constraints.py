@@ -31,7 +31,7 @@ judgements = st.lists(
 
 
 @given(judgements)
-def test_judgements_of_a_pair_are_counted_together(rows):
+def test_judgements_of_a_pair_are_combined(rows):
     votes = defaultdict(list)
     for a, b, _, same in rows:
         votes[min(a, b), max(a, b)].append(1 if same else -1)
@@ -45,7 +45,7 @@ def test_judgements_of_a_pair_are_counted_together(rows):
     assert bool(found.notes) == (found.n_contradicted > 0)
 
 
-def test_worth_decides_against_the_number_of_votes():
+def test_worth_can_outweigh_the_number_of_votes():
     pairs = pairs_of([(0, 1, "a", 1), (0, 1, "b", 0), (0, 1, "c", 0)])
     found = Constraints.of(pairs, np.array([3.0, 0.5, 0.5]))
     assert (found.must.tolist(), found.weight.tolist(), found.n_contradicted, found.n_ties) == ([True], [2.0], 1, 0)
@@ -62,19 +62,19 @@ def test_no_two_items_of_a_colour_share_a_constraint(rows):
     assert colour.max(initial=-1) <= degree.max()  # an item takes the first colour that no neighbour has
 
 
-def test_all_items_of_a_clique_have_colours_of_their_own():
+def test_all_items_of_a_clique_have_different_colours():
     clique = Groupings.from_matrix(np.zeros((40, 1))).to_pairs()
     assert sorted(colour_classes(Constraints.of(clique), rng())) == list(range(40))
 
 
-def test_a_chain_that_a_cannot_link_contradicts_is_no_neighbourhood():
+def test_a_chain_with_a_cannot_link_is_not_a_neighbourhood():
     rows = [(0, 1, "a", 1), (1, 2, "a", 1), (3, 4, "a", 1), (4, 5, "a", 1), (3, 5, "a", 0)]
     np.testing.assert_array_equal(neighbourhoods(Constraints.of(pairs_of(rows))), [0, 0, 0, -1, -1, -1, -1])
 
 
 @given(judgements)
-def test_what_follows_is_what_all_clusterings_that_keep_the_constraints_share(rows):
-    """Every entailed pair is forced, and added once; with contradictions only where there are none."""
+def test_entailed_pairs_hold_in_all_clusterings_that_satisfy_the_constraints(rows):
+    """Every entailed pair is forced and added once; only chains without contradictions entail pairs."""
     given_constraints = Constraints.of(pairs_of(rows))
     more = entailed(given_constraints, 1000)
     group = neighbourhoods(given_constraints)

@@ -1,4 +1,4 @@
-"""Any consensus with any classifier: the two parts by hand are the whole, items without annotations, class names."""
+"""Any consensus with any classifier: the two parts by hand, items without annotations, class names."""
 
 import pickle
 
@@ -48,7 +48,7 @@ def model(partial):
 
 
 @pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # KCC alone has no features
-def test_is_its_two_parts(partial):
+def test_equals_consensus_followed_by_classifier(partial):
     """The consensus of the annotated items, and the classifier trained on it by hand."""
     kcc, classifier = KCC(3, random_state=1), DecisionTreeClassifier(random_state=2)
     model = InductiveConsensus(kcc, classifier).fit(X, partial)
@@ -91,7 +91,7 @@ def test_default_classifier_is_logistic_regression_on_standardised_features():
 
 
 @pytest.mark.parametrize("consensus", [DawidSkene(), MajorityVote()], ids=["DawidSkene", "MajorityVote"])
-def test_models_of_labels_answer_in_class_names(consensus):
+def test_models_of_labels_predict_class_names(consensus):
     names = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
     items = [f"flower {i}" for i in range(150)]
     labels = simulate_labels(names, items=items, n_annotators=8, accuracy=0.9, annotators_per_item=4, random_state=0)[
@@ -141,7 +141,7 @@ def test_order_of_items_changes_nothing(model, partial):
     np.testing.assert_allclose(moved.responsibilities_, model.responsibilities_[place], atol=1e-4)  # of lbfgs
 
 
-def test_a_class_that_no_item_has_got_has_a_column_of_zeros():
+def test_a_class_without_items_has_a_column_of_zeros():
     labels = Labels.from_frame(
         pd.DataFrame({"item": [0, 1, 2, 3], "annotator": "u", "label": list("aacc")}),
         items=range(5),
@@ -182,7 +182,7 @@ def test_predict_same(model):
         model.predict_same(items[0], items[2], annotator="x")
 
 
-def test_random_state_seeds_the_parts_that_have_none(partial):
+def test_random_state_seeds_the_parts_without_one(partial):
     tree = DecisionTreeClassifier(max_features=1)
     one, two, other = (InductiveConsensus(KCC(3), tree, random_state=seed).fit(X, partial) for seed in (4, 4, 5))
     assert one.consensus_.random_state == two.consensus_.random_state != other.consensus_.random_state
@@ -215,16 +215,16 @@ def test_works_with_scikit_learns_tools(model, experts):
         ({"consensus": PartitionLabelModel()}, "that needs no features, such as KCC.5.. Got PartitionLabelModel"),
         (
             {"classifier": 3},
-            "'classifier' parameter of InductiveConsensus must be None or a classifier .* Got 3 instead",
+            "'classifier' parameter of InductiveConsensus must be None or a scikit-learn classifier. Got 3 instead",
         ),
     ],
 )
-def test_wrong_parameters(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(InputError, match=message):
         InductiveConsensus(**({"consensus": CSPA(1)} | parameters)).fit([[0.0], [1.0]], [["a"], ["b"]])
 
 
-def test_what_it_cannot_read(partial):
+def test_unreadable_input_raises(partial):
     with pytest.raises(InputError, match="requires y to be passed"):
         InductiveConsensus(CSPA(2)).fit(X)
     with pytest.raises(InputError, match=r"Feature .* is missing \(NaN\), one of 150 such values"):

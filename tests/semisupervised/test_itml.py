@@ -41,7 +41,7 @@ def noisy(seed=0, n=400, accuracy=(0.95, 0.9, 0.85, 0.8, 0.75), pairs_each=160):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_where_the_divergence_is_least(seed):
+def test_result_minimises_the_divergence(seed):
     """A and the bounds in two dimensions, by sequential quadratic programming on the primal."""
     problem = problem_of(seed)
 
@@ -81,7 +81,7 @@ def test_no_pass_lowers_the_dual_and_the_metric_stays_positive_definite(seed):
     assert duals[-1] > duals[0] + 0.1
 
 
-def test_a_pass_does_not_write_into_the_state_before():
+def test_a_pass_does_not_modify_the_previous_state():
     problem = problem_of(1)
     first = itml.init(replace(problem, first_metric=np.asfortranarray(problem.first_metric)))
     before = first.metric.copy()
@@ -107,12 +107,12 @@ def test_pairs_keep_their_bounds_at_convergence():
     np.testing.assert_allclose(gap[state.multiplier > 1e-6], 0, atol=1e-4)
 
 
-def test_with_much_slack_the_metric_stays():
+def test_with_much_slack_the_metric_does_not_change():
     problem = problem_of(4, slack=1e-8)
     np.testing.assert_allclose(itml.run(problem, max_iter=20, tol=1e-6).state.metric, problem.first_metric, atol=1e-5)
 
 
-def test_finds_clusters_that_a_contradictory_crowd_points_out():
+def test_recovers_clusters_from_a_contradictory_crowd():
     X, cluster, pairs = noisy(0)
     assert nmi(cluster, KMeans(4, n_init=5, random_state=0).fit_predict(X)) < 0.5
     model = ITMLClustering(4, random_state=0).fit(X, pairs)
@@ -143,14 +143,14 @@ def test_priors():
     np.testing.assert_allclose(itml.first_metric(X, "covariance"), np.linalg.inv(np.cov(X.T, bias=True)), rtol=1e-3)
 
 
-def test_items_with_the_same_features_are_skipped_and_told():
+def test_items_with_the_same_features_are_skipped_and_reported():
     X = np.array([[0.0], [0.0], [1.0], [2.0]])
     rows = [(0, 1, "a", 0), (0, 2, "a", 1), (2, 3, "a", 0)]
     pairs = Pairs.from_frame(pd.DataFrame(rows, columns=["item_a", "item_b", "annotator", "same"]), items=range(4))
     model = ITMLClustering(2, random_state=0).fit(X, pairs)
     assert model.n_pairs_ == 2
     assert model.notes_ == [
-        "1 pairs are of items with the same features, which no metric tells apart: they are left out."
+        "1 pairs are of items with the same features, which no metric separates: they are left out."
     ]
 
 
@@ -177,7 +177,7 @@ def test_names_predictions_and_pickle():
     np.testing.assert_array_equal(copy.predict(pd.DataFrame(X)), model.labels_)
 
 
-def test_no_pairs_and_constant_features_are_no_error():
+def test_no_pairs_and_constant_features_are_accepted():
     pairs = simulate_pairs([0, 1] * 5, 1, 8, random_state=0)
     X = np.column_stack([np.arange(10.0), np.full(10, 3.0)])
     none = pairs.restrict(annotators=[]).reindex(range(10))
@@ -205,7 +205,7 @@ def test_warns_if_it_stops_early():
         ({"tol": -1}, "'tol'"),
     ],
 )
-def test_refuses(parameters, message):
+def test_invalid_parameters_raise(parameters, message):
     pairs = simulate_pairs([0, 1] * 4, 1, 6, random_state=0)
     with pytest.raises(InputError, match=message):
         ITMLClustering(**parameters).fit(np.arange(8.0)[:, None], pairs)

@@ -137,11 +137,11 @@ def test_updates_of_annotators_are_coordinate_maxima(seed):
 
 @pytest.mark.parametrize("explicit", [False, True])
 def test_clusters_move_towards_coordinate_maxima(explicit):
-    """Where a single item moved all the way, no other distribution of that item is better."""
+    """For a single item that takes its full update, no other distribution is better."""
     problem, state, _ = tiny(explicit=explicit)
     rng = np.random.default_rng(0)
     columns = np.arange(4)
-    with patch.object(module, "_furthest_way", lambda eta, *_: np.ones(eta.shape[2])):
+    with patch.object(module, "_largest_share", lambda eta, *_: np.ones(eta.shape[2])):
         target = module.update_clusters(problem, state, columns).eta
     for item in range(len(target)):
         eta = state.eta.copy()
@@ -154,18 +154,18 @@ def test_clusters_move_towards_coordinate_maxima(explicit):
             assert (bounds_of(problem, replace(state, eta=eta)) < best).all()
 
 
-def test_clusters_go_as_far_as_the_bound_does_not_fall():
-    """Judgements that clash with η: some views can go all the way, others half of it or less."""
+def test_clusters_take_the_largest_share_at_which_the_bound_does_not_fall():
+    """Judgements that contradict η: some views can take the full update, others half of it or less."""
     ways = set()
     for seed in range(6):
         problem, state, _ = tiny(seed, n_views=1, n_restarts=3, missing=0.0, n_items=12)
         state = scored(problem, replace(state, right=np.tile([[[60.0, 1.0]]], (2, 3, 3, 1))))
         columns = np.arange(3)
-        with patch.object(module, "_furthest_way", lambda eta, *_: np.ones(eta.shape[2])):
+        with patch.object(module, "_largest_share", lambda eta, *_: np.ones(eta.shape[2])):
             direction = module.update_clusters(problem, state, columns).eta - state.eta
         found = module.update_clusters(problem, state, columns)
-        gains = np.array([bounds_of(problem, replace(state, eta=state.eta + w * direction)) for w in module.WAYS])
-        way = module.WAYS[(gains >= state.bounds).argmax(0)]
+        gains = np.array([bounds_of(problem, replace(state, eta=state.eta + w * direction)) for w in module.SHARES])
+        way = module.SHARES[(gains >= state.bounds).argmax(0)]
         np.testing.assert_allclose(found.eta, state.eta + way * direction, atol=1e-12)
         ways |= set(way)
     assert len(ways) > 1
@@ -181,7 +181,7 @@ def test_clusters_go_as_far_as_the_bound_does_not_fall():
     st.booleans(),
 )
 def test_no_sweep_lowers_the_bound(seed, n_features, n_clusters, n_views, n_annotators, explicit):
-    """From far away, with more and with fewer views than annotators."""
+    """From states far from an optimum, with more and with fewer views than annotators."""
     problem, state, _ = tiny(
         seed,
         n_features=n_features,
@@ -203,7 +203,7 @@ def test_no_sweep_lowers_the_bound(seed, n_features, n_clusters, n_views, n_anno
 @settings(max_examples=8)
 @given(st.integers(0, 10_000), st.integers(0, 3))
 def test_no_sweep_lowers_the_bound_when_views_empty(seed, n_features):
-    """Annotators who agree but for a tenth leave most of four views, and come to rest in few."""
+    """Annotators who agree on nine tenths leave most of four views, and settle in few."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(3, size=40)
     said = np.where(rng.random((40, 4)) < 0.9, truth[:, None], rng.integers(3, size=(40, 4)))
@@ -234,7 +234,7 @@ def test_listed_and_implied_evidence_give_the_same_states():
     np.testing.assert_allclose(ends[0].weights.mean, ends[1].weights.mean, rtol=1e-8, atol=1e-10)
 
 
-def test_restarts_do_not_touch_each_other():
+def test_restarts_are_independent():
     problem, together, _ = tiny(n_restarts=4, n_views=3)
     some = np.array([2, 0])
     alone = together.of_restarts(some)
@@ -301,7 +301,9 @@ def test_views_without_annotators_take_the_better_state():
     phi = np.tile([1.0, 0.0, 0.0], (3, 1, 1))
     state = scored(problem, replace(state, phi=phi))
     weights, eta, bound = problem.unused
-    kept = module.leave(problem, replace(state, of_views=np.array([0.0, bound + 1, bound - 1])), np.array([1, 2]))
+    kept = module.reset_unused(
+        problem, replace(state, of_views=np.array([0.0, bound + 1, bound - 1])), np.array([1, 2])
+    )
     np.testing.assert_array_equal(kept.eta[:, :, :2], state.eta[:, :, :2])
     np.testing.assert_array_equal(kept.eta[:, :, 2:], eta)
     np.testing.assert_array_equal(kept.weights.mean[:, :, 2:], weights.mean)

@@ -1,4 +1,4 @@
-"""MCVC and MECC: what users see, and what must not matter."""
+"""MCVC and MECC: fitted attributes, predictions and invariances."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience import Groupings, Labels, Pairs
 from consilience.errors import InputError
 from consilience.metrics.clusterings import nmi
-from consilience.semisupervised.mcvc_estimator import MCVC, MECC
+from consilience.semisupervised.mcvc_estimator import MCVC, MECC, views_to_begin_with
 from consilience.simulation.pairs import simulate_pairs
 from tests.semisupervised.test_mcvc import planted_views
 
@@ -61,7 +61,7 @@ def views_model(two_views):
 
 @pytest.mark.slow
 def test_two_views_are_recovered():
-    """Of ten draws nine: both views nearly whole, and each of twenty annotators in the right one."""
+    """In nine of ten draws, both views are nearly recovered, and each of twenty annotators is in the right one."""
     found = []
     for seed in range(10):
         X, views, judged = planted_views(seed)
@@ -99,7 +99,7 @@ def test_attributes_agree_with_each_other(iris, fitted):
     assert fitted.n_features_in_ == 4
 
 
-def test_views_are_told_apart(two_views, views_model):
+def test_views_are_distinguished(two_views, views_model):
     _, views, judged = two_views
     model = views_model
     score, right = recovery(model, views)
@@ -164,7 +164,7 @@ def test_predict_same(iris, fitted):
         fitted.predict_same(list(a), list(b)[:2])
 
 
-def test_predict_same_of_an_annotator_goes_by_the_annotators_view(two_views, views_model):
+def test_predict_same_of_an_annotator_uses_the_annotators_view(two_views, views_model):
     _, views, _ = two_views
     a, b = np.triu_indices(120, 1)
     for view, name in zip(views, ("a 1", "b 1")):
@@ -196,7 +196,7 @@ def test_annotations_may_come_in_any_shape(iris, fitted):
         np.testing.assert_allclose(model.responsibilities_, models[0].responsibilities_, atol=1e-8)
 
 
-def test_without_features_the_judgements_tell(iris):
+def test_without_features_the_judgements_determine_the_clusters(iris):
     """Each item in about 13 pairs of each of six annotators."""
     X, species, judged = iris
     many = simulate_pairs(species, 6, 1000, 0.9, random_state=0, items=X.index)
@@ -211,7 +211,7 @@ def test_without_features_the_judgements_tell(iris):
         again.predict(X)
 
 
-def test_items_that_nobody_judged_go_by_their_features(iris):
+def test_unjudged_items_are_clustered_by_their_features(iris):
     X, species, judged = iris
     some = judged[np.arange(0, 150, 2)].reindex(X.index)
     model = quick().fit(X, some)
@@ -270,8 +270,8 @@ def recovery_of_views(model, views):
     return min(max(nmi(view, found) for _, found in model.view_labels_.items()) for view in views)
 
 
-def test_annotators_who_say_the_contrary_of_each_other(iris):
-    """Of one view: who says the contrary of four others is wrong, and weighs less than nothing."""
+def test_annotators_who_contradict_each_other(iris):
+    """With one view, an annotator who contradicts four others is wrong, and has a negative weight."""
     X, species, _ = iris
     judged = simulate_pairs(species, 5, 300, [0.9] * 4 + [0.05], random_state=0, items=X.index)
     model = quick().fit(X, judged)
@@ -281,8 +281,8 @@ def test_annotators_who_say_the_contrary_of_each_other(iris):
     assert table[["sensitivity", "specificity"]].iloc[4].max() < 0.3
 
 
-def test_one_annotator_who_contradicts_themself():
-    """Every pair once "same" and once "apart": nothing is known, and nothing breaks."""
+def test_one_annotator_who_contradicts_themselves():
+    """Every pair once "same" and once "different": no information, and no error."""
     twice = Groupings.from_lists([[[*"abcdef"]], [[item] for item in "abcdef"]], annotators=["Ann", "Ann"])
     model = quick_views().fit(None, twice)
     assert len(model.views_) == 1
@@ -290,7 +290,7 @@ def test_one_annotator_who_contradicts_themself():
     assert np.isfinite(model.lower_bound_)
 
 
-def test_more_clusters_than_needed_own_nothing(iris):
+def test_superfluous_clusters_are_empty(iris):
     X, species, judged = iris
     model = quick(n_clusters=10).fit(X, judged)
     assert model.n_clusters_ < 10
@@ -309,10 +309,9 @@ def test_one_view_is_mecc(two_views):
 
 
 @pytest.mark.parametrize(("n_annotators", "expected"), [(1, 1), (2, 1), (5, 3), (19, 10), (60, 10)])
-def test_views_to_begin_with(n_annotators, expected):
-    assert MCVC()._n_views(n_annotators) == expected
-    assert MCVC(max_views=4)._n_views(n_annotators) == 4
-    assert MECC()._n_views(n_annotators) == 1
+def test_initial_number_of_views(n_annotators, expected):
+    assert views_to_begin_with("auto", n_annotators) == expected
+    assert views_to_begin_with(4, n_annotators) == 4
 
 
 def test_the_same_seed_gives_the_same(iris, fitted):
@@ -351,13 +350,13 @@ def test_warns_when_it_has_not_converged(iris):
         ("tol", -1),
     ],
 )
-def test_wrong_parameters(iris, name, value):
+def test_invalid_parameters(iris, name, value):
     X, _, judged = iris
     with pytest.raises(InputError, match=f"The '{name}' parameter of MCVC must be .* instead"):
         MCVC(**{name: value}).fit(X, judged)
 
 
-def test_wrong_input(iris):
+def test_invalid_input(iris):
     X, _, judged = iris
     with pytest.raises(InputError, match="MECC needs judgements of pairs; the annotations hold none"):
         quick().fit(None, Groupings.from_lists([[["a"]], [["b"]]]))

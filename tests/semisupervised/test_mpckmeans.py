@@ -68,7 +68,7 @@ def written_out(labels, centres, A, separation, problem):
 
 
 @pytest.mark.parametrize(("metric", "per_cluster"), KINDS)
-def test_objective_is_the_one_that_is_written(metric, per_cluster):
+def test_objective_equals_its_definition(metric, per_cluster):
     problem = problem_of(metric, per_cluster)
     state = core.step(state_of(problem), problem)
     separation = core.costs(state.centres, state.metric, problem).separation
@@ -77,7 +77,7 @@ def test_objective_is_the_one_that_is_written(metric, per_cluster):
 
 
 @pytest.mark.parametrize(("metric", "per_cluster"), KINDS)
-def test_items_of_a_colour_move_as_if_one_after_the_other(metric, per_cluster):
+def test_moving_items_of_a_colour_at_once_equals_one_by_one(metric, per_cluster):
     problem = problem_of(metric, per_cluster, seed=1)
     state = state_of(problem)
     at = core.costs(state.centres, state.metric, problem)
@@ -104,7 +104,7 @@ def test_no_sweep_raises_the_objective(metric, per_cluster, seed):
 
 
 @pytest.mark.parametrize("metric", ["diagonal", "full"])
-def test_without_violations_the_metric_is_where_the_objective_is_least(metric):
+def test_without_violations_the_metric_minimises_the_objective(metric):
     problem = core.unconstrained(problem_of(metric, False, seed=2))
     state = state_of(problem)
 
@@ -141,7 +141,7 @@ def _by_size(labels):
     return np.argsort(np.argsort(-np.bincount(labels), kind="stable"))
 
 
-def test_finds_clusters_that_a_contradictory_crowd_points_out():
+def test_recovers_clusters_from_a_contradictory_crowd():
     for seed in (0, 1):
         X, cluster, pairs = noisy(seed)
         assert nmi(cluster, KMeans(4, n_init=5, random_state=0).fit_predict(X)) < 0.5
@@ -154,7 +154,7 @@ def test_finds_clusters_that_a_contradictory_crowd_points_out():
 
 
 @pytest.mark.parametrize(("metric", "per_cluster"), KINDS[1:])
-def test_clean_pairs_are_kept(metric, per_cluster):
+def test_consistent_pairs_are_satisfied(metric, per_cluster):
     X, cluster, pairs = noisy(2, accuracy=1.0)
     model = MPCKMeans(4, metric=metric, metric_per_cluster=per_cluster, random_state=0).fit(X, pairs)
     assert nmi(cluster, model.labels_) > 0.89
@@ -162,7 +162,7 @@ def test_clean_pairs_are_kept(metric, per_cluster):
     assert model.metric_.shape == ((4, 20, 20) if per_cluster else (20, 20))
 
 
-def test_an_annotator_at_random_does_little_harm():
+def test_a_random_annotator_does_little_harm():
     X, cluster, pairs = noisy(3, accuracy=[0.95, 0.95, 0.5, 0.5, 0.5])
     learned = MPCKMeans(4, random_state=0).fit(X, pairs)
     equal = MPCKMeans(4, weight=0.2, random_state=0).fit(X, pairs)
@@ -178,7 +178,7 @@ def test_closure_helps_where_nothing_contradicts_it():
     np.testing.assert_array_equal(model.labels_ == model.labels_[0], [1, 1, 1, 0, 0, 0])
 
 
-def test_contradictions_are_counted_and_never_raise():
+def test_contradictions_are_reported_and_do_not_raise():
     rows = [(0, 1, "a", 1), (0, 1, "b", 0), (1, 2, "a", 1), (0, 2, "a", 0), (2, 3, "a", 0), (2, 3, "b", 0)]
     rows += [(2, 3, "c", 1)]
     pairs = Pairs.from_frame(pd.DataFrame(rows, columns=["item_a", "item_b", "annotator", "same"]), items=range(4))
@@ -218,7 +218,7 @@ def test_names_predictions_and_pickle():
     np.testing.assert_array_equal(model.responsibilities_.argmax(1), model.labels_)
 
 
-def test_groupings_will_do():
+def test_accepts_groupings():
     X, cluster, _ = noisy(6, n=60)
     said = Groupings.from_matrix(np.where(np.random.default_rng(0).random((60, 3)) < 0.5, cluster[:, None], np.nan))
     assert nmi(cluster, MPCKMeans(4, random_state=0).fit(X, said).labels_) > 0.9
@@ -260,7 +260,7 @@ def test_warns_if_it_stops_early():
         ({"tol": -1}, "'tol'"),
     ],
 )
-def test_refuses(parameters, message):
+def test_invalid_parameters_raise(parameters, message):
     pairs = simulate_pairs([0, 1] * 4, 1, 6, random_state=0)
     with pytest.raises(InputError, match=message):
         MPCKMeans(**parameters).fit(np.arange(8.0)[:, None], pairs)

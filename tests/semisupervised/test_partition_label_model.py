@@ -231,7 +231,7 @@ def test_one_cluster_is_the_dirichlet_multinomial():
     assert 0 <= exact - lower_bound(state, evidence, prior) < np.log(2) + 1e-9  # at worst the choice of t
 
 
-def test_start_from_features_leans_on_the_seeds():
+def test_start_from_features_weights_the_seed_clusters():
     problem = random_problem(np.random.default_rng(6), 9, 2, [2, 3])
     seeds = np.arange(9) % 3
     posterior = np.full((9, 4), 0.1 / 4)
@@ -243,7 +243,7 @@ def test_start_from_features_leans_on_the_seeds():
 
 
 def blobs_that_two_annotators_label(rng, same):
-    """Three far blobs; the annotators give blobs 1 and 2 the same label, or tell them apart."""
+    """Three distant blobs; the annotators give blobs 1 and 2 the same label, or different ones."""
     blob = np.repeat([0, 1, 2], 40)
     features = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])[blob] + 0.1 * rng.normal(size=(120, 2))
     meaning = [0, 1, 1] if same else [0, 1, 2]
@@ -251,7 +251,7 @@ def blobs_that_two_annotators_label(rng, same):
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_merge_joins_what_no_annotator_tells_apart(same):
+def test_merge_joins_clusters_that_no_annotator_distinguishes(same):
     problem = blobs_that_two_annotators_label(np.random.default_rng(7), same)
     prior = prior_of(problem, variance=30.0)
     evidence = problem.evidence(problem.labels, 10)
@@ -264,7 +264,7 @@ def test_merge_joins_what_no_annotator_tells_apart(same):
     assert lower_bound(after.state, evidence, prior) == after.lower_bound
 
 
-def test_clusters_that_an_annotator_surely_tells_apart_are_not_candidates():
+def test_clusters_that_an_annotator_distinguishes_are_not_candidates():
     problem = blobs_that_two_annotators_label(np.random.default_rng(8), same=False)
     state, evidence, _ = first_state(problem, n_clusters=3)
     cells = evidence.cells

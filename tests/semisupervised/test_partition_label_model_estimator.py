@@ -1,4 +1,4 @@
-"""The estimator: what users see, and what must not matter."""
+"""PartitionLabelModel: fitted attributes, predictions and invariances."""
 
 import warnings
 
@@ -41,7 +41,7 @@ def fitted(iris):
 
 
 def test_recovers_clusters_mapping_and_accuracy():
-    """Three far blobs, annotators right nine times in ten who lump two of the blobs or name all three."""
+    """Three distant blobs; annotators, right nine times in ten, merge two of the blobs or name all three."""
     rng = np.random.default_rng(0)
     X, blob = make_blobs([200, 150, 100], 2, centers=[[0, 0], [8, 0], [0, 8]], random_state=0)
     meaning = [["b", "a", "a"], ["a", "b", "b"], ["x", "y", "z"], ["q", "p", "q"]]
@@ -199,7 +199,7 @@ def test_auto_finds_a_variance_that_predicts_annotations(iris):
     assert model.n_clusters_ == 3
 
 
-def test_without_features_the_labels_tell_the_clusters(iris):
+def test_without_features_the_labels_determine_the_clusters(iris):
     _, species, _ = iris
     experts = simulate_experts(species, n_annotators=20, random_state=0)
     model = quick().fit(None, experts)
@@ -260,7 +260,7 @@ def test_warns_when_it_has_not_converged(iris):
         quick(max_iter=2, n_init=1).fit(X, experts)
 
 
-def test_an_annotator_with_one_label_is_legal(iris):
+def test_an_annotator_with_one_label_is_accepted(iris):
     X, _, experts = iris
     table = experts.to_matrix()
     table["expert 11"] = "all the same"
@@ -278,7 +278,7 @@ def with_value(X, item, value):
 
 BAD = {
     "no annotations": (lambda X, e: (X, None), "Give the annotations"),
-    "pairs": (lambda X, e: (X, e[:5].to_pairs()), "Pairs hold none"),
+    "pairs": (lambda X, e: (X, e[:5].to_pairs()), "Pairs do not contain"),
     "missing feature": (
         lambda X, e: (with_value(X, "flower 3", np.nan), e),
         r"Feature 'sepal .*' of item 'flower 3' is missing \(NaN\)",
@@ -289,7 +289,7 @@ BAD = {
     "half overlap": (lambda X, e: (X.iloc[:75], e), "flower 75"),
     "item twice": (lambda X, e: (X.set_axis(["a", "a", *X.index[2:]]), e), "Item 'a' has more than one row"),
     "too few rows": (lambda X, e: (X.to_numpy()[:10], e.by_position()), "10 rows and the annotations 150 items"),
-    "unnamed": (lambda X, e: (X.to_numpy(), e), r"have names \(such as 'flower 0'\) and the rows of X have none"),
+    "unnamed": (lambda X, e: (X.to_numpy(), e), r"have names \(such as 'flower 0'\), but the rows of X do not"),
     "constant": (lambda X, e: (X * 0, e), "All 4 features are constant"),
     "one item": (lambda X, e: (X.iloc[:1], e[:1]), "at least 2 items"),
     "no labels": (lambda X, e: (X, e[:0].reindex(X.index)), "None of the items has a label"),
@@ -298,7 +298,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_clear_sentence(iris, case):
+def test_invalid_input_raises_one_sentence(iris, case):
     X, _, experts = iris
     spoil, sentence = BAD[case]
     with pytest.raises(InputError, match=sentence) as caught:

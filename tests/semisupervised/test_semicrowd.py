@@ -12,6 +12,7 @@ from consilience import Groupings, Pairs
 from consilience.errors import InputError
 from consilience.metrics.clusterings import nmi
 from consilience.semisupervised import semicrowd as module
+from consilience.semisupervised import semicrowd_estimator
 from consilience.semisupervised.semicrowd_estimator import SemiCrowd
 from consilience.simulation.pairs import simulate_pairs
 
@@ -50,7 +51,7 @@ def test_completes_blocks_of_which_three_tenths_are_known(seed):
     np.testing.assert_allclose(trace.state.error, 0, atol=0.01)
 
 
-def test_errors_are_found_and_mended():
+def test_errors_are_found_and_corrected():
     whole, problem = planted(0, n=200, wrong=0.05)
     trace = module.complete(problem, max_iter=500, tol=1e-5)
     assert np.mean((trace.state.completed > 0.5) == whole) > 0.999
@@ -58,7 +59,7 @@ def test_errors_are_found_and_mended():
     assert np.mean((np.abs(trace.state.error) > 0.5) == wrong) > 0.999
 
 
-def test_nothing_known_changes_what_is_least():
+def test_completion_is_a_minimum():
     """No small change of A lowers tr(A) + C Σ |A - Ã|."""
     _, problem = planted(1, n=24, share=0.5, wrong=0.1)
     found = module.complete(problem, max_iter=2000, tol=1e-9).state.completed
@@ -73,7 +74,7 @@ def test_nothing_known_changes_what_is_least():
             assert module.objective(at, problem) >= least - 1e-4 * least
 
 
-def test_what_comes_out_is_symmetric_and_positive_semidefinite():
+def test_completion_is_symmetric_and_positive_semidefinite():
     _, problem = planted(2, wrong=0.2)
     completed = module.complete(problem, max_iter=300, tol=1e-3).state.completed
     np.testing.assert_allclose(completed, completed.T, atol=1e-10)
@@ -90,7 +91,7 @@ def test_steps_are_the_proximal_maps():
     np.testing.assert_allclose(module.low_rank(table, 1.5), expected, atol=1e-12)
 
 
-def test_metric_is_the_one_that_is_written():
+def test_metric_equals_its_definition():
     rng = np.random.default_rng(1)
     X, root = rng.normal(size=(12, 3)), rng.normal(size=(12, 2))
     ridge = np.linalg.inv((X - X.mean(0)).T @ X + 0.2 * 12 * np.eye(3))
@@ -109,10 +110,10 @@ def test_only_clear_similarities_are_known():
     model = SemiCrowd(2, random_state=0).fit(np.array([[0.0], [0.1], [1.0], [1.1]]), pairs)
     assert model.n_pairs_ == 2
     assert model.completed_.index.tolist() == [0, 1, 2]
-    assert model.notes_ == ["1 pairs have a share of yes between d0 and d1, and count as unknown."]
+    assert model.notes_ == ["1 pairs have a share of 'same' between d0 and d1, and count as unknown."]
 
 
-def test_finds_clusters_that_a_crowd_points_out():
+def test_recovers_clusters_from_a_crowd():
     X, cluster, pairs = noisy(0)
     assert nmi(cluster, KMeans(4, n_init=5, random_state=0).fit_predict(X)) < 0.5
     model = SemiCrowd(4, random_state=0).fit(X, pairs)
@@ -158,16 +159,16 @@ def test_names_predictions_and_pickle():
     np.testing.assert_array_equal(copy.predict(pd.DataFrame(X)), model.labels_)
 
 
-def test_refuses_what_would_not_fit_into_a_table(monkeypatch):
-    monkeypatch.setattr(module, "MAX_ANNOTATED", 30)
+def test_too_many_annotated_items_raise(monkeypatch):
+    monkeypatch.setattr(semicrowd_estimator, "MAX_ANNOTATED", 30)
     X, _, pairs = noisy(4, n=40, pairs_each=60)
-    with pytest.raises(InputError, match="takes 30 of them at most"):
+    with pytest.raises(InputError, match="accepts at most 30 of them"):
         SemiCrowd(4).fit(X, pairs)
     kept = pairs.restrict(items=range(30)).reindex(range(40))
     assert SemiCrowd(4, random_state=0).fit(X, kept).labels_.shape == (40,)
 
 
-def test_no_pairs_and_constant_features_are_no_error():
+def test_no_pairs_and_constant_features_are_accepted():
     pairs = simulate_pairs([0, 1] * 5, 1, 8, random_state=0)
     X = np.column_stack([np.r_[np.zeros(5), np.ones(5)] + np.arange(10) / 100, np.full(10, 3.0)])
     none = pairs.restrict(annotators=[]).reindex(range(10))
@@ -201,7 +202,7 @@ def test_warns_if_it_stops_early():
         ({"tol": -1}, "'tol'"),
     ],
 )
-def test_refuses(parameters, message):
+def test_invalid_parameters_raise(parameters, message):
     pairs = simulate_pairs([0, 1] * 4, 1, 6, random_state=0)
     with pytest.raises(InputError, match=message):
         SemiCrowd(**parameters).fit(np.arange(8.0)[:, None], pairs)

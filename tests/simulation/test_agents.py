@@ -1,4 +1,4 @@
-"""Agents of pair probabilities and of recorded people against what they promise."""
+"""Agents with pair probabilities and with recorded groupings, against their specification."""
 
 from collections import Counter
 
@@ -18,12 +18,12 @@ ABC = [[1, 0.5, 0.2], [0.5, 1, 0], [0.2, 0, 1]]
 
 
 def partition(groups):
-    """Groups without an order."""
+    """Return groups without their order."""
     return {frozenset(group) for group in groups}
 
 
 def together(agent, items, a, b, n):
-    """Share of n answers in which a and b are in one group."""
+    """Return the share of n answers in which a and b are in one group."""
     return np.mean([any({a, b} <= set(group) for group in agent(items)) for _ in range(n)])
 
 
@@ -69,7 +69,7 @@ def test_contradictory_draws_do_not_chain():
     assert max(sizes) <= 4  # the transitive closure is one group of 12
 
 
-def test_of_equal_contradictions_each_item_may_be_the_one_apart():
+def test_ties_are_broken_at_random():
     path = np.eye(4, k=1, dtype=bool) | np.eye(4, k=-1, dtype=bool)
     rng = np.random.default_rng(0)
     answers = Counter(tuple(np.equal.outer(labels, labels)[0]) for labels in (resolve(path, rng) for _ in range(200)))
@@ -109,7 +109,7 @@ def test_two_of_three_items_of_equal_probability(p):
 
 
 @pytest.mark.parametrize(("size", "within", "between"), [(6, 0.95, 0.02), (10, 0.9, 0.05), (10, 0.95, 0.0)])
-def test_pair_frequencies_come_near_probabilities_of_blocks(size, within, between):
+def test_pair_frequencies_approximate_probabilities_of_blocks(size, within, between):
     cluster = np.arange(20) % 4
     same = np.equal.outer(cluster, cluster)
     agent = CooccurrenceAgent(np.where(same, within, between), random_state=2)
@@ -138,7 +138,7 @@ def test_items_are_named_by_the_index_or_as_given_else_by_number():
     assert CooccurrenceAgent(ABC)([1]) == [[1]]
 
 
-def test_the_diagonal_is_not_read_and_the_probabilities_are_a_copy():
+def test_the_diagonal_is_ignored_and_the_probabilities_are_a_copy():
     probability = np.where(np.eye(3, dtype=bool), np.nan, 1.0)
     agent = CooccurrenceAgent(probability)
     assert np.isnan(probability[0, 0])
@@ -164,7 +164,7 @@ def test_answers_are_drawn_anew_and_repeatable():
         ([[1, 0.5], [1.5, 1]], r"must lie in \[0, 1\]. Got 1.5 for the items 1 and 0"),
         ([[1, np.nan], [0.5, 1]], r"must lie in \[0, 1\]. Got nan for the items 0 and 1"),
         ([[1, 0.4], [0.5, 1]], "must be symmetric. Got 0.4 for the items 0 and 1, and 0.5 the other way round"),
-        (pd.DataFrame([[1, 0], [0, 1]], index=["a", "b"], columns=["b", "a"]), "columns .* must be as its index"),
+        (pd.DataFrame([[1, 0], [0, 1]], index=["a", "b"], columns=["b", "a"]), "columns .* must equal its index"),
     ],
 )
 def test_bad_probabilities(probability, message):
@@ -184,7 +184,7 @@ def test_names_must_fit_and_differ():
     [
         ([0, 7], "The subset given to CooccurrenceAgent holds the item 7, which is not among its 3 items"),
         (np.array([1, 1]), "The subset given to CooccurrenceAgent holds the item 1 twice"),
-        ([[0, 1]], r"holds \[0, 1\], which is no name of an item"),
+        ([[0, 1]], r"holds \[0, 1\], which is not the name of an item"),
     ],
 )
 def test_bad_subsets(subset, message):
@@ -213,7 +213,7 @@ def test_the_recorded_sets_of_items_are_named_once_in_order_of_appearance():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_each_grouping_of_a_set_is_given_once_then_they_begin_anew(seed):
+def test_each_grouping_of_a_set_is_used_once_before_any_is_repeated(seed):
     agent = ReplayAgent(RECORDED, random_state=seed)
     assert agent.n_left == 5  # the grouping without items is none
     for n_left in (2, 2):
@@ -228,7 +228,7 @@ def test_which_grouping_of_a_set_comes_first_is_random():
     assert min(first.values()) > 25  # 50 expected, 4 standard deviations are 23
 
 
-def test_other_items_get_what_holds_most_of_them_without_the_rest():
+def test_other_items_get_the_grouping_with_most_of_them_restricted():
     agent = ReplayAgent(RECORDED, random_state=0)
     assert partition(agent(["e", "d", "a", "g"])) == {frozenset("d"), frozenset("e")}
     assert agent.n_left == 4
@@ -239,7 +239,7 @@ def test_other_items_get_what_holds_most_of_them_without_the_rest():
     assert agent.n_left == 3
 
 
-def test_of_those_that_hold_as_many_the_ones_given_out_least_come_first():
+def test_among_equally_good_groupings_the_least_used_come_first():
     for seed in range(10):
         agent = ReplayAgent(RECORDED, random_state=seed)
         answers = [frozenset(partition(agent(["a", "b"]))) for _ in range(3)]
@@ -248,7 +248,7 @@ def test_of_those_that_hold_as_many_the_ones_given_out_least_come_first():
         assert agent.n_left == 2
 
 
-def test_a_grouping_of_exactly_these_items_goes_before_one_that_holds_more():
+def test_a_grouping_of_exactly_these_items_comes_before_a_larger_one():
     groupings = Groupings.from_lists([[["a", "b", "c"]], [["a"], ["b"]]])
     agent = ReplayAgent(groupings, random_state=0)
     assert [partition(agent(["a", "b"])) for _ in range(4)] == [{frozenset("a"), frozenset("b")}] * 4
@@ -261,7 +261,7 @@ recorded_groupings = st.lists(
 
 @settings(max_examples=50)
 @given(recorded_groupings, st.integers(0, 100))
-def test_asking_for_every_recorded_subset_gives_the_record_back(recorded, seed):
+def test_all_recorded_subsets_return_all_recorded_groupings(recorded, seed):
     lists = [[[i for i, g in one.items() if g == group] for group in set(one.values())] for one in recorded]
     agent = ReplayAgent(Groupings.from_lists(lists), random_state=seed)
     answers = [agent(list(one)) for one in recorded]
@@ -282,7 +282,7 @@ def test_an_answer_is_a_recorded_grouping_of_most_items_restricted(recorded, ask
     assert partition(agent(list(asked))) in restricted
 
 
-def test_a_replay_is_repeatable_and_leaves_the_record_alone():
+def test_a_replay_is_repeatable_and_does_not_modify_its_groupings():
     asked = [["a", "b", "c"], ["a", "b"], ["d", "e", "c"], ["a", "c"]] * 3
     first, again = (ReplayAgent(RECORDED, random_state=1) for _ in range(2))
     assert [first(items) for items in asked] == [again(items) for items in asked]

@@ -27,7 +27,7 @@ HALVES, PARITY = {frozenset(range(4)), frozenset(range(4, 8))}, {frozenset(range
 
 
 def partition(groups):
-    """Groups without an order."""
+    """Return groups without their order."""
     return {frozenset(group) for group in groups}
 
 
@@ -51,7 +51,7 @@ def test_well_separated_data_are_grouped_by_their_truth(algorithm, n_features):
 
 @given(st.integers(1, 6), st.sets(st.sampled_from(range(12))), st.sampled_from(["kmeans", "ward", "gaussian"]))
 @settings(max_examples=40)
-def test_an_answer_holds_each_item_once_in_as_many_groups_as_told(n_groups, subset, algorithm):
+def test_an_answer_holds_each_item_once_in_n_groups(n_groups, subset, algorithm):
     asked = [NAMES[i] for i in subset]
     answer = ClusteringAgent(X, n_groups=n_groups, algorithm=algorithm, random_state=0)(asked)
     assert sorted(item for group in answer for item in group) == sorted(asked)
@@ -159,7 +159,7 @@ def test_every_answer_of_a_population_comes_from_another_agent():
     assert sizes == {3, 4, 5, 6}
 
 
-def test_the_numbers_of_a_population_can_be_fixed_and_end_at_the_features_there_are():
+def test_the_numbers_of_a_population_can_be_fixed_and_are_cut_at_the_features():
     population = ClusteringPopulation(X, n_groups=2, n_features=3, algorithms=["average"], random_state=0)
     drawn = {(a.n_groups, a.n_features, a.algorithm) for a in (population.draw() for _ in range(20))}
     assert drawn == {(2, 3, "average")}
@@ -168,14 +168,14 @@ def test_the_numbers_of_a_population_can_be_fixed_and_end_at_the_features_there_
     assert ClusteringPopulation(X, n_features=(6, 8)).draw().n_features == 4
 
 
-def test_agents_of_a_population_look_by_its_weights():
+def test_agents_of_a_population_use_its_weights():
     population = ClusteringPopulation(
         STORIES, n_groups=2, n_features=1, algorithms=["ward"], feature_weights=[0, 1], random_state=0
     )
     assert all(partition(population(range(8))) == PARITY for _ in range(20))
 
 
-def test_drawn_agents_are_repeatable_whoever_else_is_asked():
+def test_drawn_agents_do_not_depend_on_other_agents():
     noise = np.random.default_rng(1).normal(size=(30, 8))
     first, again = (ClusteringPopulation(noise, random_state=3) for _ in range(2))
     one, other = first.draw(), first.draw()
@@ -186,7 +186,7 @@ def test_drawn_agents_are_repeatable_whoever_else_is_asked():
     assert first(range(30)) != ClusteringPopulation(noise, random_state=4)(range(30))
 
 
-def test_drawn_agents_do_not_share_their_luck():
+def test_drawn_agents_are_independent():
     noise = np.random.default_rng(1).normal(size=(30, 8))
     population = ClusteringPopulation(noise, n_groups=4, n_features=3, algorithms=["ward"], random_state=0)
     assert len({frozenset(partition(population.draw()(range(30)))) for _ in range(10)}) > 5
@@ -223,9 +223,12 @@ def test_bad_features(make, table, settings, message):
             {"n_features": 3, "feature_weights": [1, 1, 0, 0]},
             "'n_features' parameter .* of at most 2, the number of features of positive weight. Got 3",
         ),
-        ({"algorithm": "dbscan"}, "'algorithm' parameter of ClusteringAgent must name kmeans, ward, .* Got 'dbscan'"),
-        ({"algorithm": KMeans}, "must name kmeans"),
-        ({"algorithm": None}, "must name kmeans"),
+        (
+            {"algorithm": "dbscan"},
+            "'algorithm' parameter of ClusteringAgent must be one of kmeans, ward, .* Got 'dbscan'",
+        ),
+        ({"algorithm": KMeans}, "must be one of kmeans"),
+        ({"algorithm": None}, "must be one of kmeans"),
     ],
 )
 def test_bad_parameters_of_an_agent(settings, message):
@@ -243,7 +246,10 @@ def test_bad_parameters_of_an_agent(settings, message):
         ({"n_features": 0.5}, r"Got 0.5"),
         ({"algorithms": []}, r"'algorithms' parameter .* list of at least one algorithm. Got \[\]"),
         ({"algorithms": "ward"}, "list of at least one algorithm. Got 'ward'"),
-        ({"algorithms": ["ward", "x"]}, "'algorithms' parameter of ClusteringPopulation must name kmeans.* Got 'x'"),
+        (
+            {"algorithms": ["ward", "x"]},
+            "'algorithms' parameter of ClusteringPopulation must be one of kmeans.* Got 'x'",
+        ),
     ],
 )
 def test_bad_parameters_of_a_population(settings, message):

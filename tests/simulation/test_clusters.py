@@ -1,4 +1,4 @@
-"""Gaussian clusters as far apart as told."""
+"""Gaussian clusters of given separation."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from consilience.simulation import gaussian_clusters
 
 @settings(max_examples=60)
 @given(st.integers(2, 12), st.integers(1, 9), st.floats(0.1, 20), st.integers(0, 1000))
-def test_no_two_clusters_are_nearer_than_told_and_each_touches_its_bound(n_clusters, n_features, separation, seed):
+def test_clusters_keep_the_separation_and_nearest_ones_reach_it(n_clusters, n_features, separation, seed):
     task = gaussian_clusters(
         n_clusters, n_clusters=n_clusters, n_features=n_features, separation=separation, random_state=seed
     )
@@ -34,7 +34,7 @@ def test_sizes_differ_by_one_at_most(n_items, n_clusters):
     assert sizes.sum() == n_items
 
 
-def test_items_scatter_about_the_centre_of_their_cluster_as_wide_as_told():
+def test_items_have_the_mean_and_deviation_of_their_cluster():
     task = gaussian_clusters(40_000, n_clusters=4, n_features=3, separation=2.0, random_state=0)
     values = task.data.to_numpy()
     for k in range(4):

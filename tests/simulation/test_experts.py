@@ -1,4 +1,4 @@
-"""Simulated annotators against what their settings promise, exactly where it is exact."""
+"""Simulated annotators against their parameters, exactly where these are exact."""
 
 import itertools
 from collections import Counter
@@ -17,7 +17,7 @@ CLASSES = np.repeat(["ant", "bee", "cow", "dog"], [10, 20, 30, 40])
 
 
 def matrix(annotations):
-    """Group names (n_items, n_annotators), "" where missing."""
+    """Return group names (n_items, n_annotators), "" if missing."""
     return annotations.to_matrix().astype(object).fillna("").to_numpy(object)
 
 
@@ -41,7 +41,7 @@ def test_all_splits_are_equally_probable(n_classes, n_splits):
     assert chisquare(list(counts.values())).pvalue > 0.001
 
 
-def test_without_errors_each_expert_answers_one_binary_question_about_the_classes():
+def test_without_errors_each_expert_labels_by_one_binary_question():
     experts = simulate_experts(CLASSES, n_annotators=50, flip=0.0, random_state=0)
     for column in matrix(experts).T:
         of_class = [set(column[name == CLASSES]) for name in np.unique(CLASSES)]
@@ -50,7 +50,7 @@ def test_without_errors_each_expert_answers_one_binary_question_about_the_classe
 
 
 @pytest.mark.parametrize(("flip", "share"), [(0.1, 0.1), (0.37, 0.37), (1.0, 1.0)])
-def test_exactly_the_stated_share_of_each_experts_labels_is_flipped(flip, share):
+def test_exactly_the_given_share_of_each_experts_labels_is_flipped(flip, share):
     right = matrix(simulate_experts(CLASSES, n_annotators=50, flip=0.0, random_state=3))
     flipped = matrix(simulate_experts(CLASSES, n_annotators=50, flip=flip, random_state=3))
     labelled = right != ""
@@ -60,7 +60,7 @@ def test_exactly_the_stated_share_of_each_experts_labels_is_flipped(flip, share)
 
 
 @pytest.mark.parametrize("observed", [0.1, 0.5, 0.93])
-def test_exactly_the_stated_share_of_each_experts_labels_is_observed(observed):
+def test_exactly_the_given_share_of_each_experts_labels_is_observed(observed):
     whole = given(simulate_experts(CLASSES, n_annotators=50, random_state=4)).sum(axis=0)
     part = given(simulate_experts(CLASSES, n_annotators=50, observed=observed, random_state=4)).sum(axis=0)
     np.testing.assert_array_equal(part, np.floor(observed * whole + 0.5))
@@ -91,7 +91,7 @@ def test_errors_do_not_depend_on_the_class_or_on_being_observed():
         assert wrong[of_class].sum() / kept[of_class].sum() == pytest.approx(0.1, abs=0.01)
 
 
-def test_every_expert_keeps_a_label_at_least():
+def test_every_expert_keeps_at_least_one_label():
     experts = simulate_experts(["a", "b", "c"], n_annotators=7, observed=0.01, random_state=8)
     np.testing.assert_array_equal(given(experts).sum(axis=0), np.ones(7))
 
@@ -112,12 +112,12 @@ def test_items_are_named_by_the_index_of_a_series_or_as_given():
     assert simulate_crowd(classes, items=[4, 3, 2, 1], random_state=0).items.tolist() == [4, 3, 2, 1]
 
 
-def test_careful_annotators_of_fine_view_recover_the_classes():
+def test_annotators_without_errors_or_merging_recover_the_classes():
     crowd = simulate_crowd(CLASSES, n_annotators=5, accuracy=1.0, random_state=0)
     assert all(ari(CLASSES, column) == 1.0 for column in matrix(crowd).T)
 
 
-def test_each_annotator_sees_as_many_items_as_said_and_not_the_same_ones():
+def test_each_annotator_sees_items_each_random_items():
     crowd = simulate_crowd(CLASSES, n_annotators=40, items_each=25, random_state=1)
     shown = given(crowd)
     np.testing.assert_array_equal(shown.sum(axis=0), np.full(40, 25))

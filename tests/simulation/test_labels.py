@@ -1,4 +1,4 @@
-"""Simulated labels against what their settings promise, exactly where it is exact."""
+"""Simulated labels against their parameters, exactly where these are exact."""
 
 import itertools
 from collections import Counter
@@ -16,7 +16,7 @@ CLASSES = np.repeat(["dog", "ant", "cow", "bee"], [10, 20, 30, 40])
 
 
 def right(labels, classes):
-    """Which labels are right, and by whom: (annotator, right) of each row."""
+    """Return (annotator, right) of each row."""
     return labels.annotator, labels.classes.to_numpy()[labels.label] == np.asarray(classes)[labels.item]
 
 
@@ -50,7 +50,7 @@ def test_accuracy_is_the_probability_of_the_right_label_for_each_annotator():
     assert (share[0], share[3]) == (0, 1)
 
 
-def test_all_wrong_labels_are_as_probable():
+def test_all_wrong_labels_are_equally_probable():
     labels = simulate_labels([0] * 9000 + [1, 2, 3], n_annotators=1, accuracy=0.4, random_state=2)
     wrong = labels.label[:9000][labels.label[:9000] > 0]
     assert chisquare(np.bincount(wrong)[1:]).pvalue > 0.001
@@ -76,14 +76,14 @@ def test_errors_of_different_annotators_are_independent_given_the_class():
 
 
 @pytest.mark.parametrize("confusion", [None, np.tile(np.eye(4), (40, 1, 1))])
-def test_each_annotator_labels_as_many_items_as_said(confusion):
+def test_each_annotator_labels_labels_each_items(confusion):
     labels = simulate_labels(CLASSES, n_annotators=40, confusion=confusion, labels_each=25, random_state=6)
     seen = labels.to_matrix().notna().to_numpy()
     np.testing.assert_array_equal(seen.sum(axis=0), np.full(40, 25))
     assert len(np.unique(seen, axis=1).T) == 40
 
 
-def test_each_item_is_labelled_by_as_many_annotators_as_said():
+def test_each_item_is_labelled_by_annotators_per_item():
     labels = simulate_labels(np.tile(CLASSES, 30), n_annotators=50, annotators_per_item=6, random_state=7)
     assert labels.n_annotators == 50
     np.testing.assert_array_equal(np.diff(labels.indptr), np.full(3000, 6))
@@ -136,7 +136,7 @@ def test_an_int_gives_the_same_labels_each_time_another_int_others(settings):
         ({"accuracy": [0.5, 0.6]}, r"one for each of the 20 annotators. Got an array of shape \(2,\)"),
         ({"labels_each": 101}, "'labels_each' .* of at most 100, the number of items. Got 101"),
         ({"annotators_per_item": 21}, "'annotators_per_item' .* of at most 20, the number of annotators. Got 21"),
-        ({"labels_each": 2, "annotators_per_item": 2}, "either labels_each or annotators_per_item. Got both"),
+        ({"labels_each": 2, "annotators_per_item": 2}, "labels_each or annotators_per_item. Got both"),
         ({"confusion": np.eye(4)}, r"shape \(n_annotators, 4, 4\) for 4 classes. Got shape \(4, 4\)"),
         ({"confusion": np.zeros((0, 4, 4))}, r"Got shape \(0, 4, 4\)"),
         (
@@ -187,7 +187,7 @@ def test_habits_are_drawn_from_a_flat_dirichlet_distribution():
     np.testing.assert_allclose(habits.var(axis=0), np.full(3, 1 / 18), atol=0.002)
 
 
-def test_one_class_leaves_a_sparse_crowd_no_choice():
+def test_a_sparse_crowd_of_one_class():
     np.testing.assert_array_equal(sparse_crowd(4, 1, random_state=0), np.ones((4, 1, 1)))
 
 

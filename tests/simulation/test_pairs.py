@@ -1,4 +1,4 @@
-"""Simulated pairs against what their settings promise, exactly where it is exact."""
+"""Simulated pairs against their parameters, exactly where these are exact."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def truly_same(pairs, classes):
     return classes[pairs.item_a] == classes[pairs.item_b]
 
 
-def test_every_annotator_judges_as_many_pairs_half_of_them_of_one_class():
+def test_every_annotator_judges_pairs_each_pairs_half_of_one_class():
     pairs = simulate_pairs(CLASSES, 4, 51, 0.5, random_state=0)
     np.testing.assert_array_equal(np.bincount(pairs.annotator), np.full(4, 51))
     np.testing.assert_array_equal(np.bincount(pairs.annotator, truly_same(pairs, CLASSES)), np.full(4, 26))
@@ -49,7 +49,7 @@ def test_ranks_number_all_pairs_once():
 
 
 @pytest.mark.parametrize("balanced", [True, False])
-def test_all_pairs_of_a_kind_are_as_probable(balanced):
+def test_all_pairs_of_a_kind_are_equally_probable(balanced):
     classes = [0, 0, 0, 1, 1, 1]
     pairs = simulate_pairs(classes, 3000, 3, 1.0, balanced, random_state=2)
     counts = np.bincount(pairs.item_a * 6 + pairs.item_b, minlength=36).reshape(6, 6)[np.triu_indices(6, 1)]
@@ -91,9 +91,9 @@ def test_is_deterministic():
         ({"accuracy": 1.2}, r"\[0, 1\]"),
         ({"accuracy": [0.5, 0.5]}, "one for each of the 5"),
         ({"balanced": "yes"}, "True or False"),
-        ({"classes": [0, 0, 0]}, "200 different pairs of items of one class, and there are 3"),
-        ({"classes": [0, 0, 0], "pairs_each": 4}, "items of two classes, and there are 0"),
-        ({"classes": [0, 1], "balanced": False}, "400 different pairs of items, and there are 1"),
+        ({"classes": [0, 0, 0]}, "200 distinct pairs of items of one class, but there are only 3"),
+        ({"classes": [0, 0, 0], "pairs_each": 4}, "items of two classes, but there are only 0"),
+        ({"classes": [0, 1], "balanced": False}, "400 distinct pairs of items, but there are only 1"),
         ({"random_state": "x"}, "random_state"),
     ],
 )

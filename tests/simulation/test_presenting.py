@@ -1,4 +1,4 @@
-"""Subsets drawn at random, and agents' answers to subsets as groupings."""
+"""Random subsets, and agents' answers to subsets as groupings."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def rows(groupings):
     return groupings.to_frame()[["item", "annotator", "group"]].to_numpy().tolist()
 
 
-def test_each_answer_of_a_single_agent_is_an_annotator_of_its_own():
+def test_each_answer_of_a_single_agent_has_its_own_annotator():
     groupings = present(by_first_letter, [["bat", "ant"], ["auk", "ant"]], items=ITEMS)
     assert groupings.items.tolist() == ITEMS
     assert groupings.named
@@ -53,7 +53,7 @@ def test_annotators_can_be_named():
     assert one.annotators.take(one.annotator_of_grouping).tolist() == ["Ann", "Ann", "Bo"]
 
 
-def test_items_left_out_are_left_out_and_empty_groups_dropped():
+def test_items_left_out_are_missing_and_empty_groups_dropped():
     groupings = present(lambda items: (group for group in [[], items[1:], ()]), [["ant", "bee", "bat"]], items=ITEMS)
     assert rows(groupings) == [["bat", "answer 1", 0], ["bee", "answer 1", 0]]
     assert groupings.n_groups == 1
@@ -83,7 +83,7 @@ def test_names_of_numbers_may_be_arrays():
         (["ant", "bee"], "subset 1 must be a list of groups, each a list of names of items. Got the group 'ant'"),
         ([["ant"], 5], "Got the group 5 instead"),
         (None, "The answer of the agent to subset 1 must be a list of groups.* Got None instead"),
-        ([[["ant"]]], r"The answer of the agent to subset 1 holds \['ant'\], which is no name of an item"),
+        ([[["ant"]]], r"The answer of the agent to subset 1 holds \['ant'\], which is not the name of an item"),
     ],
 )
 def test_bad_answers(answer, message):
@@ -103,10 +103,10 @@ def test_a_bad_answer_of_one_of_several_names_the_agent_and_the_subset():
     [
         (["ant", "cow"], "Subset 2 holds the item 'cow', which is not among the 4 items"),
         (["ant", "ant"], "Subset 2 holds the item 'ant' twice"),
-        ([], "Subset 2 holds no item"),
+        ([], "Subset 2 is empty"),
     ],
 )
-def test_bad_subsets_are_found_before_anybody_is_asked(subset, message):
+def test_bad_subsets_are_found_before_any_agent_is_called(subset, message):
     asked = []
     with pytest.raises(InputError, match=message):
         present(asked.append, [["ant"], subset], items=ITEMS)
@@ -118,8 +118,8 @@ def test_bad_subsets_are_found_before_anybody_is_asked(subset, message):
     [
         ([], None, "'agent' parameter of present must be a callable, or a list of at least one callable"),
         ([apart, None], None, "must be a callable, or a list"),
-        (apart, ["Ann"], "'annotators' parameter of present must hold a name for each answer, 2 in all. Got 1"),
-        ([apart] * 3, ["Ann", "Bo"], "a name for each agent, 3 in all. Got 2"),
+        (apart, ["Ann"], "'annotators' parameter of present must have a name for each answer, 2 in total. Got 1"),
+        ([apart] * 3, ["Ann", "Bo"], "a name for each agent, 3 in total. Got 2"),
     ],
 )
 def test_bad_agents_and_annotators(agent, annotators, message):
@@ -147,7 +147,7 @@ def test_complete_shows_all_items_each_time():
 
 
 @given(st.integers(1, 12), st.data())
-def test_random_subsets_hold_as_many_different_items_as_told(n, data):
+def test_random_subsets_hold_size_distinct_items(n, data):
     size, n_subsets = data.draw(st.integers(1, n)), data.draw(st.integers(1, 5))
     names = [f"item {i}" for i in range(n)]
     subsets = random_subsets(names, size, n_subsets, random_state=0)

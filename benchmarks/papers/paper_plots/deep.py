@@ -32,9 +32,9 @@ from consilience.inspection.plots.text_layout import (
     set_names,
 )
 
-FAINTEST = 0.25  # brightness of a cluster with hardly a share, where the largest has 1
+FAINTEST = 0.25  # brightness of a cluster with a share near 0; the largest cluster has 1
 SIDE = (0.26, 0.7)  # inches of an image
-MOST_NAMED = 60  # annotators of whom each gets a name
+MOST_NAMED = 60  # annotators up to which each is named
 
 
 def plot_samples(
@@ -46,32 +46,32 @@ def plot_samples(
     ax: Place | None = None,
     labels: bool = True,
 ) -> Axes:
-    """Draw what the clusters look like: a column of generated images for each, the brighter the larger its share.
+    """Draw a column of generated images for each cluster, brighter for a larger share.
 
     Parameters
     ----------
     model : fitted BayesSCDC or SCDC, or a Pipeline that ends in one
-        Of a Pipeline, the steps before are undone where they can be, as scaling and principal components can.
+        The earlier steps of a Pipeline are undone if they can be inverted, such as scaling and principal components.
     image_shape : (height, width) or (height, width, 3)
-        Of the images whose pixels the features are, row by row.
+        Shape of the images whose pixels are the features, row by row.
     n_rows : int, default=8
-        Images of each cluster.
+        Number of images of each cluster.
     random_state : int, RandomState, Generator or None, default=None
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Below each column the cluster, and its share of all items. Pixels from 0 to 1 are drawn as they are, others from
-        the least to the most.
+        Below each column are the cluster and its share of the items. Pixels from 0 to 1 are drawn as they are,
+        others are scaled from the smallest to the largest.
 
     Raises
     ------
     InputError
-        The model draws no samples, or they have not as many features as the images have pixels.
+        The model draws no samples, or the number of their features is not that of the pixels.
 
     References
     ----------
@@ -107,26 +107,26 @@ def plot_samples(
 def plot_worker_weights(
     model: Any, true_weights: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True
 ) -> Axes:
-    """Draw what a judgement of each annotator weighs, as the model found and as it is in truth.
+    """Draw the weight of a judgement of each annotator, as estimated by the model and in truth.
 
     Parameters
     ----------
     model : fitted estimator whose ``annotators_`` have a weight, or a Pipeline that ends in one
-        Such as `BayesSCDC`, `SCDC`, `DeepMCVC`, `MCVC` and `MECC`.
+        For example `BayesSCDC`, `SCDC`, `DeepMCVC`, `MCVC` and `MECC`.
     true_weights : mapping or Series by annotator, or array of shape (n_annotators,)
         ln αβ / ((1 − α)(1 − β)) nats, with the sensitivity α and the specificity β of simulated annotators. An array is
         in the order of ``annotators_``.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend.
+        Whether to draw a legend.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The annotators in the order of their true weights, the highest first. A weight of 0 is that of guesses.
+        The annotators in the order of their true weights, the highest first. Guesses have weight 0.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def plot_worker_weights(
     estimator = unwrap(model)
     table = getattr(estimator, "annotators_", pd.DataFrame())
     if not {"sensitivity", "weight"} <= set(table):
-        raise InputError(f"{type(estimator).__name__} does not tell what judgements of annotators weigh.")
+        raise InputError(f"{type(estimator).__name__} does not estimate weights of judgements.")
     if table.empty:
         raise InputError(f"This {type(estimator).__name__} was fitted without annotators, so there are none to draw.")
     true = _by_annotator(true_weights, table.index)
@@ -177,7 +177,7 @@ def _image_shape(shape: Any) -> tuple[int, ...]:
 
 
 def _before(model: Any, samples: Float[np.ndarray, "samples features"]) -> Float[np.ndarray, "samples pixels"]:
-    """Samples before the steps of a pipeline that can be undone."""
+    """Return samples before the steps of a pipeline that can be inverted."""
     if isinstance(model, Pipeline) and len(model.steps) > 1 and hasattr(model[:-1], "inverse_transform"):
         return np.asarray(model[:-1].inverse_transform(samples), float)
     return np.asarray(samples, float)
@@ -191,7 +191,7 @@ def _from_0_to_1(values: np.ndarray) -> np.ndarray:
 
 
 def _sheet(images: np.ndarray) -> np.ndarray:
-    """Images (columns, rows, height, width, …) in one, with alpha if in colour; a line of nothing between any two."""
+    """Combine images (columns, rows, height, width, …) into one, with empty lines between; with alpha if in colour."""
     if images.ndim > 4:
         images = np.concatenate([images, np.ones((*images.shape[:-1], 1))], axis=-1)
     wide, nothing = [(0, 0)] * (images.ndim - 4), np.nan if images.ndim == 4 else 0.0

@@ -1,4 +1,4 @@
-"""Figures of Zhao & Zucker: the rounds of stagewise EM, and what the classes leave unexplained of the agreement."""
+"""Figures of Zhao & Zucker: the rounds of stagewise EM, and the agreement that the classes leave unexplained."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MEASURES = {
     "information": "largest conditional mutual information (nats)",
     "n_informative": "annotators in the informative set",
 }
-MOST_NAMED = 60  # annotators who have their names beside the matrix; of more some, and their number
+MOST_NAMED = 60  # annotators up to which the matrix names them all
 CELL = 0.16  # inches of a named annotator's row
 
 
@@ -38,21 +38,21 @@ def plot_stagewise(
     labels: bool = True,
     legend: bool = True,
 ) -> list[Axes]:
-    """Draw how the rounds of stagewise EM went: Fig. 3 of its paper.
+    """Draw the rounds of stagewise EM: Fig. 3 of its paper.
 
     Parameters
     ----------
     model : fitted StagewiseEM, or a Pipeline that ends in one
     truth : mapping, optional
-        What the true model of simulated labels would reach, drawn as dashed lines: "log_likelihood" and "information",
+        Values of the true model of simulated labels, drawn as dashed lines: "log_likelihood" and "information",
         or one of them, in nats.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw: the panels take the place of the axes, whose title is one of all panels. By default pyplot's
-        current axes; where no figure is open, those of a new one.
+        Where to draw: the panels take the place of the axes, whose title is that of all panels. By default pyplot's
+        current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether the labels of the axes are written.
+        Whether to write the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend, where the truth is drawn.
+        Whether to draw a legend if the truth is drawn.
 
     Returns
     -------
@@ -99,33 +99,33 @@ def plot_conditional_information(
     colorbar: bool = True,
     vmax: float | int | None = None,
 ) -> Axes:
-    """Draw what the classes leave unexplained of the agreement of every two annotators: Fig. 4 of the paper.
+    """Draw the agreement of each pair of annotators that the classes leave unexplained: Fig. 4 of the paper.
 
     Parameters
     ----------
     information : fitted StagewiseEM, a Pipeline that ends in one, or a DataFrame
-        The table is one such as the model's ``conditional_information()`` returns.
+        The table is one as returned by the model's ``conditional_information()``.
     annotators : names, optional
-        Whom to draw, in this order. By default all; of a model those of the informative set first, in order of entry.
+        Annotators to draw, in this order. By default all; for a model, the informative set first, in order of entry.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     colorbar : bool, default=True
-        Whether there is a colour bar.
+        Whether to draw a colour bar.
     vmax : float, optional
-        Information of the darkest colour, nats. By default the largest that is drawn.
+        Information of the darkest colour, in nats. By default the largest that is drawn.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Mutual information of two annotators' labels given the class. The diagonal is blank, and hatched are pairs with
-        few items in common. The names of the informative set are bold.
+        Mutual information of two annotators' labels given the class. The diagonal is blank, and pairs with few items in
+        common are hatched. The names of the informative set are bold.
 
     Raises
     ------
     InputError
-        What was given is neither, or it does not know one of the annotators.
+        `information` is none of these, or has no such annotator.
 
     References
     ----------
@@ -192,7 +192,7 @@ def _places(names: pd.Index, wanted: Sequence[Any]) -> Int[np.ndarray, " annotat
 
 
 def _blank(ax: Axes, values: np.ndarray, look: Look) -> None:
-    """Leave the diagonal blank, and hatch what is unknown."""
+    """Leave the diagonal blank, and hatch unknown values."""
     n = len(values)
     ax.patch.set(facecolor=look.paper, hatch="//////", edgecolor=look.faint)
     diagonal = np.where(np.eye(n, dtype=bool), 0.0, np.nan)
@@ -202,7 +202,7 @@ def _blank(ax: Axes, values: np.ndarray, look: Look) -> None:
 
 
 def _mark_informative(ax: Axes, inside: np.ndarray, look: Look) -> None:
-    """Names of the informative set in bold, and a line between it and the others where they are apart."""
+    """Set the names of the informative set in bold, and draw a line between it and the others if they are separate."""
     names = BoldNames(inside)
     ax.add_artist(names)
     names.fit(None)
@@ -213,14 +213,14 @@ def _mark_informative(ax: Axes, inside: np.ndarray, look: Look) -> None:
 
 
 class BoldNames(AtDraw):
-    """Sets some of the names beside a matrix in bold, whichever have room."""
+    """Sets some of the names next to a matrix in bold, whichever are shown."""
 
     def __init__(self, bold: np.ndarray) -> None:
         super().__init__()
         self.bold = bold
 
     def fit(self, renderer: Any) -> None:
-        """Give every name its weight, by its place."""
+        """Set the weight of every name by its place."""
         for axis in (self.axes.xaxis, self.axes.yaxis):  # type: ignore[union-attr]
             for place, text in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=False):
                 text.set_fontweight("bold" if self.bold[round(place)] else "normal")

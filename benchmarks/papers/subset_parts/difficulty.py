@@ -1,4 +1,4 @@
-"""difficulty: NMI after 500 presentations over τ, composed, at random, and of all items at once."""
+"""difficulty: NMI after 500 presentations over τ, of composed subsets, random subsets, and all items at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def compute_difficulty(arguments: argparse.Namespace) -> Any:
 
 
 def at_500(how: str, tau: float, seed: int) -> list[float]:
-    """NMI after 500 presentations, of our fusion and of the paper's."""
+    """Return NMI after 500 presentations, of our fusion and of the paper's."""
     data = gaussian_clusters(100, n_clusters=K, separation=tau, random_state=seed)
     agents = ClusteringPopulation(
         data.data, n_groups=(8, 12) if how == "complete" else CASE_1["n_groups"], random_state=seed

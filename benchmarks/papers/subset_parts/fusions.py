@@ -1,4 +1,4 @@
-"""fusions: NMI and ARI of every fusion and peer on the same groupings, simulated and of people."""
+"""fusions: NMI and ARI of every fusion and peer on the same groupings, simulated and real."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ FUSIONS: dict[str, dict[str, Any]] = {
 }
 PEERS = ("average linkage of C/P (as CSPA)", "k-means on the rows of C")
 ROWS = (*FUSIONS, *PEERS)
-LARGEST_DENSE = 3000  # items of which peers may hold all pairs
+LARGEST_DENSE = 3000  # items up to which peers may hold all pairs
 
 
 def fuse(name: str, groupings: Groupings, n_clusters: int) -> np.ndarray:
-    """Clusters of the items; those without groupings are a cluster of their own."""
+    """Return the clusters of the items; those without groupings are a separate cluster."""
     if name in FUSIONS:
         return SubsetFusion(n_clusters, random_state=0, **FUSIONS[name]).fit_predict(groupings)
     memberships = Memberships.of(groupings)
@@ -81,7 +81,7 @@ PEOPLE: dict[str, Callable[[], Any]] = {
 
 
 def scores(crowd: str, seed: int) -> dict[str, list[float]]:
-    """NMI and ARI of every fusion on one set of groupings, over the items that some grouping holds."""
+    """Return NMI and ARI of every fusion on one set of groupings, over the items in any grouping."""
     groupings, truth = CROWDS[crowd](seed) if crowd in CROWDS else PEOPLE[crowd]()
     seen = Memberships.of(groupings).times_seen > 0
     truth = np.asarray(truth)

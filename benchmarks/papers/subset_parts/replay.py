@@ -1,4 +1,4 @@
-"""replay: strategies that choose among what people were really shown, answered by what they said."""
+"""replay: strategies that choose among recorded subsets, with the recorded answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REPLAYED = {
 
 
 def recorded(name: str):
-    """Groupings of people, the truth, subsets asked a round, rounds."""
+    """Return recorded groupings, the truth, the number of subsets per round, and the number of rounds."""
     if name.startswith("orchestra"):
         return *random_tasks(load_orchestra(name.split()[1])), 8, 16
     bunch = load_dogs_birds(name)
@@ -40,7 +40,7 @@ def recorded(name: str):
 
 
 def replay(name: str, strategy: str, seed: int) -> list[list[float]]:
-    """NMI as the strategy chooses among the recorded subsets that have answers left."""
+    """Return NMI as the strategy chooses among the recorded subsets that have answers left."""
     groupings, truth, at_once, rounds = recorded(name)
     agent = ReplayAgent(groupings, random_state=seed)
     left = pd.Series([frozenset(subset) for subset in recorded_subsets(groupings)]).value_counts(sort=False)
@@ -61,7 +61,7 @@ def replay(name: str, strategy: str, seed: int) -> list[list[float]]:
 
 
 def recorded_subsets(groupings: Groupings) -> list[list[Any]]:
-    """Items of each grouping."""
+    """Return the items of each grouping."""
     columns = Memberships.of(groupings).in_grouping.tocsc()
     return [
         list(groupings.items[columns.indices[a:b]]) for a, b in zip(columns.indptr[:-1], columns.indptr[1:]) if b > a

@@ -1,4 +1,4 @@
-"""What the parts share: the paper's cases, draws of groupings and of people's answers, processes."""
+"""What the parts share: the paper's cases, simulated groupings and recorded answers, parallel processes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ STRATEGIES = ("random", "explore", "exploit-pairwise", "exploit-one-vs-rest", "e
 
 
 def look_of(strategy: str) -> dict[str, str]:
-    """Colour and marker of a strategy, the same in every figure."""
+    """Return the colour and marker of a strategy, the same in every figure."""
     number = STRATEGIES.index(strategy) if strategy in STRATEGIES else len(STRATEGIES)  # black: no strategy
     return {"color": colour(number), "marker": marker(number)}
 
 
 def everywhere(function: Callable[..., Any], tasks: Iterable[tuple], jobs: int) -> list[Any]:
-    """Call the function for every task, in processes with one BLAS thread each."""
+    """Call the function for every task, in parallel processes with one BLAS thread each."""
     return Parallel(jobs)(delayed(_quietly)(function, task) for task in tasks)
 
 
@@ -46,6 +46,6 @@ def simulated(n_items: int, size: int, n_groups: tuple[int, int], tau: float, n_
 
 
 def random_tasks(bunch):
-    """Of Orchestra the answers to its 205 random tasks."""
+    """Return Orchestra's answers to its 205 random tasks."""
     info = bunch.annotator_info
     return bunch.annotations.restrict(annotators=info.index[info["sample"] == "random_samples"]), bunch.target

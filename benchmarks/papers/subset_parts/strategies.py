@@ -1,4 +1,4 @@
-"""strategies, large, rates: NMI and stability as subsets are asked, by strategy, case, and number asked at once."""
+"""strategies, large, rates: NMI and stability as subsets are presented, by strategy, case, and number at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SUBSETS = {2: 200, 5: 300, 10: 160}
 def ask_and_tell(
     strategy: str, case: dict[str, Any], tau: float, seed: int, n_subsets: int, every: int, rate: int = 1
 ) -> list[list[float]]:
-    """NMI with the truth and stability, every so many subsets."""
+    """Return NMI with the truth and stability at regular numbers of subsets."""
     data = gaussian_clusters(case["n_items"], n_clusters=K, separation=tau, random_state=seed)
     agents = ClusteringPopulation(data.data, n_groups=case["n_groups"], random_state=seed)
     items = list(data.data.index)
@@ -53,7 +53,7 @@ def ask_and_tell(
 
 
 def two_of_each_of_four(items: list[Any], classes: np.ndarray, rng: np.random.Generator) -> list[Any]:
-    """Two items of each of four clusters, all at random."""
+    """Return two random items of each of four random clusters."""
     chosen = [rng.choice(np.flatnonzero(classes == k), 2, replace=False) for k in rng.choice(K, 4, replace=False)]
     return [items[place] for place in np.concatenate(chosen)]
 
@@ -68,7 +68,7 @@ def compute_strategies(arguments: argparse.Namespace) -> Any:
 
 
 def needed(curve: np.ndarray, level: float) -> float:
-    """Subsets at which NMI first reaches a level, interpolated; infinite if it does not."""
+    """Return the number of subsets at which NMI first reaches a level, interpolated; infinite if it does not."""
     reached = np.flatnonzero(curve[:, 1] >= level)
     if not len(reached):
         return np.inf
@@ -111,7 +111,7 @@ def by_strategy(results: Any, tau: float) -> dict[str, list[np.ndarray]]:
 
 
 def draw_curves(axes: Any, found: dict[str, list[np.ndarray]], title: str) -> None:
-    """Mean NMI above, mean stability below."""
+    """Draw mean NMI above, mean stability below."""
     for strategy, curves in found.items():
         mean = np.nanmean(np.stack(curves)[:, 1:], axis=0)
         for row, axis in enumerate(axes):

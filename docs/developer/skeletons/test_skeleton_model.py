@@ -1,11 +1,12 @@
-"""The four tests that every model has: brute force, monotone bound, recovery, special = general; then the shell."""
+"""The four tests that every model has: brute force, monotone bound, recovery, special = general; then the estimator."""
 
 import itertools
 
 import numpy as np
 import pytest
 from scipy.special import gammaln, logsumexp
-from skeleton_model import Evidence, LatentClassModel, Prior, init, lower_bound, step
+from skeleton_model import LatentClassData, LatentClassPrior, init, lower_bound, step
+from skeleton_model_estimator import LatentClassModel
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -13,11 +14,11 @@ from consilience import Groupings
 from consilience.errors import InputError
 from consilience.metrics import ari
 
-PRIOR = Prior(proportion=0.5, spread=1.0)
+PRIOR = LatentClassPrior(proportion=0.5, spread=1.0)
 
 
 def simulate(rng, n_items, sizes, n_clusters, density=1.0):
-    """Groupings drawn from the model itself: grouping m has sizes[m] groups."""
+    """Simulate groupings from the model itself: grouping m has sizes[m] groups."""
     truth = rng.integers(n_clusters, size=n_items)
     spread = [rng.dirichlet(np.full(size, 0.2), size=n_clusters) for size in sizes]
     labels = np.column_stack([[rng.choice(len(s[k]), p=s[k]) for k in truth] for s in spread]).astype(float)
@@ -25,8 +26,8 @@ def simulate(rng, n_items, sizes, n_clusters, density=1.0):
     return Groupings.from_matrix(labels), truth
 
 
-def log_evidence(groupings, prior, n_clusters):
-    """ln p(labels): every assignment of items to clusters enumerated, π and θ integrated out."""
+def log_marginal_likelihood(groupings, prior, n_clusters):
+    """ln p(labels): sum over all assignments of items to clusters, with π and θ integrated out."""
     labels = groupings.incidence.toarray()
     grouping = groupings.grouping_of_group
 
@@ -46,26 +47,26 @@ def log_evidence(groupings, prior, n_clusters):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_bound_lies_just_below_the_exact_evidence(seed):
+def test_bound_is_just_below_the_log_marginal_likelihood(seed):
     rng = np.random.default_rng(seed)
     groupings, _ = simulate(rng, 7, [2, 3], n_clusters=2)
-    evidence = Evidence.of(groupings)
-    state = init(evidence, PRIOR, 2, np.random.RandomState(seed))
+    data = LatentClassData.of(groupings)
+    state = init(data, PRIOR, 2, np.random.RandomState(seed))
     for _ in range(100):
-        state = step(state, evidence, PRIOR)
-    gap = log_evidence(groupings, PRIOR, 2) - lower_bound(state, evidence, PRIOR)
-    assert 0 <= gap < 4  # never above; mean field gives up a few nats on 14 labels
+        state = step(state, data, PRIOR)
+    gap = log_marginal_likelihood(groupings, PRIOR, 2) - lower_bound(state, data, PRIOR)
+    assert 0 <= gap < 4  # never above; the mean-field gap is a few nats on 14 labels
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_no_step_lowers_the_bound(seed):
     groupings, _ = simulate(np.random.default_rng(seed), 40, [2, 3, 4, 2], n_clusters=3, density=0.6)
-    evidence = Evidence.of(groupings)
-    state = init(evidence, PRIOR, 5, np.random.RandomState(seed))
-    bounds = [lower_bound(state, evidence, PRIOR)]
+    data = LatentClassData.of(groupings)
+    state = init(data, PRIOR, 5, np.random.RandomState(seed))
+    bounds = [lower_bound(state, data, PRIOR)]
     for _ in range(30):
-        state = step(state, evidence, PRIOR)
-        bounds.append(lower_bound(state, evidence, PRIOR))
+        state = step(state, data, PRIOR)
+        bounds.append(lower_bound(state, data, PRIOR))
     assert np.diff(bounds).min() >= -1e-9 * np.abs(bounds).max()  # rounding
 
 
@@ -73,19 +74,19 @@ def test_recovers_the_clusters_from_its_own_simulator():
     groupings, truth = simulate(np.random.default_rng(0), 600, [4] * 30, n_clusters=4, density=0.5)
     model = LatentClassModel(random_state=0).fit(groupings)
     assert model.n_clusters_ == 4
-    assert ari(truth, model.labels_) > 0.99  # 15 readings an item leave no doubt
+    assert ari(truth, model.labels_) > 0.99  # 15 labels per item leave no doubt
 
 
 def test_a_grouping_of_one_group_changes_nothing():
-    """The special case without a choice: J = 1 says nothing about the items."""
+    """The special case J = 1: a grouping with a single group is uninformative."""
     groupings, _ = simulate(np.random.default_rng(1), 30, [3, 3], n_clusters=3)
     labels = groupings.to_matrix()
     more = Groupings.from_matrix(labels.assign(silent="everything"))
     ends = []
-    for evidence in (Evidence.of(more), Evidence.of(groupings)):
-        state = init(evidence, PRIOR, 3, np.random.RandomState(0))
+    for data in (LatentClassData.of(more), LatentClassData.of(groupings)):
+        state = init(data, PRIOR, 3, np.random.RandomState(0))
         for _ in range(20):
-            state = step(state, evidence, PRIOR)
+            state = step(state, data, PRIOR)
         ends.append(state.responsibilities)
     np.testing.assert_allclose(*ends, atol=1e-10)
 
@@ -97,7 +98,7 @@ def test_names_of_groups_mean_nothing():
     np.testing.assert_array_equal(one.labels_, other.labels_)
 
 
-def test_shell():
+def test_estimator():
     groupings, _ = simulate(np.random.default_rng(3), 30, [3, 3, 3], n_clusters=3)
     model = clone(LatentClassModel(max_clusters=4, n_init=2, random_state=0)).fit(groupings)
     again = LatentClassModel(max_clusters=4, n_init=2, random_state=0)
@@ -107,13 +108,13 @@ def test_shell():
     assert model.predict_same(0, 0) == pytest.approx((model.responsibilities_[0] ** 2).sum())
 
 
-def test_what_it_cannot_use_is_refused_and_no_end_is_told():
+def test_bad_input_is_refused_and_nonconvergence_is_reported():
     groupings, _ = simulate(np.random.default_rng(4), 20, [3, 3], n_clusters=3)
-    with pytest.raises(InputError, match=r"^LatentClassModel reads partition labels, and Pairs hold none"):
+    with pytest.raises(InputError, match=r"^LatentClassModel reads partition labels, which Pairs do not contain"):
         LatentClassModel().fit(groupings.to_pairs())
     with pytest.raises(InputError, match="got two arguments"):
         LatentClassModel().fit(groupings, groupings)
     with pytest.raises(InputError, match=r"^None of the items is in a group"):
         LatentClassModel().fit(Groupings.from_matrix([[None], [None]]))
-    with pytest.warns(ConvergenceWarning, match="still rose after max_iter=1 sweeps"):
+    with pytest.warns(ConvergenceWarning, match="still improved after max_iter=1 sweeps"):
         LatentClassModel(max_iter=1, random_state=0).fit(groupings)

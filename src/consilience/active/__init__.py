@@ -1,4 +1,4 @@
-"""Active composition of subsets: what to ask next, and when to stop."""
+"""Active composition: which subset of items to present next, and when to stop."""
 
 from consilience.active.assignments import Subset
 from consilience.active.informative import Informative

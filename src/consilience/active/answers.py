@@ -1,4 +1,4 @@
-"""What a session takes for an answer: groupings of its items, whose names nothing told before bears."""
+"""Reading of answers: groupings of a session's items under new names."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from consilience.errors import InputError
 
 
 def groups_of(answer: Any) -> dict[Any, list[Any]]:
-    """Items of each group of an answer, by the name of the group; those of lists are numbered from 1.
+    """Return the items of each group of an answer, by the name of the group; lists are numbered from 1.
 
     Raises
     ------
     InputError
-        It is no answer.
+        It is not an answer.
     """
     if isinstance(answer, pd.Series) or (isinstance(answer, Mapping) and not any(map(_is_list, answer.values()))):
         return _groups_by_item(pd.Series(answer, dtype=object))
@@ -36,49 +36,49 @@ def groups_of(answer: Any) -> dict[Any, list[Any]]:
     else:
         kind = type(answer).__name__
         raise InputError(
-            f"An answer is a list of groups, each a list of items, or Groupings. Got {kind} instead; for a table of "
-            "several answers use Groupings.from_matrix(frame), or from_frame if it is a long one."
+            f"An answer must be a list of groups, each a list of items, or Groupings. Got {kind} instead; for a table "
+            "of several answers, use Groupings.from_matrix(frame), or from_frame for a long table."
         )
     for name, group in by_name.items():
         if not _is_list(group):
             raise InputError(
-                f"Each group of an answer must be a list of items. Got {group!r} for group {name!r}; give lists, "
+                f"Each group of an answer must be a list of items. Got {group!r} for group {name!r}; use lists, "
                 "such as [['ant', 'bee'], ['cow']]."
             )
     return {name: listed(group, f"group {name!r}") for name, group in by_name.items()}
 
 
 def _groups_by_item(group: pd.Series) -> dict[Any, list[Any]]:
-    """Items of each group, where each item says its group."""
+    """Return the items of each group, given the group of each item."""
     if group.map(_is_list).any():
-        raise InputError("An answer gives either a list of items for each group, or one group for each item. Got both.")
+        raise InputError("An answer must have a list of items for each group, or one group for each item. Got both.")
     group = group[group.notna()]
     return {name: rows.tolist() for name, rows in group.index.to_series().groupby(group.to_numpy(), sort=False)}
 
 
 def _is_list(value: Any) -> bool:
-    """Whether it holds names, and is none; a tuple does."""
+    """Whether it is a collection of names, as a tuple is, and not a name."""
     return isinstance(value, Iterable) and not isinstance(value, str | bytes)
 
 
 def as_groupings(groups: dict[Any, list[Any]], items: pd.Index, key: Key) -> Groupings:
-    """One answer as groupings of the session's items.
+    """Return one answer as groupings of the session's items.
 
     Parameters
     ----------
-    groups : names of the items in each group, by the name of the group
-    items : of the session
-    key : annotator and name of the grouping
+    groups : items of each group, by the name of the group
+    items : items of the session
+    key : annotator and grouping name
 
     Raises
     ------
     InputError
-        An unknown item, or one that is in two groups of the answer.
+        An item is unknown, or is in two groups of the answer.
 
     Warns
     -----
     AnnotationWarning
-        An item is twice in a group, and counts once.
+        An item is in a group twice; it is counted once.
     """
     rows = [(item, *key, name) for name, group in groups.items() for item in group]
     places_of(items, [row[0] for row in rows])
@@ -86,20 +86,20 @@ def as_groupings(groups: dict[Any, list[Any]], items: pd.Index, key: Key) -> Gro
     return Groupings.from_frame(frame, items=items)
 
 
-def new_key(annotator: Any, number: int, told: set[Key]) -> Key:
-    """Return an annotator and a grouping that nothing told so far bears.
+def new_key(annotator: Any, number: int, used: set[Key]) -> Key:
+    """Return an annotator and a grouping name that are not in use yet.
 
     Parameters
     ----------
-    annotator : whose answer it is; None for one who said nothing else
-    number : of the answer, the first to be tried
-    told : of every grouping told so far
+    annotator : annotator of the answer; None for a new one
+    number : number of the answer, the first name to be tried
+    used : keys of all groupings so far
     """
     if annotator is not None:
-        while (annotator, number) in told:
+        while (annotator, number) in used:
             number += 1
         return annotator, number
-    annotators = {whose for whose, _ in told}
+    annotators = {name for name, _ in used}
     while f"answer {number}" in annotators:
         number += 1
     return f"answer {number}", number
@@ -111,26 +111,26 @@ def require_inside(groups: dict[Any, list[Any]], subset: Subset) -> None:
     other = [item for group in groups.values() for item in group if item not in inside]
     if other:
         hint = near_spelling(other[0], subset.items)
-        raise InputError(f"Item {other[0]!r} was not in subset {subset.number}.{hint}")
+        raise InputError(f"Item {other[0]!r} is not in subset {subset.number}.{hint}")
 
 
-def require_new(groupings: Groupings, told: set[Key]) -> None:
-    """Raise an InputError if one of the groupings was told before."""
+def require_new(groupings: Groupings, used: set[Key]) -> None:
+    """Raise an InputError if the session already has one of the groupings."""
     for annotator, grouping in groupings.vocabulary.grouping_keys():
-        if (annotator, grouping) in told:
+        if (annotator, grouping) in used:
             raise InputError(
-                f"Grouping {grouping!r} of annotator {annotator!r} was told before. If it is another, give it "
-                "another name."
+                f"The session already has grouping {grouping!r} of annotator {annotator!r}. If this is a different "
+                "grouping, rename it."
             )
 
 
-def left_out(answer: Groupings, asked: Placed) -> tuple[Placed, list[Int[np.ndarray, " 2"]]]:
-    """Return what of a subset the answer leaves out, and the pairs of the subset that it says nothing of.
+def left_out(answer: Groupings, presented: Placed) -> tuple[Placed, list[Int[np.ndarray, " 2"]]]:
+    """Return the items of a subset that are missing from the answer, and the pairs that include them.
 
-    They were asked and presented all the same.
+    They count as presented all the same.
     """
-    there = np.diff(answer.incidence.indptr)[asked.places] > 0
-    missing = replace(asked.subset, items=list(compress(asked.subset.items, ~there)))
-    pairs = [np.array([one, other]) for one, other in combinations(asked.places, 2)]
-    silent = [not (one and other) for one, other in combinations(there, 2)]
-    return Placed(missing, asked.places[~there]), list(compress(pairs, silent))
+    there = np.diff(answer.incidence.indptr)[presented.places] > 0
+    missing = replace(presented.subset, items=list(compress(presented.subset.items, ~there)))
+    pairs = [np.array([one, other]) for one, other in combinations(presented.places, 2)]
+    unanswered = [not (one and other) for one, other in combinations(there, 2)]
+    return Placed(missing, presented.places[~there]), list(compress(pairs, unanswered))

@@ -1,4 +1,4 @@
-"""What was asked: subsets put before annotators, and how often, and whom, each item was asked about."""
+"""Presented subsets: their items and annotators, and how often each item was presented, and to whom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
 
-from consilience.active.grouping_store import Told
+from consilience.active.grouping_store import GroupingStore
 from consilience.annotations import Annotations
 from consilience.annotations.display import names_in_short, table
 from consilience.annotations.name_lists import listed as listed_names
@@ -22,15 +22,15 @@ from consilience.estimators.parameters import is_whole
 
 @dataclass(frozen=True, repr=False)
 class Subset:
-    """Items to be put before an annotator together.
+    """Items to be presented together to one annotator.
 
     Attributes
     ----------
     number : int
-        Of the subset in its session, from 1.
+        Number of the subset in its session, from 1.
     items : list of names
     annotator : name, or None
-        Whom it was composed for.
+        The annotator that it was composed for.
     """
 
     number: int
@@ -38,24 +38,24 @@ class Subset:
     annotator: Any = None
 
     def __repr__(self) -> str:
-        whose = "" if self.annotator is None else f", annotator={self.annotator!r}"
-        return f"Subset(number={self.number}, items={names_in_short(self.items, len(self.items))}{whose})"
+        annotator = "" if self.annotator is None else f", annotator={self.annotator!r}"
+        return f"Subset(number={self.number}, items={names_in_short(self.items, len(self.items))}{annotator})"
 
     def _repr_html_(self) -> str:
-        whose = "" if self.annotator is None else f" for {self.annotator}"
-        return table(f"Subset {self.number}{whose}: {len(self.items)} items", [], [[item] for item in self.items])
+        annotator = "" if self.annotator is None else f" for {self.annotator}"
+        return table(f"Subset {self.number}{annotator}: {len(self.items)} items", [], [[item] for item in self.items])
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A subset, and the places of its items among those of the session."""
+    """A subset with the places of its items in the session."""
 
     subset: Subset
     places: Int[np.ndarray, " size"]
 
     @classmethod
     def of(cls, subset: Subset, items: pd.Index) -> Placed:
-        """Look the items up; see `places_of`."""
+        """Look up the items; see `places_of`."""
         return cls(subset, places_of(items, subset.items))
 
 
@@ -65,7 +65,7 @@ def listed(items: Any) -> Any:
     Raises
     ------
     InputError
-        A table, annotations, a text or a number, which are no list of names.
+        It is a table, annotations, a text or a number instead of a list of names.
     """
     if isinstance(items, list | pd.Index):
         return items
@@ -74,7 +74,7 @@ def listed(items: Any) -> Any:
     elif hasattr(items, "columns"):
         got = "a table; give the column or the index that names the items, such as frame.index"
     elif is_whole(items, 1):
-        got = f"{items}; for {items} items called by numbers give range({items})"
+        got = f"{items}; for {items} items named by numbers, use range({items})"
     elif isinstance(items, str | bytes) or not isinstance(items, Iterable):
         got = repr(items)
     else:
@@ -88,7 +88,7 @@ def distinct(items: Any) -> pd.Index:
     Raises
     ------
     InputError
-        There are none, one is missing or blank, or one is there twice.
+        There are none, one is missing or blank, or one occurs twice.
     """
     names = name_index(list(items))
     nested = next((name for name in names if isinstance(name, list | dict | np.ndarray)), None)
@@ -98,9 +98,11 @@ def distinct(items: Any) -> pd.Index:
     if not len(names):
         raise InputError("The 'items' parameter of ActiveSession must hold at least one item.")
     if names.has_duplicates:
-        raise InputError(f"Item {plain(names[names.duplicated()][0])!r} is twice among the 'items' of ActiveSession.")
+        raise InputError(f"Item {plain(names[names.duplicated()][0])!r} occurs twice in the 'items' of ActiveSession.")
     if names.isna().any() or any(isinstance(name, str) and not name.strip() for name in names):
-        raise InputError("An item of the 'items' of ActiveSession has no name (None, NaN or blank).")
+        raise InputError(
+            "The 'items' parameter of ActiveSession must hold names. Got a missing one (None, NaN or blank)."
+        )
     return names
 
 
@@ -116,46 +118,45 @@ def places_of(items: pd.Index, names: Iterable[Any]) -> Int[np.ndarray, " names"
     place: np.ndarray = items.get_indexer(wanted)
     if (place == MISSING).any():
         unknown = plain(wanted[place == MISSING][0])
-        raise InputError(f"Item {unknown!r} is not one of the session's.{near_spelling(unknown, items)}")
+        raise InputError(f"Item {unknown!r} is not in the session.{near_spelling(unknown, items)}")
     return place
 
 
-def times_asked(told: Told, asked: Sequence[np.ndarray]) -> Int[np.ndarray, " items"]:
-    """How often each item was asked about: in the groupings told, and in the subsets asked beside them."""
-    return told.times + _times(told.n_items, asked)
+def times_asked(groupings: GroupingStore, others: Sequence[np.ndarray]) -> Int[np.ndarray, " items"]:
+    """Count how often each item was presented: in the groupings, and in other subsets."""
+    return groupings.times + _times(groupings.n_items, others)
 
 
-def seen_by(annotator: Any, told: Told, asked: Sequence[np.ndarray]) -> Bool[np.ndarray, " items"]:
-    """Whether an annotator was asked about each item: in groupings of theirs, and in the subsets asked of them."""
-    return told.held_by(annotator) | (_times(told.n_items, asked) > 0)
+def seen_by(annotator: Any, groupings: GroupingStore, others: Sequence[np.ndarray]) -> Bool[np.ndarray, " items"]:
+    """Whether each item was presented to an annotator: in their groupings, or in other subsets for them."""
+    return groupings.held_by(annotator) | (_times(groupings.n_items, others) > 0)
 
 
 def require_left(allowed: Bool[np.ndarray, " items"], size: int, annotator: Any, *, quota: int | None) -> None:
-    """Raise an InputError if fewer items may be asked about than a subset holds; `quota` is that of an item, if any."""
+    """Raise an InputError if fewer items may be presented than a subset holds; `quota` is that of an item, if any."""
     n_allowed = int(allowed.sum())
     if n_allowed < size:
-        reason = "" if annotator is None else f" of annotator {annotator!r}, who is asked about no item twice,"
+        left = "1 item is" if n_allowed == 1 else f"{n_allowed} items are"
+        reason = "" if annotator is None else f" for annotator {annotator!r}, who sees no item twice"
         advice = [] if quota is None else ["raise 'max_per_item'"]
-        advice += [] if annotator is None else ["ask another annotator"]
-        raise InputError(
-            f"{n_allowed} items are left to ask{reason} and a subset holds {size}: {', '.join(advice)}, or stop."
-        )
+        advice += [] if annotator is None else ["choose another annotator"]
+        raise InputError(f"Only {left} left to present{reason}. A subset holds {size}: {', '.join(advice)}, or stop.")
 
 
 def annotators_of(annotators: Any, n_subsets: int) -> list[Any]:
-    """Whom each of so many subsets is for; None for nobody in particular.
+    """Return the annotator that each subset is for; None for nobody in particular.
 
     Raises
     ------
     InputError
-        There is not one name for each subset.
+        The number of names is not that of the subsets.
     """
     if annotators is None:
         return [None] * n_subsets
     names = listed_names(annotators, "annotators")
     if len(names) != n_subsets:
         raise InputError(
-            f"There must be one annotator for each of {n_subsets} subsets, in a list. Got {len(names)}: {names!r}."
+            f"'annotators' must have one annotator for each of {n_subsets} subsets. Got {len(names)}: {names!r}."
         )
     for name in names:
         require_annotator(name)
@@ -163,18 +164,18 @@ def annotators_of(annotators: Any, n_subsets: int) -> list[Any]:
 
 
 def require_annotator(annotator: Any) -> None:
-    """Raise an InputError unless it is one name, or None."""
+    """Raise an InputError unless it is one name or None."""
     if not isinstance(annotator, Hashable):
         raise InputError(f"An annotator must be one name. Got a {type(annotator).__name__} instead: {annotator!r}.")
 
 
 def candidates_of(candidates: Any) -> list[list[Any]]:
-    """Lists of items to choose among.
+    """Return the lists of items to choose among.
 
     Raises
     ------
     InputError
-        These are no lists of names.
+        They are not lists of names.
     """
     lists = candidates.values() if isinstance(candidates, Mapping) else candidates
     if isinstance(lists, str) or hasattr(lists, "columns") or not isinstance(lists, Iterable):
@@ -186,6 +187,6 @@ def candidates_of(candidates: Any) -> list[list[Any]]:
     return [listed_names(items, "candidates") for items in lists]
 
 
-def _times(n_items: int, asked: Sequence[np.ndarray]) -> Int[np.ndarray, " items"]:
-    everything = np.concatenate(asked) if asked else np.zeros(0, dtype=np.intp)
+def _times(n_items: int, subsets: Sequence[np.ndarray]) -> Int[np.ndarray, " items"]:
+    everything = np.concatenate(subsets) if subsets else np.zeros(0, dtype=np.intp)
     return np.bincount(everything, minlength=n_items)

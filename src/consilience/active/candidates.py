@@ -1,4 +1,4 @@
-"""Subsets that are given to choose among, in place of composing some."""
+"""Given subsets to choose among, instead of composing new ones."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from consilience.errors import InputError
 
 @dataclass(frozen=True)
 class Pool:
-    """Subsets to choose among, and which of them are still open.
+    """Subsets to choose among, and which of them can still be chosen.
 
     subsets : places of the items of each candidate.
-    item, candidate : the same end to end, and of which candidate each is.
-    open : whether each may still be chosen.
+    item, candidate : the same places in one array, and the candidate of each.
+    open : whether each can still be chosen.
     """
 
     subsets: list[np.ndarray]
@@ -32,12 +32,12 @@ class Pool:
 
     @classmethod
     def of(cls, items: pd.Index, candidates: list[list[Any]], pending: Sequence[np.ndarray]) -> Pool:
-        """Find the items of the candidates; those of the same items as a pending subset are not open.
+        """Look up the items of the candidates; those with the same items as a pending subset are not open.
 
         Raises
         ------
         InputError
-            No candidate, or one that is empty, or holds an item twice or an unknown one.
+            There is no candidate, or one is empty, or has an item twice or an unknown one.
         """
         if not candidates or not all(candidates):
             raise InputError("'candidates' must hold at least one subset, and each at least one item.")
@@ -46,30 +46,30 @@ class Pool:
         repeated = pd.DataFrame({"candidate": candidate, "item": item}).duplicated().to_numpy()
         if repeated.any():
             name = plain(items[item[repeated][0]])
-            raise InputError(f"Item {name!r} is twice in candidate {candidate[repeated][0] + 1}.")
+            raise InputError(f"Item {name!r} occurs twice in candidate {candidate[repeated][0] + 1}.")
         subsets = np.split(item, np.flatnonzero(np.diff(candidate)) + 1)
         taken = {_items(subset) for subset in pending}
         return cls(subsets, item, candidate, np.array([_items(subset) not in taken for subset in subsets]))
 
     def choose(self, strategy: Strategy, situation: Situation, rng: np.random.Generator) -> int:
-        """Return the candidate that the strategy prefers of those that are open and all of whose items are allowed.
+        """Return the candidate that the strategy prefers of those that are open and hold allowed items only.
 
         Raises
         ------
         InputError
-            None is left.
+            No candidate is left.
         """
         barred = np.bincount(self.candidate, ~situation.allowed[self.item], len(self.subsets)) > 0
         left = np.flatnonzero(self.open & ~barred)
         if not len(left):
             raise InputError(
-                f"None of {len(self.subsets)} candidates is left to ask: each is pending, or holds an item too often "
-                "asked."
+                f"None of {len(self.subsets)} candidates is left to present: each is pending, or has an item that may "
+                "not be presented again."
             )
         return int(left[strategy.prefer(situation, [self.subsets[place] for place in left], rng)])
 
     def without(self, chosen: int) -> Pool:
-        """Close a candidate, and all others of the same items."""
+        """Close a candidate and all others with the same items."""
         others = np.array([_items(subset) != _items(self.subsets[chosen]) for subset in self.subsets])
         return replace(self, open=self.open & others)
 

@@ -1,4 +1,4 @@
-"""Groupings as they come in: kept one by one, and joined when all of them are due."""
+"""Storage of groupings as they come in: kept one by one, and joined when all of them are needed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from consilience.annotations import Groupings, concat
 Key = tuple[Any, Any]  # annotator and name of a grouping
 
 
-class Told:
-    """Groupings of the same items, in the order in which they were told, no two of the same name and annotator.
+class GroupingStore:
+    """Groupings of the same items in the order in which they came in, with distinct names for each annotator.
 
     Attributes
     ----------
     n_items : int
     keys : set of (annotator, name)
-        Of every grouping.
+        Keys of all groupings.
     """
 
     def __init__(self, n_items: int, groupings: Iterable[Groupings] = ()) -> None:
@@ -39,11 +39,11 @@ class Told:
 
     @property
     def times(self) -> Int[np.ndarray, " items"]:
-        """Groupings that hold each item."""
+        """Number of groupings that hold each item."""
         return np.bincount(_end_to_end(itertools.chain(*self._items_of.values())), minlength=self.n_items)
 
     def add(self, groupings: Groupings) -> None:
-        """Keep further groupings, none of which is there."""
+        """Add groupings, whose keys must be new."""
         self._parts.append(groupings)
         self._is_joined = False
         self.keys |= set(groupings.vocabulary.grouping_keys())
@@ -54,13 +54,13 @@ class Told:
             self._items_of[name].append(items)
 
     def joined(self) -> Groupings | None:
-        """All of them as one; None where there are none. They stay joined, so that a second call costs nothing."""
+        """Return all groupings as one, None if there are none. The result is kept, so that a second call is free."""
         if not self._is_joined:
             self._parts, self._is_joined = [concat(self._parts)], True
         return self._parts[0] if self._parts else None
 
     def held_by(self, annotator: Any) -> Bool[np.ndarray, " items"]:
-        """Whether an annotator's groupings hold each item."""
+        """Whether each item is in a grouping of an annotator."""
         held = np.zeros(self.n_items, dtype=bool)
         held[_end_to_end(self._items_of.get(annotator, ()))] = True
         return held

@@ -1,23 +1,23 @@
-"""Our own strategy: ask together about items of which the posterior cannot tell whether they belong together.
+"""Our own strategy: present together items for which the posterior does not settle whether they belong together.
 
-Draws of the clusters from the posterior of the mixture of groupings
-(`consilience.consensus.groupings.grouping_mixture`) are kept and moved on from round to round, by a few sampling sweeps
-each. With p_ij the share of the draws in which i and j
-are of one cluster,
+Samples of the clusters from the posterior of the mixture of groupings
+(`consilience.consensus.groupings.grouping_mixture`) are kept and updated from round to round, by a few sampling sweeps
+each. With p_ij the share of the samples in which i and j are in one cluster,
 
     V_ij = (p_ij (1 − p_ij) + ε) / (1 + P_ij)
 
-is what asking about the pair is worth: the variance of the answer, less where the pair was presented before. A subset
-begins with one of the items asked least; each further item j is drawn in proportion to (Σ_i V_ij)³ over the items i in
-the subset, so that a subset is about one doubt: a few clusters and the items between them.
+is the value of presenting the pair: the variance of the answer, reduced if the pair was presented before. A subset
+begins with one of the least presented items; each further item j is drawn in proportion to (Σ_i V_ij)³ over the items i
+in the subset, so that a subset is about one open question: a few clusters and the items between them.
 
 Decided here
 ------------
-Items never asked come first, all of them, before anything is weighed: nothing is known of them. Draws and not the
-fitted probabilities tell p, since those are too sure of themselves while little was answered. With fewer than ten
-answers an item the draws are sharpened (temperature 0.1 × answers an item, at least ½): early, a posterior that moves
-through many solutions composes subsets at random. Tried and left, since no better: the entropy of the whole subset's
-partition over the draws, a number of clusters a subset aimed at, a core of items asked first, p²(1 − p).
+All items that were never presented come first, whatever their values: nothing is known about them. p is estimated from
+samples instead of the fitted probabilities, since these are overconfident while there are few answers. With fewer than
+ten answers per item, the samples are sharpened (temperature 0.1 × answers per item, at least ½): early, a posterior
+that moves through many solutions composes subsets at random. Tried and dropped, since no better: the entropy of the
+whole subset's partition over the samples, a target number of clusters per subset, a core of items presented first,
+p²(1 − p).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from consilience.active.strategies import Situation, Strategy
 from consilience.annotations.types import Real
 from consilience.estimators.parameters import NOT_NEGATIVE, Requirements
 
-LITTLE = 1e-3  # ε above: what asking about a pair is worth of which all draws say the same
+LITTLE = 1e-3  # ε above: value of a pair on which all samples agree
 
 
 class Informative(Strategy):
-    """Items of which the posterior cannot tell whether they belong together, beginning with one of those asked least.
+    """Items for which the posterior does not settle whether they belong together, beginning with a least presented one.
 
     Parameters
     ----------
     power : float, default=3.0
-        How strongly items are preferred about which there is more doubt; 0 draws them alike.
+        How strongly more uncertain items are preferred; 0 draws all with equal probability.
 
     Examples
     --------
@@ -66,34 +66,34 @@ class Informative(Strategy):
         samples = situation.samples()
         least = np.flatnonzero(left & (times == times[left].min()))
         subset = [int(rng.choice(least))]
-        doubt = np.zeros(len(times))
+        value = np.zeros(len(times))
         while len(subset) < size:
             left[subset[-1]] = False
-            doubt += _worth_with(situation.counts, samples, subset[-1])
-            weights = np.where(left, doubt / doubt[left].max(), 0.0) ** self.power * left
+            value += _values_with(situation.counts, samples, subset[-1])
+            weights = np.where(left, value / value[left].max(), 0.0) ** self.power * left
             subset.append(int(rng.choice(len(weights), p=weights / weights.sum())))
         return np.array(subset)
 
     def values(self, situation: Situation, candidates: list[np.ndarray]) -> Float[np.ndarray, " candidates"]:
-        """Mean worth of the pairs of each subset; while items were never asked, the share of them in it."""
+        """Mean value of the pairs of each subset; as long as some items were never presented, their share in it."""
         place = np.repeat(np.arange(len(candidates)), [len(items) for items in candidates])
         never = (situation.times_asked == 0)[np.concatenate(candidates)]
         if never.any():
             return np.bincount(place, never, len(candidates)) / np.bincount(place, minlength=len(candidates))
         key, subset = situation.counts.keys_of(candidates)
-        worth = _worth(situation.counts, situation.samples(), key)
-        return np.bincount(subset, worth, len(candidates)) / np.bincount(subset, minlength=len(candidates)).clip(1)
+        value = _pair_values(situation.counts, situation.samples(), key)
+        return np.bincount(subset, value, len(candidates)) / np.bincount(subset, minlength=len(candidates)).clip(1)
 
     def prefer(self, situation: Situation, candidates: list[np.ndarray], rng: np.random.Generator) -> int:
-        """Choose the subset worth most, at random among equals; see `Strategy.prefer`."""
+        """Choose the subset of the highest value, at random among equals; see `Strategy.prefer`."""
         values = self.values(situation, candidates)
         return int(rng.choice(np.flatnonzero(values == values.max())))
 
 
-def _worth(
+def _pair_values(
     counts: PairCounts, samples: Int[np.ndarray, "samples items"], key: Int[np.ndarray, " pairs"]
 ) -> Float[np.ndarray, " pairs"]:
-    """V above."""
+    """Return V above."""
     one, other = np.divmod(key, counts.n_items)
     same = (samples[:, one] == samples[:, other]).mean(0)
     place, there = counts.at(key)
@@ -102,9 +102,9 @@ def _worth(
     return (same * (1 - same) + LITTLE) / (1 + presented)
 
 
-def _worth_with(
+def _values_with(
     counts: PairCounts, samples: Int[np.ndarray, "samples items"], item: int
 ) -> Float[np.ndarray, " items"]:
-    """V of the pairs of one item with every item; of itself it means nothing."""
+    """Return V of the pairs of one item with every item; meaningless for the item itself."""
     others = np.arange(counts.n_items)
-    return _worth(counts, samples, np.minimum(others, item) * counts.n_items + np.maximum(others, item))
+    return _pair_values(counts, samples, np.minimum(others, item) * counts.n_items + np.maximum(others, item))

@@ -1,4 +1,4 @@
-"""The strategies by the names that a session is given."""
+"""The strategies by the names that a session accepts."""
 
 from __future__ import annotations
 

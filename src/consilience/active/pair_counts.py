@@ -1,4 +1,4 @@
-"""How often each pair of items was presented and put together: the evidence that subsets are composed from."""
+"""How often each pair of items was presented and put together: the counts from which subsets are composed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from consilience.annotations.pairs import pairs_within
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Counts of the pairs that were presented, in the order of their keys; all other pairs were not.
+    """Counts of the pairs that were presented, in the order of their keys.
 
-    key : first item × n_items + second item, the first below the second; rising.
-    presented : subsets that held both items, answered or not; at least 1.
-    answered : groupings that held both.
-    together : groupings that put both into one group.
+    key : first item × n_items + second item, the first below the second; in increasing order.
+    presented : number of subsets with both items, answered or not; at least 1.
+    answered : number of groupings with both.
+    together : number of groupings with both in one group.
     """
 
     n_items: int
@@ -30,7 +30,7 @@ class PairCounts:
 
     @classmethod
     def none(cls, n_items: int) -> PairCounts:
-        """No pair presented yet."""
+        """Return counts before any pair was presented."""
         nothing = np.zeros(0, dtype=np.int64)
         return cls(n_items, nothing, nothing, nothing, nothing)
 
@@ -46,12 +46,12 @@ class PairCounts:
 
     @property
     def share(self) -> Float[np.ndarray, " pairs"]:
-        """E = C / P of the paper: the share of the answers that put the pair together; NaN without answers."""
+        """E = C / P of the paper: the share of answers that put the pair together; NaN without answers."""
         nothing = np.full(len(self.key), np.nan)
         return np.divide(self.together, self.answered, out=nothing, where=self.answered > 0)
 
     def with_groupings(self, groupings: Groupings) -> PairCounts:
-        """Return the counts with further groupings of the same items, at a cost of their pairs and a copy."""
+        """Return the counts with further groupings of the same items; the cost is that of their pairs and a copy."""
         order = np.argsort(groupings.grouping_of_group[groupings.incidence.indices], kind="stable")
         item, group = groupings.item_of_row[order], groupings.incidence.indices[order]
         sizes = np.bincount(groupings.grouping_of_group[group], minlength=groupings.n_groupings)
@@ -60,7 +60,7 @@ class PairCounts:
         return self._plus(key, np.ones(len(key)), group[one] == group[other])
 
     def with_subsets(self, subsets: Sequence[np.ndarray]) -> PairCounts:
-        """Return the counts with further subsets presented whose answers are still out."""
+        """Return the counts with further subsets added that were presented and not answered."""
         if not subsets:
             return self
         key, _ = self.keys_of(subsets)

@@ -1,4 +1,4 @@
-"""Draws from distributions over pairs that are uniform but for the pairs seen, in memory of the pairs seen alone."""
+"""Sampling from distributions over pairs that are uniform except for the pairs seen, in memory of the pairs seen."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from jaxtyping import Bool, Float, Int
 
 from consilience.active.pair_counts import PairCounts
 
-FEW_UNSEEN = 0.05  # share of the pairs below which the unseen ones are listed and not guessed
+FEW_UNSEEN = 0.05  # share of the pairs below which unseen ones are listed instead of found by rejection
 
 
 @dataclass(frozen=True)
 class PairWeights:
-    """Weights of all pairs of items, up to a factor.
+    """Weights of all pairs of items, up to a constant factor.
 
-    seen : of the pairs presented, in their order.
-    unseen : of every other pair.
+    seen : weights of the pairs presented, in their order.
+    unseen : weight of every other pair.
     """
 
     counts: PairCounts
@@ -25,7 +25,7 @@ class PairWeights:
     unseen: float
 
     def of_subsets(self, subsets: list[np.ndarray]) -> Float[np.ndarray, " subsets"]:
-        """Mean weight of the pairs of each subset; 0 for subsets of one item."""
+        """Return the mean weight of the pairs of each subset; 0 for subsets of one item."""
         key, subset = self.counts.keys_of(subsets)
         place, there = self.counts.at(key)
         weight = np.full(len(key), self.unseen)
@@ -34,7 +34,7 @@ class PairWeights:
         return np.bincount(subset, weight, len(subsets)) / np.maximum(n_pairs, 1)
 
     def of_items(self) -> Float[np.ndarray, " items"]:
-        """Sum of the weights of each item's pairs."""
+        """Return the sum of the weights of each item's pairs."""
         n_items = self.counts.n_items
         first, second = self.counts.first, self.counts.second
         n_seen = np.bincount(first, minlength=n_items) + np.bincount(second, minlength=n_items)
@@ -42,7 +42,7 @@ class PairWeights:
         return known + self.unseen * (n_items - 1 - n_seen)
 
     def of_item(self, item: int) -> Float[np.ndarray, " items"]:
-        """Weights of one item's pairs with every item; 0 with itself."""
+        """Return the weights of one item's pairs with every item; 0 with itself."""
         weights = np.full(self.counts.n_items, self.unseen)
         first, second = self.counts.first, self.counts.second
         here, there = first == item, second == item
@@ -55,16 +55,15 @@ class PairWeights:
 def draw_subset(
     weights: PairWeights, allowed: Bool[np.ndarray, " items"], size: int, rng: np.random.Generator
 ) -> Int[np.ndarray, " size"]:
-    """Draw pairs one after another, in proportion to their weights, until `size` distinct items have come.
+    """Draw pairs one after another, in proportion to their weights, until there are `size` distinct items.
 
-    A pair that brings no new item is as if it had not been drawn, so that pairs are drawn among those that bring one.
-    The last pair gives one of its items, at random, if there is room for one alone. Where no weight is left, pairs are
-    equally probable.
+    A pair without a new item would be rejected, so pairs are drawn among those that have one. If there is room for only
+    one item, the last pair contributes one of its items at random. If no weight is left, pairs are equally probable.
 
     Parameters
     ----------
     weights : PairWeights
-    allowed : the items that may come; at least `size`.
+    allowed : whether each item may be drawn; at least `size` are.
     size : int
     rng : numpy Generator
 
@@ -79,8 +78,8 @@ def draw_subset(
     if size == 1 or np.count_nonzero(allowed) == 1:
         return rng.choice(np.flatnonzero(allowed), size, replace=False)
     while len(subset) < size:
-        brings = within & ~(chosen[first] & chosen[second])
-        pair = _draw_pair(weights, np.where(brings, weights.seen, 0.0), allowed, chosen, rng)
+        has_new = within & ~(chosen[first] & chosen[second])
+        pair = _draw_pair(weights, np.where(has_new, weights.seen, 0.0), allowed, chosen, rng)
         new = [item for item in pair if not chosen[item]]
         if len(new) > size - len(subset):
             new = [new[rng.integers(len(new))]]
@@ -122,7 +121,7 @@ def _draw_pair(
 def _uniform_pair(
     allowed: Bool[np.ndarray, " items"], chosen: Bool[np.ndarray, " items"], rng: np.random.Generator
 ) -> tuple[int, int]:
-    """Any two allowed items, not both chosen, all such pairs alike."""
+    """Draw two allowed items, not both chosen, with equal probability for all such pairs."""
     items = np.flatnonzero(allowed)
     while True:
         one, other = rng.choice(items, 2, replace=False)

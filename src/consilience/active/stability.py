@@ -1,14 +1,14 @@
-"""When to stop asking: how much the consensus still changes, and how many groupings it would take.
+"""When to stop collecting: how much the consensus still changes, and how many groupings a target reliability needs.
 
-The paper's index (section 5.1) is the mutual information of two consecutive consensus clusterings. It cannot tell a
-consensus that has settled from one that hardly any new grouping touched, so that the reliability is told beside it: the
-agreement of two consensus clusterings, each of a random half of the groupings. What reliability r a number of groupings
-times f would have is Spearman and Brown's prophecy, f r / (1 + (f − 1) r), so that a target R takes
+The paper's index (section 5.1) is the mutual information of two consecutive consensus clusterings. It does not
+distinguish a consensus that has settled from one that hardly any new grouping concerned, so the reliability is
+estimated too: the agreement of two consensus clusterings, each from a random half of the groupings. With f times as
+many groupings, a reliability r would become f r / (1 + (f − 1) r), the Spearman-Brown prophecy, so a target R needs
 
     f = R (1 − r) / (r (1 − R))
 
-times as many groupings (C. Spearman 1910, W. Brown 1910, British Journal of Psychology 3). It is exact for sums of
-equally good answers; of clusterings it is an estimate, whose error `docs/models/active.rst` measures.
+times as many groupings (C. Spearman 1910, W. Brown 1910, British Journal of Psychology 3). This is exact for sums of
+equally good answers; for clusterings it is an estimate, whose error is measured in `docs/models/active.rst`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from consilience.metrics.clusterings import nmi
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether to stop, and why: true if one should stop.
+    """Whether to stop, and why; true if it is time to stop.
 
     Attributes
     ----------
@@ -51,19 +51,19 @@ class Decision:
 
 @dataclass(frozen=True)
 class Forecast:
-    """How many groupings a reliability takes.
+    """How many groupings a target reliability needs.
 
     Attributes
     ----------
     reliability : float
-        Of the consensus of all groupings so far.
+        Reliability of the consensus of all groupings so far.
     target : float
     groupings : float
-        Groupings needed in all; infinite where halves do not agree at all.
+        Number of groupings needed in total; infinite if halves do not agree at all.
     more : float
-        Of these, those still to come.
+        How many of these are still missing.
     per_item : float
-        Groupings that hold an item, at `groupings`, on average.
+        Mean number of groupings that would hold an item then.
     """
 
     reliability: float
@@ -78,11 +78,11 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Round:
-    """One consensus of a session: of how much, and how it agrees with the one before it.
+    """One consensus of a session: its size, and its agreement with the previous one.
 
-    n_groupings, n_memberships : told until then.
-    n_clusters : found.
-    stability : normalised mutual information with the consensus before, NaN in the first round.
+    n_groupings, n_memberships : numbers that it was fitted to.
+    n_clusters : number of clusters found.
+    stability : normalised mutual information with the previous consensus, NaN in the first round.
     """
 
     n_groupings: int
@@ -92,14 +92,14 @@ class Round:
 
 
 def decide(stability: pd.Series, *, tolerance: float, patience: int, floor: float) -> Decision:
-    """Stop when stability has changed little for some rounds and is high.
+    """Decide to stop when stability is high and has changed little for some rounds.
 
     Parameters
     ----------
-    stability : of each round, the first NaN.
+    stability : stability of each round, NaN in the first.
     tolerance : largest change between consecutive rounds.
-    patience : rounds that must have changed so little.
-    floor : least stability.
+    patience : number of rounds whose change must be so small.
+    floor : lowest stability allowed.
 
     Returns
     -------
@@ -107,13 +107,13 @@ def decide(stability: pd.Series, *, tolerance: float, patience: int, floor: floa
     """
     values = stability.dropna().to_numpy()
     if len(values) <= patience:
-        return Decision(False, f"There are {len(values)} rounds to compare; it takes {patience + 1}.")
+        return Decision(False, f"There are {len(values)} rounds to compare; {patience + 1} are needed.")
     last = values[-(patience + 1) :]
     change = float(np.abs(np.diff(last)).max())
     if change > tolerance:
         return Decision(False, f"Stability changed by up to {change:.3f} in the last {patience} rounds.")
     if last.min() < floor:
-        return Decision(False, f"Stability is steady, but as low as {last.min():.3f}; the floor is {floor:g}.")
+        return Decision(False, f"Stability is steady but only {last.min():.3f}; the floor is {floor:g}.")
     return Decision(
         True,
         f"Stability has been {last.min():.3f} or more for {patience + 1} rounds, changing by at most {change:.3f}.",
@@ -123,19 +123,19 @@ def decide(stability: pd.Series, *, tolerance: float, patience: int, floor: floa
 def split_half_reliability(
     groupings: Groupings, fuse: Callable[[Groupings], np.ndarray], *, n_splits: int, rng: np.random.Generator
 ) -> float:
-    """Reliability of the consensus of all groupings, from the agreement of random halves.
+    """Return the reliability of the consensus of all groupings, from the agreement of random halves.
 
     Parameters
     ----------
     groupings : at least two.
-    fuse : groupings → cluster of each item, -1 for items that none holds.
-    n_splits : random halvings, whose agreement (NMI over items that both halves hold) is averaged.
+    fuse : function from groupings to the cluster of each item, -1 for items in none of them.
+    n_splits : number of random splits, whose agreement (NMI over the items in both halves) is averaged.
     rng : numpy Generator
 
     Returns
     -------
     float
-        The mean agreement of halves, stepped up to the whole length by Spearman and Brown.
+        The mean agreement of halves, extrapolated to all groupings by the Spearman-Brown formula.
     """
     agreements = []
     for _ in range(n_splits):
@@ -147,31 +147,31 @@ def split_half_reliability(
 
 
 def require_items(half: Groupings, n_clusters: Any, n_groupings: int) -> None:
-    """Raise an InputError if a half of the groupings holds fewer items than clusters are to be found in it.
+    """Raise an InputError if a half of the groupings holds fewer items than the clusters to be found in it.
 
     Parameters
     ----------
     half : half of the groupings
-    n_clusters : "auto", or how many the fusion is to find
-    n_groupings : in both halves
+    n_clusters : "auto", or the number that the fusion must find
+    n_groupings : number of groupings in both halves
     """
     n_held = np.count_nonzero(np.diff(half.incidence.indptr))
     if n_clusters != "auto" and n_clusters > n_held:
         raise InputError(
-            f"The fusion is to find {n_clusters} clusters, and a half of the {n_groupings} groupings told holds only "
-            f"{n_held} items: tell more groupings before asking how many are needed."
+            f"The fusion must find {n_clusters} clusters, but a half of the {n_groupings} groupings holds only "
+            f"{n_held} items: add more groupings before asking how many are needed."
         )
 
 
 def forecast(groupings: Groupings, reliability: float, target: float, *, n_items: int) -> Forecast:
-    """How many groupings a target takes.
+    """Estimate how many groupings a target reliability needs.
 
     Parameters
     ----------
-    groupings : told so far
-    reliability : of their consensus
-    target : reliability wanted, in (0, 1)
-    n_items : all there are, whether or not a grouping holds them
+    groupings : all groupings so far
+    reliability : reliability of their consensus
+    target : target reliability, in (0, 1)
+    n_items : number of all items, whether or not they are in a grouping
     """
     needed = factor_for(reliability, target) * groupings.n_groupings
     return Forecast(
@@ -184,12 +184,12 @@ def forecast(groupings: Groupings, reliability: float, target: float, *, n_items
 
 
 def lengthened(reliability: float, factor: float) -> float:
-    """Reliability of a number of groupings times `factor`, by Spearman and Brown."""
+    """Return the reliability of `factor` times as many groupings, by the Spearman-Brown formula."""
     return factor * reliability / (1 + (factor - 1) * reliability)
 
 
 def factor_for(reliability: float, target: float) -> float:
-    """Times as many groupings that a target takes, by Spearman and Brown; infinite where reliability is 0."""
+    """Return the factor in the number of groupings that a target needs; infinite if the reliability is 0."""
     if reliability <= 0:
         return np.inf
     if reliability >= 1:

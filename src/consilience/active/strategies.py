@@ -1,8 +1,8 @@
-"""Which items to ask about together: strategies that compose subsets from the groupings so far.
+"""Which items to present together: strategies that compose subsets from the groupings so far.
 
 K. Veeramachaneni & U.-M. O'Reilly, Clustering using subset groupings, section 5.2: `Random`, `Explore`,
-`ExploitPairwise`, `ExploitOneVsRest`, `ExploreExploitTradeoff`; and our own, `Informative`, in
-`consilience.active.informative`. With P_ij the times that a pair was presented, C_ij those it was put together,
+`ExploitPairwise`, `ExploitOneVsRest`, `ExploreExploitTradeoff`; our own, `Informative`, is in
+`consilience.active.informative`. With P_ij the number of times that a pair was presented, and C_ij put together,
 
     E_ij  = C_ij / P_ij                           evidence
     AI_ij = exp(−((E_ij − μ)/σ)²)                 ambiguity index, equations 3 and 4
@@ -17,15 +17,16 @@ P, C         ``PairCounts``          counts of the pairs presented
 
 Decided here
 ------------
-A pair never presented has no E: it counts as E = ``prior`` (½, the most ambiguous). The paper divides P by its maximum
-before the exponential of `Explore`: done so. σ shrinks by the factor ``shrink`` with each grouping told, down to
-``smallest_sigma``. `ExploitOneVsRest` is named there without a formula: items in proportion to the sum of the ambiguity
-of their pairs. The third set of the tradeoff is printed with AI < β2; the text asks for ambiguous items, so it is
-AI > β2. Within the first set the paper weighs the ambiguity and the presentation count; here it is the shortfall,
-(β1 − P)/β1, so that what was presented less weighs more. The item drawn becomes the one that the next is compared with.
+A pair never presented has no E: it counts as E = ``prior`` (½, the most ambiguous). P is divided by its maximum before
+the exponential of `Explore`, as in the paper. σ shrinks by the factor ``shrink`` with each grouping, down to
+``smallest_sigma``. The paper names `ExploitOneVsRest` without a formula: here items are drawn in proportion to the sum
+of the ambiguity of their pairs. The third set of the tradeoff is printed with AI < β2; the text asks for ambiguous
+items, so it is AI > β2. Within the first set the paper weighs the ambiguity and the presentation count; here the count
+is replaced by the shortfall, (β1 − P)/β1, so that pairs presented less often weigh more. The item drawn last is the one
+that the next is compared with.
 
-All of them draw exactly from their distribution in memory of the pairs presented. Where the subsets are given
-(`ask(candidates=…)`), a strategy prefers each in proportion to the mean weight of what it holds.
+All strategies draw exactly from their distribution, in memory of the pairs presented. If the subsets are given
+(`ask(candidates=…)`), each is chosen in proportion to the mean weight of its pairs or items.
 """
 
 from __future__ import annotations
@@ -54,13 +55,13 @@ from consilience.estimators.parameters import (
 
 @dataclass(frozen=True)
 class Situation:
-    """What a strategy may go by.
+    """The information available to a strategy.
 
-    counts : of the pairs told, and of those asked whose answer is still out, as presented.
-    times_asked : of each item.
-    n_groupings : told so far.
-    allowed : items that may come into the next subset.
-    samples : draws from the posterior of the clusters (samples × items), made when first asked for.
+    counts : counts of pairs in the groupings, and of pairs presented and not answered.
+    times_asked : how often each item was presented.
+    n_groupings : number of groupings so far.
+    allowed : whether each item may be in the next subset.
+    samples : returns samples from the posterior of the clusters (samples × items), computed at the first call.
     """
 
     counts: PairCounts
@@ -71,7 +72,7 @@ class Situation:
 
 
 class Strategy(BaseEstimator):
-    """How subsets are composed. A subclass implements `compose` and `values`."""
+    """A rule by which subsets are composed. A subclass implements `compose` and `values`."""
 
     @abstractmethod
     def compose(self, situation: Situation, size: int, rng: np.random.Generator) -> Int[np.ndarray, " size"]:
@@ -92,15 +93,15 @@ class Strategy(BaseEstimator):
 
     @abstractmethod
     def values(self, situation: Situation, candidates: list[np.ndarray]) -> Float[np.ndarray, " candidates"]:
-        """Tell what each of several subsets is worth, at least 0."""
+        """Return the value of each of several subsets, at least 0."""
 
     def prefer(self, situation: Situation, candidates: list[np.ndarray], rng: np.random.Generator) -> int:
-        """Choose one of several subsets, in proportion to what each is worth.
+        """Choose one of several subsets, in proportion to their values.
 
         Returns
         -------
         int
-            Its place among the candidates.
+            Place of the subset among the candidates.
         """
         values = self.values(situation, candidates)
         total = values.sum()
@@ -112,10 +113,10 @@ class Strategy(BaseEstimator):
 
 
 class PairStrategy(Strategy):
-    """A strategy that draws pairs, in proportion to weights. A subclass implements `_weights`."""
+    """A strategy that draws pairs in proportion to weights. A subclass implements `_weights`."""
 
     def compose(self, situation: Situation, size: int, rng: np.random.Generator) -> Int[np.ndarray, " size"]:
-        """Draw pairs until there are items enough; see `Strategy.compose`."""
+        """Draw pairs until there are enough items; see `Strategy.compose`."""
         return draw_subset(self._weights(situation), situation.allowed, size, rng)
 
     def values(self, situation: Situation, candidates: list[np.ndarray]) -> Float[np.ndarray, " candidates"]:
@@ -128,7 +129,7 @@ class PairStrategy(Strategy):
 
 
 class Random(Strategy):
-    """Every subset alike: the baseline of the paper.
+    """All subsets with equal probability: the baseline of the paper.
 
     Examples
     --------
@@ -143,7 +144,7 @@ class Random(Strategy):
         return rng.choice(np.flatnonzero(situation.allowed), size, replace=False)
 
     def values(self, situation: Situation, candidates: list[np.ndarray]) -> Float[np.ndarray, " candidates"]:
-        """Tell that all are worth the same."""
+        """Return the same value for all."""
         return np.ones(len(candidates))
 
 
@@ -165,10 +166,10 @@ class ExploitPairwise(PairStrategy):
     sigma : float, default=0.3
         How far from `mu` pairs are still ambiguous.
     shrink : float, default=1.0
-        Factor of sigma with each grouping told, at most 1.
+        Factor of sigma with each grouping, at most 1.
     smallest_sigma : float, default=0.05
     prior : float, default=0.5
-        Share assumed of pairs never presented.
+        Share assumed for pairs never presented.
     """
 
     _requirements: ClassVar[Requirements] = {
@@ -189,7 +190,7 @@ class ExploitPairwise(PairStrategy):
         self.prior = prior
 
     def ambiguity(self, share: Any, n_groupings: int) -> Any:
-        """Ambiguity index of shares of presentations together, equation 4."""
+        """Return the ambiguity index of shares of presentations together, equation 4."""
         sigma = max(self.sigma * self.shrink**n_groupings, self.smallest_sigma)
         return np.exp(-(((share - self.mu) / sigma) ** 2))
 
@@ -210,7 +211,7 @@ class ExploitOneVsRest(ExploitPairwise):
         weights = np.where(situation.allowed, self._weights(situation).of_items(), 0.0)
         items = np.flatnonzero(situation.allowed)
         log_weights = np.log(np.maximum(weights[items], np.finfo(float).tiny))
-        order = np.argsort(-(log_weights + rng.gumbel(size=len(items))))  # as if drawn without replacement
+        order = np.argsort(-(log_weights + rng.gumbel(size=len(items))))  # equivalent to drawing without replacement
         return items[order[:size]]
 
     def values(self, situation: Situation, candidates: list[np.ndarray]) -> Float[np.ndarray, " candidates"]:
@@ -220,12 +221,12 @@ class ExploitOneVsRest(ExploitPairwise):
 
 
 class ExploreExploitTradeoff(ExploitPairwise):
-    """From item to item: to one both little presented with it and ambiguous, else to one or the other; equations 6, 7.
+    """From item to item: the next was rarely presented with it and is ambiguous, or else one of both; equations 6, 7.
 
     Parameters
     ----------
     few : int, default=3
-        A pair presented less often than this is little presented.
+        A pair presented less often than this is rarely presented.
     ambiguous : float, default=0.5
         A pair of larger ambiguity index is ambiguous.
     weight_ambiguity, weight_shortfall : float, default=1.0
@@ -278,12 +279,12 @@ class ExploreExploitTradeoff(ExploitPairwise):
         left: Bool[np.ndarray, " items"],
         rng: np.random.Generator,
     ) -> int:
-        little, unclear = left & (shortfall > 0), left & (ambiguity > self.ambiguous)
+        rare, ambiguous = left & (shortfall > 0), left & (ambiguity > self.ambiguous)
         both = self.weight_ambiguity * ambiguity + self.weight_shortfall * shortfall
-        one, other = (little, shortfall), (unclear, ambiguity)
+        one, other = (rare, shortfall), (ambiguous, ambiguity)
         if rng.random() < 0.5:
             one, other = other, one
-        choices = ((little & unclear, both), one, other, (left, np.ones(len(left))))
+        choices = ((rare & ambiguous, both), one, other, (left, np.ones(len(left))))
         weights = next(w for among, weight in choices if (w := np.where(among, weight, 0.0)).any())
         return int(rng.choice(len(weights), p=weights / weights.sum()))
 

@@ -1,4 +1,4 @@
-"""What people said: groupings, same/different judgements and labels."""
+"""Annotations: groupings, same/different judgements and labels."""
 
 from consilience.annotations.base import Annotations, Summary
 from consilience.annotations.concatenate import concat

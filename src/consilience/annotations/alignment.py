@@ -1,18 +1,18 @@
-"""Values of items beside a fitted model or beside each other: brought into one order by the items' names.
+"""Alignment of values of items with a fitted model or with each other, by the items' names.
 
 | values | are matched |
 |---|---|
 | a pandas Series or DataFrame | by its index, with the items' names |
-| any of these, where items are numbered 0 … n − 1, that is, have no names of their own | by position |
+| any of these, if items are numbered 0 … n − 1, that is, have no names | by position |
 | an array or a list | by position |
-| a table of another library, which has no index | by position, where the items have no names of their own |
+| a table of another library, which has no index | by position, if the items have no names |
 
-Everything else is refused: an index that lacks an item or holds one twice, and numbers 0 … n − 1 in another order,
-which may be rows that were shuffled or numbers that somebody made up.
+Everything else is refused: an index in which an item is missing or occurs twice, and numbers 0 … n − 1 in another
+order, which may be shuffled rows or arbitrary numbers.
 
-Of two clusterings, neither of which is a model's, a Series beside an array is matched by position if its index names
-nothing: numbers 0 … n − 1, or some other numbers without a name, as a split into training and test leaves them. An
-index of names, or of 0 … n − 1 in another order, is refused beside what has none.
+When two clusterings are compared, neither of them a model's, a Series is matched with an array by position if its index
+names no items: numbers 0 … n − 1, or other numbers without a name, as left by a split into training and test. An
+index of names, or of 0 … n − 1 in another order, is refused with an array.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BY_POSITION = "Give an array, such as .to_numpy(), to match by position."
 
 
 def are_numbers(names: pd.Index) -> bool:
-    """Whether items are numbered 0 … n − 1 in this order, and have no names of their own.
+    """Whether items are numbered 0 … n − 1 in this order, and so have no names.
 
     Examples
     --------
@@ -44,23 +44,23 @@ def are_numbers(names: pd.Index) -> bool:
 
 
 def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.DataFrame:
-    """Rows of a table for items, in their order.
+    """Return the rows of a table for items, in their order.
 
     Parameters
     ----------
     table : DataFrame, Series, array or list of shape (n_items,) or (n_items, n_columns), or a table of polars
     items : names of the items
-    what : the table, at the beginning of a sentence
+    what : subject of messages, such as "The table"
 
     Returns
     -------
     DataFrame, shape (n_items, n_columns)
-        A Series is one column, of its name.
+        A Series becomes one column with its name.
 
     Raises
     ------
     MatchingError
-        The rows do not match the items, or it is no table.
+        The rows do not match the items, or the argument is not a table.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.Da
     frame, is_array = _frame(table, what)
     if not is_array and not are_numbers(items):
         raise MatchingError(
-            f"{what} has no index that names its rows, and the items have names, such as {plain(items[0])!r}. Give a "
+            f"{what} has no index to name its rows, but the items have names, such as {plain(items[0])!r}. Give a "
             f"pandas table indexed by item. {BY_POSITION}"
         )
     if len(frame) != len(items):
@@ -86,17 +86,17 @@ def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.Da
 
 
 def in_order_of(first: Any, second: Any, name_of_first: str, name_of_second: str) -> tuple[Any, Any]:
-    """Two lists of values of the same items, the second in the order of the first if both are named by an index.
+    """Return two lists of values of the same items, the second reordered to match the first if both have an index.
 
     Parameters
     ----------
-    first, second : anything of one entry an item
+    first, second : anything with one entry per item
     name_of_first, name_of_second : for messages
 
     Raises
     ------
     MatchingError
-        Two indexes that differ in more than their order, or hold a name twice.
+        Two indexes that differ in more than their order, or contain a name twice.
 
     Examples
     --------
@@ -109,25 +109,25 @@ def in_order_of(first: Any, second: Any, name_of_first: str, name_of_second: str
     if not both or first.index.equals(second.index):
         return first, second
     if len(first) != len(second):
-        return first, second  # whose lengths are for the caller to compare
+        return first, second  # the caller compares the lengths
     for table, name in ((first, name_of_first), (second, name_of_second)):
         if table.index.has_duplicates:
             twice = plain(table.index[table.index.duplicated()][0])
             raise MatchingError(
-                f"'{name_of_first}' and '{name_of_second}' are indexed differently, and the index of '{name}' holds "
-                f"{twice!r} twice, so that they cannot be matched by name. {BY_POSITION}"
+                f"'{name_of_first}' and '{name_of_second}' are indexed differently, and the index of '{name}' contains "
+                f"{twice!r} twice, so they cannot be matched by name. {BY_POSITION}"
             )
     place = second.index.get_indexer(first.index)
     if (place == MISSING).any():
         raise MatchingError(
             f"Row {plain(first.index[place == MISSING][0])!r} of '{name_of_first}' is not in the index of "
-            f"'{name_of_second}', and values that have an index are matched by it. {BY_POSITION}"
+            f"'{name_of_second}'; values with an index are matched by it. {BY_POSITION}"
         )
     return first, second.iloc[place]
 
 
 def clusterings_in_order(first: Any, second: Any, name_of_first: str, name_of_second: str) -> tuple[Any, Any]:
-    """Two clusterings of the same items in one order, as `in_order_of`; names beside none are refused.
+    """Return two clusterings of the same items in one order, as `in_order_of`, but refuse names with an array.
 
     Parameters
     ----------
@@ -137,29 +137,29 @@ def clusterings_in_order(first: Any, second: Any, name_of_first: str, name_of_se
     Raises
     ------
     MatchingError
-        As in `in_order_of`; or one has an index that names its items and the other has none, as the ``labels_`` of a
-        model.
+        As in `in_order_of`; or one has an index that names its items and the other, such as the ``labels_`` of a
+        model, has none.
 
     Examples
     --------
     >>> import pandas as pd
     >>> clusterings_in_order(pd.Series([0, 1], index=["bee", "ant"]), [1, 0], "truth", "labels")
     Traceback (most recent call last):
-    consilience.errors.MatchingError: 'truth' is indexed by item (such as 'bee') and 'labels' has no index, ...
+    consilience.errors.MatchingError: 'truth' is indexed by item (such as 'bee') but 'labels' has no index, ...
     """
     pairs = ((first, name_of_first, second, name_of_second), (second, name_of_second, first, name_of_first))
     for named, name, bare, name_of_bare in pairs:
         if isinstance(named, pd.Series) and not isinstance(bare, pd.Series | pd.DataFrame) and names_items(named.index):
             raise MatchingError(
-                f"'{name}' is indexed by item (such as {plain(named.index[0])!r}) and '{name_of_bare}' has no index, "
-                "so that nobody can tell whether they are in one order. Of a fitted model give model.labels_series_ "
-                f"in place of model.labels_, to match by name; or give {name}.to_numpy(), if the order is the same."
+                f"'{name}' is indexed by item (such as {plain(named.index[0])!r}) but '{name_of_bare}' has no index, "
+                "so their orders may differ. For a fitted model give model.labels_series_ instead of model.labels_, to "
+                f"match by name; or give {name}.to_numpy(), if the order is the same."
             )
     return in_order_of(first, second, name_of_first, name_of_second)
 
 
 def names_items(index: pd.Index) -> bool:
-    """Whether an index says which item each row is: names, or 0 … n − 1 in another order.
+    """Whether an index names the item of each row: names, or 0 … n − 1 in another order.
 
     Examples
     --------
@@ -184,32 +184,32 @@ def _by_name(table: pd.DataFrame, items: pd.Index, what: str) -> pd.DataFrame:
         raise MatchingError(f"{what} has more than one row for item {twice!r}. Expected unique names in its index.")
     absent = items.difference(table.index, sort=False)
     if len(absent):
-        numbered = f" The rows of the table are numbered, and its items have names. {BY_POSITION}"
+        numbered = f" The rows of the table are numbered, but the items have names. {BY_POSITION}"
         near = near_spelling(absent[0], table.index.difference(items, sort=False))
         hint = numbered if are_numbers(table.index) and len(absent) == len(items) == len(table) else near
-        raise MatchingError(
-            f"{what} has no row for item {plain(absent[0])!r}, one of {len(absent)} that it lacks.{hint}"
-        )
+        raise MatchingError(f"{what} has no row for item {plain(absent[0])!r}, one of {len(absent)} missing.{hint}")
     if are_numbers(items):
         raise MatchingError(
-            f"{what} is indexed by numbers in another order than the items, which have no names of their own but are "
-            f"numbered 0 to {len(items) - 1}. Bring its rows into the order of the items. {BY_POSITION}"
+            f"{what} is indexed by numbers in another order than the items, which have no names but are numbered 0 "
+            f"to {len(items) - 1}. Bring its rows into the order of the items. {BY_POSITION}"
         )
     return table.loc[items]
 
 
 def _frame(table: Any, what: str) -> tuple[pd.DataFrame, bool]:
-    """A frame of something without an index, and whether it is an array or a list."""
+    """Return a frame of something without an index, and whether it is an array or a list."""
     native = nw.from_native(table, allow_series=True, pass_through=True)
     if isinstance(native, nw.LazyFrame):
-        raise MatchingError(f"{what} is a query that was not run. Call collect first.")
+        raise MatchingError(f"{what} is a lazy query. Call collect first.")
     if isinstance(native, nw.DataFrame):
         return pd.DataFrame({name: native[name].to_numpy() for name in native.columns}), False
     if isinstance(native, nw.Series):
         return pd.DataFrame({native.name or 0: native.to_numpy()}), False
     if isinstance(table, (Mapping, str)) or np.ndim(table) == 0:
         kind = type(table).__name__
-        raise MatchingError(f"{what} must be a DataFrame, a Series or an array of one row an item. Got {kind} instead.")
+        raise MatchingError(
+            f"{what} must be a DataFrame, a Series or an array with one row per item. Got {kind} instead."
+        )
     values = np.asarray(table)
     if values.ndim > 2:
         raise MatchingError(f"{what} must have one or two dimensions, items and columns. Got shape {values.shape}.")

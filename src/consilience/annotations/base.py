@@ -26,7 +26,7 @@ Kind = TypeVar("Kind", bound="Annotations")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary:
-    """How much was said, by whom, about what.
+    """Counts of annotations, by annotator and by item.
 
     Attributes
     ----------
@@ -36,17 +36,17 @@ class Summary:
     n_rows : int
         Memberships, judgements or labels.
     coverage : float
-        Share of all (item, annotator) cells about which the annotator said something, 0 if there are none.
+        Share of all (item, annotator) cells with annotations, 0 if there are none.
     items_per_annotator : Series, shape (n_annotators,)
-        Items that each annotator said something about, indexed by annotator.
+        Number of items that each annotator annotated, indexed by annotator.
     annotators_per_item : Series, shape (n_items,)
-        Annotators who said something about each item, indexed by item.
+        Number of annotators of each item, indexed by item.
     n_unannotated_items : int
-        Items that nobody said anything about.
+        Number of items without annotations.
     groups_per_grouping : Series, shape (n_groupings,), or None
-        Groups of each grouping, indexed by (annotator, grouping); None but for `Groupings`.
+        Number of groups of each grouping, indexed by (annotator, grouping); None except for `Groupings`.
     reading : Reading, or None
-        How the table or file was read that the annotations come from.
+        How the table or file was read from which the annotations come.
     """
 
     kind: str
@@ -94,20 +94,20 @@ def _spread(counts: pd.Series) -> str:
 
 
 class NotAnArrayError(AnnotationError, TypeError):
-    """Annotations were given where an array of features is meant."""
+    """Annotations were given instead of an array of features."""
 
 
 class NoFeaturesError(AnnotationError, IndexError):
-    """Annotations were asked for their number of features."""
+    """The number of features of annotations was requested."""
 
 
 class Shape(tuple[int]):
-    """``(n_items,)``, which says what is wrong where somebody looks for the number of features."""
+    """``(n_items,)``, with a helpful error if the number of features is looked up."""
 
     def __getitem__(self, axis: Any) -> Any:
         if isinstance(axis, int) and axis >= len(self):
             raise NoFeaturesError(
-                "Annotations have one axis, the items, and no features. Features come first, annotations second, as in "
+                "Annotations have one axis, the items, and no features. Give features first and annotations second: "
                 "fit(X, annotations)."
             )
         return super().__getitem__(axis)
@@ -115,13 +115,12 @@ class Shape(tuple[int]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Annotations(ABC):
-    """What annotators said about items: the base of `Groupings`, `Pairs` and `Labels`.
+    """Base of `Groupings`, `Pairs` and `Labels`: what annotators said about items.
 
-    Immutable. Seen as scikit-learn's `y`, annotations are a list of items: ``len(a)`` is the number of items, and
-    ``a[positions]`` restricts them to some items while it keeps annotators, groupings, groups and classes whole.
-
-    Two annotations are equal if they have the same items in the same order and the same was said of them by
-    annotators of the same names; the order of annotators, and names that nothing uses, make no difference.
+    Immutable. As scikit-learn's `y`, annotations are a sequence of items: ``len(a)`` is the number of items, and
+    ``a[positions]`` restricts them to some items but keeps all annotators, groupings, groups and classes.
+    Two annotations are equal if they have the same items in the same order and the same statements about them by
+    annotators of the same names; the order of annotators, and unused names, make no difference.
 
     Attributes
     ----------
@@ -130,12 +129,12 @@ class Annotations(ABC):
     annotators : Index, shape (n_annotators,)
         Unique names of the annotators.
     named : bool
-        Whether the items have names of their own, by which they are matched with features. False if they are the
-        numbered rows of an array, of a frame with the default index, or ``range(n)`` where items were asked for: these
-        are matched by position.
+        Whether the items have names, by which they are matched with features. False if they are the numbered rows of
+        an array or of a frame with the default index, or if ``range(n)`` was given as items: these are matched by
+        position.
     reading : Reading, or None
-        How a table or file was read, as `from_frame` and `consilience.read_annotations` tell it; None for what was made
-        of these annotations, or otherwise.
+        How a table or file was read by `from_frame` or `consilience.read_annotations`; None for annotations made in
+        other ways or derived from these.
     """
 
     items: pd.Index
@@ -176,11 +175,11 @@ class Annotations(ABC):
         return self.n_items
 
     def __contains__(self, name: Any) -> bool:
-        """Whether there is an item of this name."""
+        """Whether there is an item with this name."""
         return name in self.items
 
     def __getitem__(self: Kind, key: Any) -> Kind:
-        """Restrict to the items at some positions: an integer array, a slice or a boolean mask, also in a tuple."""
+        """Restrict to items by position: an integer array, a slice or a boolean mask, also in a tuple."""
         if isinstance(key, tuple):
             if len(key) > 2 or (len(key) == 2 and key[1] is not Ellipsis):
                 raise AnnotationError(f"Annotations have one axis, the items. Got the index {key!r} instead.")
@@ -190,16 +189,16 @@ class Annotations(ABC):
         if repeated.any():
             name = plain(self.items[positions[np.argmax(repeated)]])
             raise AnnotationError(
-                f"Annotations cannot hold an item twice, but the index repeats the item {name!r}; "
+                f"Annotations cannot contain an item twice, but the index repeats the item {name!r}; "
                 "resample without replacement."
             )
         return replace(self._take_items(positions), reading=None)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """Refuse to become an array, as which an estimator that knows nothing of annotations would take them."""
+        """Refuse to become an array, since an estimator that does not know annotations would take them for features."""
         raise NotAnArrayError(
-            f"{type(self).__name__} are not an array. Features come first, annotations second, as in "
-            "fit(X, annotations); for a table of what was said use to_frame."
+            f"{type(self).__name__} are not an array. Give features first and annotations second: "
+            "fit(X, annotations); for a table of the annotations use to_frame."
         )
 
     def restrict(self: Kind, items: Names | None = None, annotators: Names | None = None) -> Kind:
@@ -208,8 +207,8 @@ class Annotations(ABC):
         Parameters
         ----------
         items, annotators : iterable of names, or one name, optional
-            All are kept by default. Annotators not kept are forgotten with all that they said; of the items not kept
-            only the annotations are forgotten, so that groupings, groups and classes stay whole.
+            By default all are kept. Annotators that are not kept are dropped with all their annotations; of items that
+            are not kept only the annotations are dropped, so that groupings, groups and classes stay complete.
 
         Returns
         -------
@@ -219,7 +218,7 @@ class Annotations(ABC):
         Raises
         ------
         AnnotationError
-            A name is not known, or is given twice.
+            A name is unknown, or is given twice.
 
         Examples
         --------
@@ -243,8 +242,8 @@ class Annotations(ABC):
         Parameters
         ----------
         items : iterable of names
-            Names that are new simply carry no annotations. ``range(n)`` says that the items are numbers of rows, so
-            that they are matched with features by position.
+            New names have no annotations. ``range(n)`` means that items are row numbers, matched with features by
+            position.
 
         Returns
         -------
@@ -278,10 +277,10 @@ class Annotations(ABC):
         return replace(moved, named=False) if are_row_numbers(items) else moved
 
     def by_position(self: Kind) -> Kind:
-        """Return the same annotations without names of items: they are numbered 0 … n-1, in their order.
+        """Return the same annotations without names of items: items are numbered 0 … n-1 in their order.
 
-        For features in an array: row i of the array is then item i. Bring the items into the order of the rows first,
-        with `reindex`.
+        Use this for features in an array: row i of the array is item i. Bring the items into the order of the rows
+        first, with `reindex`.
 
         Returns
         -------
@@ -301,7 +300,7 @@ class Annotations(ABC):
         return replace(self, items=pd.RangeIndex(self.n_items), named=False, reading=None)
 
     def summary(self) -> Summary:
-        """Return counts of what was said.
+        """Return counts of the annotations.
 
         Returns
         -------
@@ -363,13 +362,13 @@ class Annotations(ABC):
 
     @classmethod
     def _from_statements(cls: type[Kind], found: Statements, items: Iterable[Any] | None, **more: Any) -> Kind:
-        """Make annotations of what a table says, over `items` if they are given."""
+        """Make annotations from a table that was read, over `items` if given."""
         if items is not None and found.wide:
-            said = cls._from_columns(found.columns, None, found.where, named=found.named, **more).reindex(items)
+            annotations = cls._from_columns(found.columns, None, found.where, named=found.named, **more).reindex(items)
         else:
             named = found.named and not are_row_numbers(items)
-            said = cls._from_columns(found.columns, items, found.where, named=named, **more)
-        return replace(said, reading=found.reading)
+            annotations = cls._from_columns(found.columns, items, found.where, named=named, **more)
+        return replace(annotations, reading=found.reading)
 
     @classmethod
     @abstractmethod
@@ -381,7 +380,7 @@ class Annotations(ABC):
         *,
         named: bool = True,
     ) -> Kind:
-        """Make annotations of parallel columns of names."""
+        """Make annotations from parallel columns of names."""
 
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:
@@ -393,7 +392,7 @@ class Annotations(ABC):
 
     @abstractmethod
     def _renumber_items(self: Kind, place: Int[np.ndarray, " items"], names: pd.Index) -> Kind:
-        """Move item i to position ``place[i]`` of `names`, or forget what was said of it if that is -1."""
+        """Move item i to position ``place[i]`` of `names`, or drop its annotations if that is -1."""
 
     @abstractmethod
     def _take_annotators(self: Kind, positions: Int[np.ndarray, " kept"]) -> Kind:
@@ -401,7 +400,7 @@ class Annotations(ABC):
 
     @abstractmethod
     def _item_annotator(self) -> csr_array:
-        """Return which annotator said something about which item, (n_items, n_annotators), one entry a cell."""
+        """Return which annotator annotated which item, (n_items, n_annotators), one entry per cell."""
 
     @abstractmethod
     def _same_rows(self, other: Any) -> bool:
@@ -417,7 +416,7 @@ def _freeze(instance: Any) -> None:
 
 
 def _array_key(key: Any, items: pd.Index) -> Any:
-    """What NumPy takes for an index of positions."""
+    """Return an index of positions as NumPy accepts it."""
     if isinstance(key, slice | int | np.integer):
         return key
     if isinstance(key, pd.Series) and key.dtype == bool:
@@ -436,12 +435,12 @@ def _array_key(key: Any, items: pd.Index) -> Any:
 
 
 def _mask_of_items(mask: pd.Series, items: pd.Index) -> np.ndarray:
-    """A mask in the order of the items, to whose names its index belongs if it has names."""
+    """Return a mask in the order of the items, matched by its index if that has names."""
     if mask.index.equals(items) or mask.index.equals(pd.RangeIndex(len(mask))):
         return mask.to_numpy()
     place = mask.index.get_indexer(items) if mask.index.is_unique else np.full(len(items), MISSING)
     if len(mask) != len(items) or (place == MISSING).any():
-        raise AnnotationError("The index of the mask is not the items. Give an array to go by position.")
+        raise AnnotationError("The index of the mask does not match the items. Give an array to match by position.")
     return mask.to_numpy()[place]
 
 
@@ -455,6 +454,6 @@ def _positions(known: pd.Index, names: Any, what: str) -> np.ndarray:
 
 
 def distinct_cells(item: np.ndarray, annotator: np.ndarray, shape: tuple[int, int]) -> csr_array:
-    """Return an (n_items, n_annotators) matrix with a True for each distinct (item, annotator)."""
+    """Return an (n_items, n_annotators) matrix that is True for each distinct (item, annotator)."""
     matrix = csr_array((np.ones(len(item), dtype=np.int64), (item, annotator)), shape=shape)
     return matrix.astype(bool)

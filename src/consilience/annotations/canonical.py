@@ -1,13 +1,13 @@
-"""One order of items, annotators, groupings and groups for all ways in which the same can be said.
+"""Canonical order of items, annotators, groupings and groups, independent of how annotations were given.
 
-Models draw at random, and start where the first item is: what they find would depend on the order of the rows, which
-means nothing. `arrange` puts everything into an order that depends on what was said, and on the items' features, alone:
-neither the order in which they were given nor names make a difference. See `consilience.annotations.refinement`.
+Models draw at random, and start at the first item: their results would depend on the order of the rows, which is
+arbitrary. `arrange` puts everything into an order that depends only on the content of the annotations and on the items'
+features: neither the original order nor names make a difference. See `consilience.annotations.refinement`.
 
 Decided here
 ------------
-Items, annotators, groupings and groups that nothing tells apart stand in the order of their names. Of a class its name
-counts where nothing else tells it from another: it means something. Classes keep their order, which is the user's.
+Items, annotators, groupings and groups that nothing distinguishes are ordered by name. The name of a class counts if
+nothing else distinguishes it: it has a meaning. Classes keep their order, which is the user's.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ from consilience.annotations.names import inverse, name_index, order_of_names
 from consilience.annotations.pairs import Pairs
 from consilience.annotations.refinement import Links, Structure, canonical_places, mix, places_of_rows
 
-Said = TypeVar("Said", bound=Annotations | None)
+Content = TypeVar("Content", bound=Annotations | None)
 Ranks = Callable[[np.ndarray], np.ndarray]
 NOTHING = np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True)
-class Arrangement(Generic[Said]):
+class Arrangement(Generic[Content]):
     """Annotations in canonical order.
 
     Attributes
     ----------
     given : Groupings, Labels, Pairs or None
-        As they were; None if there were none.
-    said : of the same kind
-        The same in canonical order. The groupings of `Pairs` are numbered, each a pair of annotator and name.
+        The original annotations; None if there are none.
+    ordered : of the same kind
+        The annotations in canonical order. The groupings of `Pairs` are numbered, each a pair of annotator and name.
     names : Index, shape (n_items,)
-        Names of the items as they stood in `given`.
+        Names of the items in the order of `given`.
     items, annotators : int arrays, shapes (n_items,), (n_annotators,)
-        Places in `given` of those of `said`.
+        Positions in `given` of those of `ordered`.
     groupings : int array, shape (n_groupings,)
-        The same of `Groupings`. Of `Pairs` numbers of occasions, by annotator and name of the grouping. Else empty.
+        The same for `Groupings`. For `Pairs`, numbers of occasions, by annotator and name of the grouping. Else empty.
     groups : int array, shape (n_groups,)
-        The same of `Groupings`; else empty.
+        The same for `Groupings`; else empty.
     """
 
-    given: Said
-    said: Said
+    given: Content
+    ordered: Content
     names: pd.Index
     items: Int[np.ndarray, " items"]
     annotators: Int[np.ndarray, " annotators"]
@@ -62,14 +62,14 @@ class Arrangement(Generic[Said]):
     groups: Int[np.ndarray, " groups"]
 
 
-def arrange(annotations: Said, of_items: np.ndarray | None = None) -> Arrangement[Said]:
-    """Put annotations into an order that depends on their content alone.
+def arrange(annotations: Content, of_items: np.ndarray | None = None) -> Arrangement[Content]:
+    """Put annotations into an order that depends only on their content.
 
     Parameters
     ----------
     annotations : Groupings, Labels or Pairs
     of_items : array of numbers, shape (n_items, n_columns), optional
-        What is known of the items besides: their features.
+        Features of the items.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def arrange(annotations: Said, of_items: np.ndarray | None = None) -> Arrangemen
     >>> from consilience import Groupings
     >>> one = Groupings.from_lists([[["ant", "bee"], ["cow"]], [["ant"], ["bee", "cow"]], [["ant"], ["bee"]]])
     >>> two = Groupings.from_lists([[["b"], ["a"]], [["b", "c"], ["a"]], [["b", "a"], ["c"]]], annotators=list("pqr"))
-    >>> first, second = arrange(one).said, arrange(two).said
+    >>> first, second = arrange(one).ordered, arrange(two).ordered
     >>> bool((first.incidence.toarray() == second.incidence.toarray()).all())
     True
     """
@@ -95,11 +95,11 @@ def arrange(annotations: Said, of_items: np.ndarray | None = None) -> Arrangemen
         found = _arranged_labels(annotations, own)
     else:
         found = _arranged_pairs(cast(Pairs, annotations), own)
-    return cast(Arrangement[Said], found)
+    return cast(Arrangement[Content], found)
 
 
 def arrange_items(names: pd.Index, of_items: np.ndarray) -> Arrangement[None]:
-    """Put items of which nothing was said into an order that depends on their features alone.
+    """Put items without annotations into an order that depends only on their features.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _arranged_groupings(given: Groupings, own: UInt64[np.ndarray, " items"] | No
     groupings = groupings[np.argsort(inverse(annotators, len(annotators))[by[groupings]], kind="stable")]
     groups = groups[np.argsort(inverse(groupings, len(groupings))[of_group[groups]], kind="stable")]
     item_now, group_now = inverse(items, len(items)), inverse(groups, len(groups))
-    said = replace(
+    ordered = replace(
         given,
         items=given.items.take(items),
         annotators=given.annotators.take(annotators),
@@ -153,7 +153,7 @@ def _arranged_groupings(given: Groupings, own: UInt64[np.ndarray, " items"] | No
         grouping_names=given.grouping_names[groupings],
         group_names=given.group_names[groups],
     )
-    return Arrangement(given, said, given.items, items, annotators, groupings, groups)
+    return Arrangement(given, ordered, given.items, items, annotators, groupings, groups)
 
 
 def _arranged_labels(given: Labels, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Labels]:
@@ -165,14 +165,14 @@ def _arranged_labels(given: Labels, own: UInt64[np.ndarray, " items"] | None) ->
     label, item, annotator = nodes.start
     links = (Links.of(item + given.item, annotator + given.annotator, label + given.label),)
     _, items, annotators = nodes.orders(links, {item: own})
-    said = replace(
+    ordered = replace(
         given,
         items=given.items.take(items),
         annotators=given.annotators.take(annotators),
         item=inverse(items, len(items))[given.item],
         annotator=inverse(annotators, len(annotators))[given.annotator],
     ).in_order()
-    return Arrangement(given, said, given.items, items, annotators, NOTHING, NOTHING)
+    return Arrangement(given, ordered, given.items, items, annotators, NOTHING, NOTHING)
 
 
 def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Pairs]:
@@ -194,7 +194,7 @@ def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> A
     )
     items, annotators, groupings = nodes.orders(links, {item: own})
     place = inverse(items, len(items))
-    said = replace(
+    ordered = replace(
         given,
         items=given.items.take(items),
         annotators=given.annotators.take(annotators),
@@ -204,11 +204,11 @@ def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> A
         grouping=inverse(groupings, len(groupings))[occasion],
         groupings=pd.RangeIndex(len(distinct)),
     ).in_order()
-    return Arrangement(given, said, given.items, items, annotators, groupings, NOTHING)
+    return Arrangement(given, ordered, given.items, items, annotators, groupings, NOTHING)
 
 
 def occasions(pairs: Pairs) -> tuple[Int[np.ndarray, " occasions"], Int[np.ndarray, " rows"]]:
-    """Keys of the occasions on which pairs were judged, by annotator and grouping, and the occasion of each row."""
+    """Return the keys of the occasions of pairs, by annotator and grouping, and the occasion of each row."""
     keys = pairs.annotator.astype(np.int64) * max(len(pairs.groupings), 1) + pairs.grouping
     distinct, occasion = np.unique(keys, return_inverse=True)
     return distinct, occasion
@@ -216,10 +216,10 @@ def occasions(pairs: Pairs) -> tuple[Int[np.ndarray, " occasions"], Int[np.ndarr
 
 @dataclass(frozen=True)
 class _Nodes:
-    """Nodes of several kinds side by side; where nothing tells nodes apart, names count of the first kind first.
+    """Nodes of several kinds, one kind after another; where nodes are alike, names of the first kind count first.
 
     start : first node of each kind.
-    ranks : of each kind: places → ranks by name.
+    ranks : for each kind, a function from positions to ranks by name.
     """
 
     sizes: tuple[int, ...]
@@ -235,7 +235,7 @@ class _Nodes:
     def orders(
         self, links: Sequence[Links], own: dict[int, UInt64[np.ndarray, " items"] | None]
     ) -> list[Int[np.ndarray, " places"]]:
-        """Places of the nodes of each kind in canonical order; `own` are colours of nodes from a first one on."""
+        """Return the nodes of each kind in canonical order; `own` holds initial colours, by the first of the nodes."""
         kind = np.repeat(np.arange(len(self.sizes)), self.sizes)
         colour = np.zeros(len(kind), dtype=np.uint64)
         for start, colours in own.items():
@@ -252,7 +252,7 @@ class _Nodes:
 
 
 def _order(place: Int[np.ndarray, " nodes"], ranks: Ranks) -> Int[np.ndarray, " nodes"]:
-    """Nodes by their place; those of one by name."""
+    """Return nodes by their position; those that share one by name."""
     order = np.argsort(place, kind="stable")
     same = np.diff(place[order]) == 0
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same))[: len(order)]
@@ -263,7 +263,7 @@ def _order(place: Int[np.ndarray, " nodes"], ranks: Ranks) -> Int[np.ndarray, " 
 
 
 def _joint(*names: Any) -> Int[np.ndarray, " places"]:
-    """Rank of each place by a name, and by further ones where that is the same."""
+    """Return the rank of each position by a name, and by further names if that is equal."""
     keys = []
     for column in names:
         codes, distinct = pd.factorize(column if isinstance(column, pd.Index) else name_index(column))

@@ -1,4 +1,4 @@
-"""Joining annotations of one kind."""
+"""Concatenation of annotations of one kind."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Kind = TypeVar("Kind", bound=Annotations)
 
 
 def concat(parts: Iterable[Kind]) -> Kind:
-    """Join annotations of one kind.
+    """Concatenate annotations of one kind.
 
-    Items, annotators and classes are those of all parts, in order of first appearance (classes sorted where they can
+    Items, annotators and classes are those of all parts, in order of first appearance (classes are sorted if they can
     be). A grouping of one annotator that occurs in several parts is one grouping if it has the same groups in all of
-    them, as in restrictions of the same annotations to different items; with other groups it is an error, since names
-    of groups mean nothing outside their grouping.
+    them, as in restrictions of the same annotations to different items; with different groups it is an error, since
+    names of groups mean nothing outside their grouping.
 
     Parameters
     ----------
@@ -39,15 +39,13 @@ def concat(parts: Iterable[Kind]) -> Kind:
     Raises
     ------
     AnnotationError
-        No parts, parts of different kinds, parts of which some have names of items and others numbered rows,
-        a grouping with different groups in two parts, or an item in two groups of
-        one grouping.
+        There are no parts, or parts of different kinds; items have names in some parts and are numbered rows in
+        others; a grouping has different groups in two parts; or an item is in two groups of one grouping.
 
     Warns
     -----
     AnnotationWarning
-        A membership or a label stands in several parts, and counts once. Judgements of pairs count as often as they
-        stand.
+        A membership or a label occurs in several parts, and counts once. Repeated judgements of pairs all count.
 
     Examples
     --------
@@ -90,8 +88,8 @@ def _groups_of_all(parts: list[Groupings]) -> dict[tuple[Any, Any], tuple[Any, .
             known = groups.setdefault((annotator, grouping), tuple(names))
             if set(known) != set(names):
                 raise AnnotationError(
-                    f"The grouping {grouping!r} of the annotator {annotator!r} has other groups in one part than in "
-                    "another, so that they are not the same grouping; give them different names."
+                    f"The grouping {grouping!r} of the annotator {annotator!r} has different groups in two parts, so "
+                    "these are different groupings; give them different names."
                 )
     return groups
 
@@ -134,13 +132,13 @@ def _all_named(parts: list[Any]) -> bool:
     Raises
     ------
     AnnotationError
-        Those of some parts have, and those of others have not.
+        Items have names in some parts but not in others.
     """
     named = [part.named for part in parts]
     if any(named) and not all(named):
         raise AnnotationError(
-            f"The items of part {named.index(True)} have names, and those of part {named.index(False)} are numbered "
-            "rows, so that they cannot be joined by name; name them, from_matrix(…, items=…)."
+            f"The items of part {named.index(True)} have names, but those of part {named.index(False)} are numbered "
+            "rows, so they cannot be joined by name; name them: from_matrix(…, items=…)."
         )
     return all(named)
 

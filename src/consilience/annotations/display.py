@@ -1,7 +1,7 @@
-"""Results as notebooks and consoles show them: short tables in HTML, short lists of names in text.
+"""Display of results in notebooks and consoles: short tables in HTML, short lists of names in text.
 
-Whatever comes from users is escaped: a name may hold markup, and no markup of theirs is run. No colours are set, so
-that the text is as legible on a dark page as on a light one.
+User input is escaped, so that names that contain markup are shown and not run. No colours are set, so that text is
+legible on dark and light pages.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], *, b
 
     Parameters
     ----------
-    caption : what the table shows, above it; nothing if empty.
+    caption : title of the table, above it; none if empty.
     head : names of the columns; none for a table of names and values.
-    rows : cells, of whatever type; numbers stand on the right.
-    below : what else there is to say, under it.
+    rows : cells of any type; numbers are aligned to the right.
+    below : text under the table.
 
     Examples
     --------
@@ -48,16 +48,16 @@ def facts(caption: str, values: dict[str, Any], *, below: str = "") -> str:
 
 
 def head_of(caption: str, columns: dict[str, Iterable[Any]], n_rows: int) -> str:
-    """Return a table in HTML of the first rows of a longer one, which has `n_rows`.
+    """Return a table in HTML of the first rows of a longer table of `n_rows` rows.
 
-    columns : the first rows, `MOST_ROWS` at most.
+    columns : the first rows, at most `MOST_ROWS`.
     """
     more = n_rows - MOST_ROWS
     return table(caption, list(columns), zip(*columns.values()), below=f"… and {more:,} more rows" if more > 0 else "")
 
 
 def names_in_short(names: Iterable[Any], n_names: int) -> str:
-    """Return names as Python writes a list of them, the first ones only where there are many.
+    """Return names as Python writes a list of them, only the first ones if there are many.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def names_in_short(names: Iterable[Any], n_names: int) -> str:
 
 
 def sizes_in_short(sizes: Sequence[int]) -> str:
-    """Return how many clusters there are and of how many items, the smallest and largest only where there are many.
+    """Return the number of clusters and their sizes, only the smallest and largest size if there are many.
 
     Examples
     --------

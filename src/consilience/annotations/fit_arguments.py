@@ -1,4 +1,4 @@
-"""What users give to `fit` for annotations, and beside them: read, or refused with the models that use features."""
+"""Annotations as users pass them to `fit`, with or without features: read, or refused with a remedy."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ def read_given(
     missing: Any = None,
     known: pd.Index = NOBODY,
 ) -> Given:
-    """Make annotations of what a user gave for them; see `annotations_of`.
+    """Make annotations from what a user passed as such; see `annotations_of`.
 
     Raises
     ------
     AnnotationError
-        As in `annotations_of`; features are refused with the names of the models that use them.
+        As in `annotations_of`; if features were passed, the message names the models that use them.
     """
     try:
         return annotations_of(given, kind, model, items=items, missing=missing, known=known)
     except HoldsGroupsError as error:
         raise AnnotationError(
-            f"{error} {of_groupings()} If all annotators do share the names: give Labels.from_matrix(frame)."
+            f"{error} {of_groupings()} If all annotators share the names, give Labels.from_matrix(frame)."
         ) from error
     except HoldsFeaturesError as error:
-        beside = f"{model} takes them as X, beside the annotations." if _uses_features(model) else with_features(model)
-        raise AnnotationError(f"{error} {beside}") from error
+        remedy = f"{model} takes them as X, before the annotations." if _uses_features(model) else with_features(model)
+        raise AnnotationError(f"{error} {remedy}") from error
 
 
 def values_of_missing(missing: Any) -> list[Any] | None:
-    """Return what a user gave for `missing` as a list of values, None for the default.
+    """Return a user's `missing` as a list of values, None for the default.
 
     Examples
     --------
@@ -73,24 +73,24 @@ def first_named(items: pd.Index) -> str:
     return ", ".join(repr(plain(name)) for name in items[:MOST_NAMED]) + more
 
 
-def warn_of_unsaid(annotations: Annotations, said: Bool[np.ndarray, " items"], lacking: str) -> None:
-    """Warn of items of which nothing was said, count them and name the first.
+def warn_of_unannotated(annotations: Annotations, annotated: Bool[np.ndarray, " items"], consequence: str) -> None:
+    """Warn of items without annotations, with their number and the names of the first.
 
     Parameters
     ----------
     annotations : Groupings or Labels
-    said : whether anything is known of each item
-    lacking : what the others have not, and get not
+    annotated : whether each item has annotations
+    consequence : what follows for the others, the predicate of the sentence
     """
-    count = int((~said).sum())
+    count = int((~annotated).sum())
     if count:
         items = f"{count} items have" if count > 1 else "1 item has"
-        names = first_named(annotations.items[~said])
-        warnings.warn(f"{items} {lacking}: {names}.", UnannotatedWarning, stacklevel=outside())
+        names = first_named(annotations.items[~annotated])
+        warnings.warn(f"{items} {consequence}: {names}.", UnannotatedWarning, stacklevel=outside())
 
 
 def read_beside(given: Any, X: Any, kind: str, model: str, missing: Any = None) -> Annotations:
-    """Make annotations of what a user gave for them beside features; rows without names get those of X."""
+    """Make annotations from what a user passed with features; rows without names get those of X."""
     items = X.index if isinstance(X, pd.DataFrame) else None
     found = read_given(given, kind, model, items=items, missing=missing)
     if found.matrix is None or found.annotations.named:
@@ -99,9 +99,13 @@ def read_beside(given: Any, X: Any, kind: str, model: str, missing: Any = None) 
 
 
 def with_names(found: Given, items: pd.Index | None) -> Annotations:
-    """Return annotations with these names of items, if there are any and as many, in place of numbers of rows."""
-    said = found.annotations
-    return said if items is None or len(items) != len(said) else replace(said, items=items, named=True)
+    """Return annotations with these names of items, if given and as many, instead of row numbers."""
+    annotations = found.annotations
+    return (
+        annotations
+        if items is None or len(items) != len(annotations)
+        else replace(annotations, items=items, named=True)
+    )
 
 
 def with_features(model: str) -> str:
@@ -111,7 +115,7 @@ def with_features(model: str) -> str:
 
 
 def of_groupings() -> str:
-    """Say which models read groupings, whose names mean nothing to other annotators."""
+    """Say which models read groupings, whose group names mean nothing to other annotators."""
     reading = [
         name for name, known in ESTIMATORS.items() if known.kind == "consensus" and known.reads[0] == "groupings"
     ]
@@ -119,7 +123,7 @@ def of_groupings() -> str:
 
 
 def models_of_features() -> list[str]:
-    """Names of the models that use features."""
+    """Return the names of the models that use features."""
     return [name for name in ESTIMATORS if _uses_features(name)]
 
 
@@ -130,26 +134,26 @@ def _uses_features(model: str) -> bool:
 def require_no_second(y: Any, model: str) -> None:
     """Refuse a second argument of a model that reads annotations alone.
 
-    scikit-learn hands every estimator a y of one value for each item, such as the truth that a scorer compares with;
-    of this a warning says that it was not used.
+    scikit-learn passes every estimator a y with one value per item, such as the truth that a scorer compares with; a
+    warning then says that it was not used.
 
     Raises
     ------
     InputError
-        It is anything else.
+        It is anything but one value per item.
 
     Warns
     -----
     AnnotationWarning
-        It is one value for each item.
+        It is one value per item.
     """
     if y is None:
         return
     if _is_flat(y, model):
-        said = f"y was not used: {with_features(model)} A scorer may still compare with it."
-        warnings.warn(said, AnnotationWarning, stacklevel=outside())
+        message = f"y was not used: {with_features(model)} A scorer may still compare with it."
+        warnings.warn(message, AnnotationWarning, stacklevel=outside())
         return
-    first = "the first argument would be taken for annotations, and the second not used"
+    first = "the first would be read as annotations, and the second not used"
     raise InputError(f"{model} got two arguments; {first}. {with_features(model)}")
 
 
@@ -163,38 +167,38 @@ def _is_flat(y: Any, model: str) -> bool:
 
 
 def warn_of_fractions(matrix: Any, model: str) -> None:
-    """Warn if most cells of an array are fractions, as those of features are."""
+    """Warn if most cells of an array are fractions, as features are."""
     values = np.asarray(matrix)
     if values.dtype.kind != "f":
         return
-    said = values[np.isfinite(values)]
-    fractions = said[said != np.rint(said)]
-    if len(fractions) > len(said) / 2:
-        what = f"Fractions such as {fractions[0]:g} were taken for names, as if they were labels or groups"
+    finite = values[np.isfinite(values)]
+    fractions = finite[finite != np.rint(finite)]
+    if len(fractions) > len(finite) / 2:
+        what = f"Fractions such as {fractions[0]:g} were read as names of labels or groups"
         warnings.warn(f"{what}. {with_features(model)}", AnnotationWarning, stacklevel=outside())
 
 
 def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> Groupings:
-    """Groupings of what a user gave for them.
+    """Make groupings from what a user passed as annotations.
 
     Parameters
     ----------
     annotations : Groupings, Labels, DataFrame or array of shape (n_items, n_annotators) or (n_items,)
     X : features, whose index names the items of an array; or None
     model : name of the estimator, for messages
-    missing : a value, or a list of them, that means that nothing was said
+    missing : a value, or a list of them, that means missing
 
     Raises
     ------
     InputError
-        Pairs, or nothing.
+        Pairs, or None.
     """
     if annotations is None:
         raise InputError(
             f"{model} requires y to be passed, but the target y is None. Give the annotations: Groupings, Labels, or "
             "an array (n_items, n_annotators)."
         )
-    said = read_beside(annotations, X, "groupings", model, missing)
-    if isinstance(said, Pairs):
-        raise InputError(f"{model} reads partition labels, and Pairs hold none. Give Groupings or Labels.")
-    return said.to_groupings() if isinstance(said, Labels) else cast(Groupings, said)
+    found = read_beside(annotations, X, "groupings", model, missing)
+    if isinstance(found, Pairs):
+        raise InputError(f"{model} reads partition labels, which Pairs do not contain. Give Groupings or Labels.")
+    return found.to_groupings() if isinstance(found, Labels) else cast(Groupings, found)

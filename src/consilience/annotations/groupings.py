@@ -1,4 +1,4 @@
-"""Groupings: each annotator put items into groups whose names mean nothing outside their grouping."""
+"""Groupings: each annotator puts items into groups whose names mean nothing outside their grouping."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from consilience.errors import AnnotationError
 class Groupings(Annotations):
     """Partial groupings of items by annotators.
 
-    Make them with `from_frame`, `from_matrix`, `from_lists` or `consilience.read_annotations`; the constructor takes
+    Create them with `from_frame`, `from_matrix`, `from_lists` or `consilience.read_annotations`; the constructor takes
     codes that are already consistent.
 
     Attributes
@@ -48,11 +48,11 @@ class Groupings(Annotations):
     items : Index, shape (n_items,)
     annotators : Index, shape (n_annotators,)
     named : bool
-        Whether the items have names of their own, and are not the numbered rows of an array.
+        Whether the items have names, and are not the numbered rows of an array.
     incidence : csr_array of float64, shape (n_items, n_groups)
-        1 where the item is in the group; at most one group of each grouping for an item.
+        1 if the item is in the group; an item is in at most one group of each grouping.
     grouping_of_group : int array, shape (n_groups,)
-        Nondecreasing: the groups of a grouping stand together.
+        Nondecreasing: the groups of a grouping are contiguous.
     annotator_of_grouping : int array, shape (n_groupings,)
     grouping_names : object array, shape (n_groupings,)
         Unique within an annotator.
@@ -95,21 +95,21 @@ class Groupings(Annotations):
         transpose: bool | None = None,
         missing: Any = None,
     ) -> Groupings:
-        """Make groupings of a table, long or wide, as `consilience.read_annotations` recognises it.
+        """Make groupings from a table, long or wide, as `consilience.read_annotations` recognises it.
 
         Parameters
         ----------
         frame : DataFrame of pandas, polars or another library that narwhals reads
             A long table has a row for each membership: columns ``item``, ``group`` and at least one of ``annotator``
-            and ``grouping``, or other words for these (card, category, participant, …); other columns are not used.
-            Without ``grouping`` each annotator gives one grouping; without ``annotator`` each grouping has an
-            annotator of its own; either bears the other's name. Names of groupings are local to an annotator, names of
-            groups to a grouping. A row with nothing but ``item`` adds an item without annotations.
+            and ``grouping``, or synonyms (card, category, participant, …); other columns are not used.
+            Without ``grouping`` each annotator gives one grouping, which has the annotator's name; without
+            ``annotator`` each grouping has its own annotator, with its name. Names of groupings are local to an
+            annotator, names of groups to a grouping. A row with only an ``item`` adds an item without annotations.
         items : iterable of names, optional
-            All items in order, also those without annotations. By default the items of the table in order of first
-            appearance.
+            All items in order, including those without annotations. By default the items of the table in order of
+            first appearance.
         item, annotator, grouping, group : names of columns, optional
-            Which column holds what, where their names do not say.
+            The columns, if their names are not recognised.
         ignore : name of a column, or list of them
             Columns to leave out.
         transpose : bool, optional
@@ -125,14 +125,14 @@ class Groupings(Annotations):
         Raises
         ------
         AnnotationError
-            A column is missing, the table reads two ways, a name is missing, an item is in two groups of one grouping
+            A column is missing, the table is ambiguous, a name is missing, an item is in two groups of one grouping
             or not in `items`, or the table has no rows and `items` is not given.
 
         Warns
         -----
         AnnotationWarning
-            Rows repeat a membership, or hold no group, and are left out; cells look as if they were missing; or a
-            column stands out among the annotators.
+            Rows that repeat a membership or have no group are left out; cells look like missing values; or a column
+            is unlike those of the other annotators.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class Groupings(Annotations):
     ) -> Groupings:
         if "annotator" not in columns and "grouping" not in columns:
             raise AnnotationError(
-                f"Groupings need a column 'annotator' or 'grouping' that says whose group an item is in. "
+                f"Groupings need a column 'annotator' or 'grouping' that tells whose group an item is in. "
                 f"Found {', '.join(columns)}."
             )
         columns, where = place_items(columns, ("item",), items, where)
@@ -180,7 +180,7 @@ class Groupings(Annotations):
         annotators: Iterable[Any] | None = None,
         missing: Any = None,
     ) -> Groupings:
-        """Make groupings of a wide table: the group that each annotator put each item in.
+        """Make groupings from a wide table: the group in which each annotator put each item.
 
         Parameters
         ----------
@@ -188,26 +188,26 @@ class Groupings(Annotations):
             Names of groups, of any kind. NaN, None, NA and blank text mean that the annotator left the item out.
         items, annotators : iterables of names, optional
             By default the index and columns of a DataFrame, else 0, 1, 2, … If `annotators` are given, every column is
-            theirs, whatever it looks like.
+            an annotator, whatever its content.
         missing : optional
-            A further value that means the same, or a list of them. By default -1 where it is the only negative integer;
-            ``missing=[]`` takes it for a group.
+            A further value that means the same, or a list of them. By default -1 if it is the only negative integer;
+            ``missing=[]`` makes it a group.
 
         Returns
         -------
         Groupings
-            One grouping an annotator, which bears the annotator's name.
+            One grouping per annotator, with the annotator's name.
 
         Raises
         ------
         AnnotationError
-            Wrong shape, a number of names that does not fit it, a long table, or cells that read two ways: -1 beside 1,
-            or beside 0 and 1, alone, or the text NA among other text.
+            Wrong shape, a number of names that does not match it, a long table, or ambiguous cells: -1 with only 1, or
+            with only 0 and 1, or the text NA among other text.
 
         Warns
         -----
         AnnotationWarning
-            Cells were taken for missing, or look as if they were; a column stands out among the annotators.
+            Cells were read as missing, or look like missing values; a column is unlike those of the other annotators.
 
         Examples
         --------
@@ -247,15 +247,15 @@ class Groupings(Annotations):
         annotators: Iterable[Any] | None = None,
         items: Iterable[Any] | None = None,
     ) -> Groupings:
-        """Make groupings of lists: for each grouping a list of groups, for each group a list of item names.
+        """Make groupings from lists: for each grouping a list of groups, for each group a list of item names.
 
         Parameters
         ----------
         groupings : list of lists of lists of names
             Groups are named 0, 1, 2, … within their grouping; a group may be empty.
         annotators : iterable of names, optional
-            The annotator of each grouping. One who gives several groupings is repeated, and the groupings are then
-            named by their place in the list; by default each grouping is an annotator of its own: 0, 1, 2, …
+            The annotator of each grouping. An annotator of several groupings is repeated; groupings are then named by
+            their position in the list. By default each grouping has its own annotator: 0, 1, 2, …
         items : iterable of names, optional
             All items in order. By default in order of first appearance.
 
@@ -266,13 +266,13 @@ class Groupings(Annotations):
         Raises
         ------
         AnnotationError
-            Lists of fewer levels, or dicts; a name is missing, an item is in two groups of one grouping or not in
-            `items`, or `annotators` has another length.
+            There are fewer levels of lists, or dicts; a name is missing, an item is in two groups of one grouping or
+            not in `items`, or `annotators` has another length.
 
         Warns
         -----
         AnnotationWarning
-            An item is twice in one group, and counts once.
+            An item occurs twice in one group, and counts once.
 
         Examples
         --------
@@ -307,7 +307,7 @@ class Groupings(Annotations):
 
     @property
     def n_groups(self) -> int:
-        """Number of groups, of all groupings together."""
+        """Number of groups in all groupings."""
         return len(self.group_names)
 
     @property
@@ -351,7 +351,7 @@ class Groupings(Annotations):
         -------
         DataFrame, shape (n_items, n_groupings)
             Indexed by item; columns are the annotators' names if each gave one grouping, else (annotator, grouping).
-            None where the grouping leaves the item out.
+            None if the item is not in the grouping.
 
         Examples
         --------
@@ -371,22 +371,22 @@ class Groupings(Annotations):
         return pd.DataFrame(names, index=self.items, columns=columns, dtype=object)
 
     def to_pairs(self, *, max_pairs: int = 10_000_000) -> Pairs:
-        """Return a same/different judgement for every two items that a grouping holds.
+        """Return a same/different judgement for every two items of a grouping.
 
         Parameters
         ----------
         max_pairs : int, default=10_000_000
-            Refuse to make more: a pair takes 33 bytes, and while they are made some 140.
+            Largest number of pairs to make: a pair takes 33 bytes, and about 140 while it is made.
 
         Returns
         -------
         Pairs
-            ``grouping`` tells the judgements of an annotator who gave several groupings apart.
+            ``grouping`` distinguishes the judgements of an annotator who gave several groupings.
 
         Raises
         ------
         AnnotationError
-            There would be more than `max_pairs`.
+            There are more than `max_pairs`.
 
         Examples
         --------
@@ -404,8 +404,8 @@ class Groupings(Annotations):
         n_pairs = int((sizes * (sizes - 1) // 2).sum())
         if n_pairs > max_pairs:
             raise AnnotationError(
-                f"These groupings hold {n_pairs} pairs, more than max_pairs={max_pairs}; use a model that takes "
-                "groupings as they are, restrict the items, or raise max_pairs."
+                f"These groupings imply {n_pairs} pairs, more than max_pairs={max_pairs}; use a model that reads "
+                "groupings directly, restrict the items, or raise max_pairs."
             )
         first, second = pairs_within(sizes)
         grouping = self.grouping_of_group[group[first]]
@@ -424,7 +424,7 @@ class Groupings(Annotations):
 
     @property
     def item_of_row(self) -> Int[np.ndarray, " rows"]:
-        """Item of each membership, in the order of ``incidence.indices``, which are their groups."""
+        """Item of each membership, in the order of ``incidence.indices``, which holds the groups."""
         return np.repeat(np.arange(self.n_items), np.diff(self.incidence.indptr))
 
     @property

@@ -1,12 +1,12 @@
-"""Same/different judgements that annotations imply: their rows in an order that depends on content alone, and draws.
+"""Same/different judgements implied by annotations: their rows in an order that depends only on content, and samples.
 
 Two items of one grouping are a judgement, "same" if they are in one group; so are two labels of one annotator.
 
 Decided here
 ------------
-A grouping of m items implies m (m - 1) / 2 judgements, far too many to list. They are numbered instead, "same" and
-"apart" each for itself, and numbers are drawn. The two kinds are drawn in the proportion in which they fall, so that
-nothing needs weights, and a share of "same" is what it is in the whole.
+A grouping of m items implies m (m - 1) / 2 judgements, too many to list. They are numbered instead, "same" and
+"different" separately, and numbers are drawn. The two kinds are drawn in proportion to their numbers, so that
+no weights are needed, and the share of "same" in a sample is that in the whole.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from consilience.errors import InputError
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of annotations: who said them on which occasion, and their places in canonical order.
+    """Rows of annotations, with their annotators and occasions, and their canonical order.
 
     Attributes
     ----------
-    annotator : whose row it is
+    annotator : annotator of each row
     occasion : number of the grouping or occasion, in canonical order; all rows of one are by one annotator
-    order : the rows by occasion, then by item, whatever order they came in
-    rank_of_item, rank_of_annotator : their places in canonical order
+    order : the rows by occasion, then by item, whatever their original order
+    rank_of_item, rank_of_annotator : their ranks in canonical order
     """
 
     annotator: Int[np.ndarray, " rows"]
@@ -42,9 +42,9 @@ class Rows:
 
     @classmethod
     def of(cls, annotations: Annotations, of_items: np.ndarray | None = None) -> Rows:
-        """Read the rows of annotations of any kind; the order of items depends on their features too, if given."""
+        """Read the rows of annotations of any kind; the order of items also depends on their features, if given."""
         if isinstance(annotations, Labels):
-            annotations = annotations.to_groupings()  # whose rows stand in the same order, but for those of a cell
+            annotations = annotations.to_groupings()  # whose rows are in the same order, except within a cell
         if not isinstance(annotations, Groupings | Pairs):
             raise InputError(f"Annotations must be Groupings, Pairs or Labels. Got {type(annotations).__name__}.")
         arranged = arrange(annotations, of_items)
@@ -63,7 +63,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Judgements:
-    """Same/different judgements: places of the items, `row_a` and `row_b` the rows that make them (one, for pairs)."""
+    """Same/different judgements: positions of items, and rows `row_a` and `row_b` that imply them (equal for pairs)."""
 
     item_a: Int[np.ndarray, " judgements"]
     item_b: Int[np.ndarray, " judgements"]
@@ -73,7 +73,7 @@ class Judgements:
 
 
 def draw(annotations: Annotations, rows: Rows, max_pairs: int, rng: np.random.Generator) -> tuple[Judgements, int]:
-    """Draw at most `max_pairs` judgements, "same" and "apart" as they fall; also say how many there are."""
+    """Draw at most `max_pairs` judgements, "same" and "different" in proportion; also return how many there are."""
     if isinstance(annotations, Pairs):
         same = annotations.same[rows.order]
         chosen = [np.flatnonzero(same), np.flatnonzero(~same)]
@@ -101,9 +101,9 @@ def draw(annotations: Annotations, rows: Rows, max_pairs: int, rng: np.random.Ge
 def _decode(
     number: Int[np.ndarray, " drawn"], count: Int[np.ndarray, " rows"], first: Int[np.ndarray, " rows"]
 ) -> tuple[Int[np.ndarray, " drawn"], Int[np.ndarray, " drawn"]]:
-    """Earlier and later place of numbered pairs: place p makes ``count[p]`` of them, with ``first[p]`` and those after.
+    """Return both rows of numbered pairs: position p forms ``count[p]`` pairs, with ``first[p]`` and those after it.
 
-    The pairs of a place are numbered after those of the places before it.
+    The pairs of a position are numbered after those of earlier positions.
     """
     ends = np.cumsum(count)
     late = np.searchsorted(ends, number, side="right")
@@ -111,9 +111,9 @@ def _decode(
 
 
 def _sorted(groupings: Groupings, rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows by grouping, group and item; where the group and the grouping of each begin.
+    """Return rows by grouping, group and item, and where the group and the grouping of each row begin.
 
-    Groups stand in the order of their first items, since their names mean nothing.
+    Groups are ordered by their first items, since their names mean nothing.
     """
     item, group = rows.rank_of_item[groupings.item_of_row], groupings.incidence.indices
     earliest = np.full(groupings.n_groups, groupings.n_items)
@@ -123,13 +123,13 @@ def _sorted(groupings: Groupings, rows: Rows) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _starts(keys: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
-    """Place of the first of each run of equal keys."""
+    """Return the position of the first of each run of equal keys."""
     new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
     return np.maximum.accumulate(np.where(new, np.arange(len(keys)), 0))
 
 
 def _numbers(totals: list[int], most: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """At most so many numbers without repeats, of each kind in proportion to how many there are of it."""
+    """Draw at most this many numbers without repeats, of each kind in proportion to its total."""
     total = sum(totals)
     if total <= most:
         return [np.arange(n) for n in totals]

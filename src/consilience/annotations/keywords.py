@@ -1,7 +1,7 @@
-"""Keywords of readers of annotations, as messages write them: as Python does, or as a command line writes its options.
+"""Keywords of readers of annotations in messages, written as in Python or as options of a command line.
 
-A message that tells which keyword decides is made where a table is read, whoever reads it. Who calls the reader says
-how keywords are written: ``missing=-1`` by default; a command line writes its options, ``--missing -1``.
+A message that names a keyword is created where a table is read, whoever called the reader. The caller decides how
+keywords are written: ``missing=-1`` by default; a command line writes options, ``--missing -1``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ VALUES = {"groupings": "group", "labels": "label"}
 
 
 def in_python(keywords: Mapping[str, Any]) -> str:
-    """Write keywords as Python does: a value of ... is any, and None writes the name alone.
+    """Write keywords as Python does: ... stands for any value, and None writes the name alone.
 
     Examples
     --------
@@ -40,11 +40,11 @@ class Writer:
     Attributes
     ----------
     write : callable
-        Makes text of keywords and their values, as `in_python` does; "" if there are none such.
+        Returns the text of keywords and their values, as `in_python` does; "" if there is no such keyword.
     kind : {"groupings", "labels"}, optional
-        What the table must hold, so that no message tells of the other.
+        The kind that the table must contain, so that messages do not mention the other.
     every_column : str
-        What to do if every column is an annotator, whatever it looks like; "" if nothing stands for that.
+        The remedy if every column is an annotator, whatever its content; "" if there is none.
     """
 
     write: Callable[[Mapping[str, Any]], str] = in_python
@@ -57,7 +57,7 @@ _WRITER: ContextVar[Writer] = ContextVar("_WRITER", default=PYTHON)
 
 
 def written(**keywords: Any) -> str:
-    """Write keywords as whoever reads the message would give them.
+    """Write keywords as the reader of the message would give them.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def written(**keywords: Any) -> str:
 
 @contextmanager
 def written_by(writer: Writer) -> Iterator[None]:
-    """Have messages write keywords in another way, within a ``with`` block."""
+    """Make messages write keywords in another way, within a ``with`` block."""
     before = _WRITER.set(writer)
     try:
         yield
@@ -78,12 +78,12 @@ def written_by(writer: Writer) -> Iterator[None]:
 
 
 def wanted_kind() -> str | None:
-    """Return what the table must hold, None if that is open."""
+    """Return the kind that the table must contain, None if any."""
     return _WRITER.get().kind
 
 
 def no_rows() -> str:
-    """Say that a table has no rows, and how to give items all the same.
+    """Say that a table has no rows, and how to give items nevertheless.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def no_rows() -> str:
 
 
 def columns_of_a_long_table(item: Any = ..., annotator: Any = ..., value: Any = ..., *, kind: str | None = None) -> str:
-    """Write the keywords that say which column of a long table is which.
+    """Write the keywords that name the columns of a long table.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def columns_of_a_long_table(item: Any = ..., annotator: Any = ..., value: Any = 
 
 
 def if_every_column() -> str:
-    """Say what to do if every column is an annotator, "" if the reader of the message can do nothing such.
+    """Say what to do if every column is an annotator, "" if there is no remedy.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def if_every_column() -> str:
 
 
 def of_from_frame(kind: str) -> Writer:
-    """Write keywords for the ``from_frame`` of a kind of annotations, where the kind is another function.
+    """Write keywords for the ``from_frame`` of a kind of annotations; another kind is another function.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def of_from_frame(kind: str) -> Writer:
 def of_frames(kind: str) -> Writer:
     """Write keywords as those of ``from_frame``, for a frame that was given to a function without them.
 
-    Only `missing` is a keyword of every function that takes frames, and a column to leave out is dropped.
+    Only `missing` is a keyword of every function that takes frames; a column to leave out is dropped from the frame.
 
     Examples
     --------
@@ -152,8 +152,8 @@ def of_frames(kind: str) -> Writer:
             return in_python(keywords)
         if keywords.keys() == {"ignore"} and keywords["ignore"] is not ...:
             return f"frame.drop(columns={_shown(keywords['ignore'])})"
-        told = [of for of, value in VALUES.items() if value in keywords]
-        return _from_frame(keywords.get("kind", told[0] if told else kind), keywords)
+        kinds = [of for of, value in VALUES.items() if value in keywords]
+        return _from_frame(keywords.get("kind", kinds[0] if kinds else kind), keywords)
 
     return Writer(write, kind, f"{kind.capitalize()}.from_matrix(frame, annotators=frame.columns)")
 

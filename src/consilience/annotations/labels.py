@@ -1,4 +1,4 @@
-"""Labels: each annotator named the class of items, and the names mean the same to all of them."""
+"""Labels: each annotator names the class of items, and the names mean the same to all of them."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ PARALLEL = ("item", "annotator", "label")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labels(Annotations):
-    """Labels of items by annotators, of one set of classes.
+    """Labels of items by annotators, with one set of classes.
 
-    Make them with `from_frame`, `from_matrix` or `consilience.read_annotations`; the constructor takes codes that are
+    Create them with `from_frame`, `from_matrix` or `consilience.read_annotations`; the constructor takes codes that are
     already consistent.
 
     An annotator may give an item several labels: each is a row, and counts. The same label by the same annotator counts
@@ -53,11 +53,11 @@ class Labels(Annotations):
     items : Index, shape (n_items,)
     annotators : Index, shape (n_annotators,)
     named : bool
-        Whether the items have names of their own, and are not the numbered rows of an array.
+        Whether the items have names, and are not the numbered rows of an array.
     classes : Index, shape (n_classes,)
-        Unique names of the classes; sorted where they can be compared and were not given.
+        Unique names of the classes; sorted if they can be compared and were not given.
     item, annotator, label : int arrays, shape (n_rows,)
-        Sorted by item, then by annotator, then by label; each (item, annotator, label) stands once.
+        Sorted by item, then by annotator, then by label; each (item, annotator, label) occurs once.
 
     Examples
     --------
@@ -91,20 +91,20 @@ class Labels(Annotations):
         transpose: bool | None = None,
         missing: Any = None,
     ) -> Labels:
-        """Make labels of a table, long or wide, as `consilience.read_annotations` recognises it.
+        """Make labels from a table, long or wide, as `consilience.read_annotations` recognises it.
 
         Parameters
         ----------
         frame : DataFrame of pandas, polars or another library that narwhals reads
-            A long table has a row for each label: columns ``item``, ``annotator``, ``label``, or other words for these
+            A long table has a row for each label: columns ``item``, ``annotator``, ``label``, or synonyms
             (crowd-kit's ``task``, ``worker``; question, rater, answer, …); other columns are not used. A row with
-            nothing but ``item`` adds an item without labels.
+            only an ``item`` adds an item without labels.
         items : iterable of names, optional
-            All items in order, also those without labels. By default in order of first appearance.
+            All items in order, including those without labels. By default in order of first appearance.
         classes : iterable of names, optional
-            All classes in order, also those that nobody gave.
+            All classes in order, including those that nobody gave.
         item, annotator, label : names of columns, optional
-            Which column holds what, where their names do not say.
+            The columns, if their names are not recognised.
         ignore : name of a column, or list of them
             Columns to leave out.
         transpose : bool, optional
@@ -119,16 +119,16 @@ class Labels(Annotations):
         Raises
         ------
         AnnotationError
-            A column is missing, the table reads two ways, a name is missing, or a name is not among `items` or
+            A column is missing, the table is ambiguous, a name is missing, or a name is not in `items` or
             `classes`.
 
         Warns
         -----
         AnnotationWarning
-            Rows repeat an item, annotator and label, or hold no label, and are left out; cells look as if they were
-            missing; a column stands out among the annotators; or hardly a name is shared by two annotators, as if these
-            were names of groups. A second, different label of an item by the same annotator is kept, as a row of its
-            own.
+            Rows that repeat an item, annotator and label, or have no label, are left out; cells look like missing
+            values; a column is unlike those of the other annotators; or annotators share hardly any names, as if these
+            were names of groups. A second, different label of an item by the same annotator is kept, as a separate
+            row.
 
         Examples
         --------
@@ -167,7 +167,7 @@ class Labels(Annotations):
         missing: Any = None,
         classes: Iterable[Any] | None = None,
     ) -> Labels:
-        """Make labels of a wide table: the class that each annotator gave each item.
+        """Make labels from a wide table: the class that each annotator gave each item.
 
         Parameters
         ----------
@@ -175,12 +175,12 @@ class Labels(Annotations):
             Names of classes. NaN, None, NA and blank text mean that the annotator did not label the item.
         items, annotators : iterables of names, optional
             By default the index and columns of a DataFrame, else 0, 1, 2, … If `annotators` are given, every column is
-            theirs, whatever it looks like.
+            an annotator, whatever its content.
         missing : optional
-            A further value that means the same, or a list of them. By default -1 where it is the only negative integer;
-            ``missing=[]`` takes it for a class.
+            A further value that means the same, or a list of them. By default -1 if it is the only negative integer;
+            ``missing=[]`` makes it a class.
         classes : iterable of names, optional
-            All classes in order, also those that nobody gave.
+            All classes in order, including those that nobody gave.
 
         Returns
         -------
@@ -189,14 +189,14 @@ class Labels(Annotations):
         Raises
         ------
         AnnotationError
-            Wrong shape, a number of names that does not fit it, a class that is not among `classes`, a long table, or
-            cells that read two ways: -1 beside 1, or beside 0 and 1, alone, or the text NA among other text.
+            Wrong shape, a number of names that does not match it, a class that is not in `classes`, a long table, or
+            ambiguous cells: -1 with only 1, or with only 0 and 1, or the text NA among other text.
 
         Warns
         -----
         AnnotationWarning
-            Cells were taken for missing, or look as if they were; a column stands out among the annotators; or hardly a
-            name is shared by two annotators.
+            Cells were read as missing, or look like missing values; a column is unlike those of the other annotators;
+            or annotators share hardly any names.
 
         Examples
         --------
@@ -233,7 +233,7 @@ class Labels(Annotations):
 
     @property
     def indptr(self) -> Int[np.ndarray, " items_and_one"]:
-        """Where each item's labels start: those of item i are rows ``indptr[i]`` to ``indptr[i + 1]``."""
+        """Offsets of each item's labels: those of item i are rows ``indptr[i]`` to ``indptr[i + 1]``."""
         return np.searchsorted(self.item, np.arange(self.n_items + 1))
 
     def to_frame(self) -> pd.DataFrame:
@@ -270,7 +270,7 @@ class Labels(Annotations):
         Returns
         -------
         DataFrame, shape (n_items, n_annotators)
-            Indexed by item, a column an annotator; None where the annotator did not label the item.
+            Indexed by item, one column per annotator; None if the annotator did not label the item.
 
         Raises
         ------
@@ -293,16 +293,16 @@ class Labels(Annotations):
         return pd.DataFrame(names, index=self.items, columns=self.annotators, dtype=object)
 
     def to_groupings(self) -> Groupings:
-        """Forget that annotators share the names: items with one label of an annotator are a group of theirs.
+        """Turn labels into groupings: items with the same label by an annotator form a group.
 
         Returns
         -------
         Groupings
-            One grouping an annotator, which bears the annotator's name, with a group for each class that the annotator
-            used. Where an annotator gives items several labels, one of each item is in that grouping, a second in a
-            further one, called "… (2)", and so on: every label is a membership. Which is the first follows from the
-            names of item, annotator and class, as if drawn by lot, since labels do not keep the order in which they
-            were given.
+            One grouping per annotator, with the annotator's name, with a group for each class that the annotator
+            used. If an annotator gives items several labels, one of each item is in that grouping, a second in a
+            further one, called "… (2)", and so on: every label is a membership. The order of these labels is
+            pseudo-random and follows only from the names of item, annotator and class, since labels do not keep the
+            order in which they were given.
 
         Examples
         --------
@@ -326,13 +326,13 @@ class Labels(Annotations):
     def to_pairs(self, *, max_pairs: int = 10_000_000) -> Pairs:
         """Return a same/different judgement for every two items that an annotator labelled.
 
-        Of an annotator who gives items several labels, those of each grouping are compared with one another: see
+        If an annotator gives items several labels, those of each grouping are compared with one another: see
         `to_groupings`.
 
         Parameters
         ----------
         max_pairs : int, default=10_000_000
-            Refuse to make more: a pair takes 33 bytes, and while they are made some 140.
+            Largest number of pairs to make: a pair takes 33 bytes, and about 140 while it is made.
 
         Returns
         -------
@@ -341,7 +341,7 @@ class Labels(Annotations):
         Raises
         ------
         AnnotationError
-            There would be more than `max_pairs`.
+            There are more than `max_pairs`.
 
         Examples
         --------
@@ -359,7 +359,7 @@ class Labels(Annotations):
         return replace(self, **{name: getattr(self, name)[rows] for name in PARALLEL})
 
     def in_order(self, where: Where = frame_row) -> Labels:
-        """Put the rows in order, and leave out exact duplicates, with a warning."""
+        """Sort the rows, and leave out exact duplicates, with a warning."""
         sizes = [self.n_items, self.n_annotators, self.n_classes]
         item, annotator, label = sort_rows([self.item, self.annotator, self.label], sizes)
         ordered = replace(self, item=item, annotator=annotator, label=label)
@@ -379,8 +379,8 @@ class Labels(Annotations):
             labels = ", ".join(repr(plain(self.classes[label])) for label in self.label[one])
             raise AnnotationError(
                 f"The annotator {plain(self.annotators[self.annotator[row]])!r} gives the item "
-                f"{plain(self.items[self.item[row]])!r} several labels ({labels}), and a cell of a matrix holds one; "
-                "use to_frame."
+                f"{plain(self.items[self.item[row]])!r} several labels ({labels}), but a cell of a matrix can "
+                "hold only one; use to_frame."
             )
 
     def _warn_of_duplicates(self, where: Where) -> None:
@@ -436,7 +436,7 @@ def _assemble(
 
 
 def sorted_names(names: pd.Index) -> pd.Index:
-    """Return names in rising order where they can be compared, else as they are."""
+    """Return names in rising order if they can be compared, else unchanged."""
     try:
         return names.sort_values()
     except TypeError:

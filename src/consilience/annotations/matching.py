@@ -1,13 +1,13 @@
-"""Items of features and of annotations brought together: by name, or by position where neither side has names.
+"""Matching of the items of features and annotations, by name, or by position if neither side has names.
 
 | features | annotations with names | annotations without | an array or list |
 |---|---|---|---|
-| DataFrame, its index names of its own | by name | if the index equals their numbers | by position, but see below |
-| DataFrame, its index 0 … n-1 | by name | by position | by position |
+| DataFrame with names in its index | by name | if the index equals their numbers | by position, but see below |
+| DataFrame with the index 0 … n-1 | by name | by position | by position |
 | array, or a frame without an index | refused | by position | by position |
 
-An array is refused where the index is 0 … n-1 in another order: the rows were reordered, and nobody can see whether the
-array was.
+An array is refused if the index of X is 0 … n-1 in another order: the rows were reordered, and the array may or may not
+have been.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Kind = TypeVar("Kind", bound=Annotations)
 
 
 def matched(annotations: Kind, X: Any) -> Kind:
-    """Annotations of the items of X, in their order: by name, or by position where neither side has names.
+    """Return annotations of the items of X, in their order: matched by name, or by position if neither side has names.
 
     Raises
     ------
     MatchingError
-        One side has names of items and the other has none, the names differ, a name is twice in the index of X, or
-        there are more items on one side.
+        Only one side has names of items, the names differ, a name occurs twice in the index of X, or the numbers of
+        items differ.
     """
     if X is None:
         return annotations
@@ -55,15 +55,15 @@ def matched(annotations: Kind, X: Any) -> Kind:
     _require_length(annotations, X)
     if not is_default(X.index):
         raise MatchingError(
-            f"The items of the annotations are numbered rows, and those of X have names (such as {_first(X.index)!r}). "
-            "Name the items, from_matrix(…, items=X.index); or drop the names of X, X.reset_index(drop=True), if both "
+            f"The items of the annotations are numbered rows, but those of X have names (such as {_first(X.index)!r}). "
+            "Name the items: from_matrix(…, items=X.index); or drop the names of X: X.reset_index(drop=True), if both "
             "are in the same order."
         )
     return annotations
 
 
 def rows_of_matrix(matrix: Any, X: Any) -> pd.Index | None:
-    """Names for the rows of a matrix of annotations given beside X: those of X where the matrix has none; else None.
+    """Return names for the rows of a matrix of annotations given with X: those of X if the matrix has none; else None.
 
     Raises
     ------
@@ -75,9 +75,9 @@ def rows_of_matrix(matrix: Any, X: Any) -> pd.Index | None:
         return None
     if X.index.name is None and X.index.sort_values().equals(pd.RangeIndex(len(X))):
         raise MatchingError(
-            "The rows of X were reordered, as its index 0 … n-1 in another order says. The annotations have no names, "
-            "so nobody can tell which row they belong to: give them as a DataFrame or Series with the same index; or "
-            "give X.reset_index(drop=True), if both are in the same order."
+            "The rows of X were reordered: its index is 0 … n-1 in another order. The annotations have no names to "
+            "match it: give them as a DataFrame or Series with the same index; or give X.reset_index(drop=True), if "
+            "both are in the same order."
         )
     return X.index
 
@@ -95,14 +95,14 @@ def _by_name(annotations: Kind, names: pd.Index) -> Kind:
         raise MatchingError(
             f"The item {_first(lost)!r} has annotations but no row in X{count}."
             f"{near_spelling(_first(lost), names.difference(annotations.items, sort=False))} Leave items out with "
-            "annotations.restrict(items=…); before a cross-validation, which divides X and annotations by position, "
+            "annotations.restrict(items=…). Before a cross-validation, which splits X and annotations by position, "
             "bring both into one order with annotations.reindex(X.index)."
         )
     return annotations.reindex(names)
 
 
 def _why_none(annotations: Annotations, names: pd.Index) -> str:
-    """Say why no item of the annotations is among the names of X: spelling, a step of a pipeline, or another index."""
+    """Say why no item of the annotations is in the index of X: spelling, a step of a pipeline, or another index."""
     if len(annotations) and not is_default(names):
         near = nearest(annotations.items[0], names)
         if near is not None:
@@ -110,7 +110,7 @@ def _why_none(annotations: Annotations, names: pd.Index) -> str:
                 f"The names are spelled differently: {_first(annotations.items)!r} in the annotations seems to be "
                 f"{plain(near)!r} in X. Give both the same names."
             )
-    return f"Set the items' names as index of X{_in_pipeline(annotations)}."
+    return f"Set the names of the items as the index of X{_in_pipeline(annotations)}."
 
 
 def _require_length(annotations: Annotations, X: Any) -> None:
@@ -127,13 +127,13 @@ def _require_no_names(annotations: Annotations, X: Any) -> None:
         return
     why = _in_pipeline(annotations) or f"; {_as_index(X)}"
     raise MatchingError(
-        f"The items of the annotations have names (such as {_first(annotations.items)!r}) and the rows of X have none, "
-        f"so that they cannot be matched{why}. {_as_rows(annotations)}"
+        f"The items of the annotations have names (such as {_first(annotations.items)!r}), but the rows of X do not, "
+        f"so they cannot be matched{why}. {_as_rows(annotations)}"
     )
 
 
 def _as_index(X: Any) -> str:
-    """Say how X gets an index: a frame of polars or another library has none."""
+    """Say how to give X an index: a frame of polars or another library has none."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return "give X as a DataFrame indexed by item"
@@ -141,10 +141,10 @@ def _as_index(X: Any) -> str:
 
 
 def _as_rows(annotations: Annotations) -> str:
-    """Say how to match by position where that is meant."""
+    """Say how to match by position if that is intended."""
     if pd.api.types.is_integer_dtype(annotations.items.dtype):
-        return "If the names are numbers of rows of X, annotations.reindex(range(len(X))) says so."
-    return "If the order of the rows is known, annotations.reindex(names_in_that_order).by_position() says so."
+        return "If the names are row numbers of X, call annotations.reindex(range(len(X)))."
+    return "If the order of the rows is known, call annotations.reindex(names_in_that_order).by_position()."
 
 
 def _first(names: pd.Index) -> Any:
@@ -153,13 +153,13 @@ def _first(names: pd.Index) -> Any:
 
 @dataclass(frozen=True)
 class Dropping:
-    """The step of a pipeline that gave rows without the names that they had.
+    """The step of a pipeline that returned rows without their names.
 
     Attributes
     ----------
     name : of the step.
-    renumbers : whether it returned a DataFrame, with an index of its own.
-    array_after : whether it, or a step after it, returned no DataFrame.
+    renumbers : whether it returned a DataFrame with a new index.
+    array_after : whether it, or a later step, did not return a DataFrame.
     """
 
     name: str
@@ -168,14 +168,14 @@ class Dropping:
 
 
 def _in_pipeline(annotations: Annotations) -> str:
-    """Name the step of a pipeline that dropped the names of items, and the remedy; empty if there is none."""
+    """Name the step of a pipeline that dropped the names of items, and the remedy; empty if there is no such step."""
     found = step_without_names(sys._getframe(), annotations.items)
     if found is None:
         return ""
     kept = 'pipeline.set_output(transform="pandas")'
     if not found.renumbers:
-        return f": the step {found.name!r} of the pipeline returned an array without them; keep them with {kept}"
-    after = f", and through the steps after it with {kept}" if found.array_after else ""
+        return f": the step {found.name!r} of the pipeline returned an array without names; keep them with {kept}"
+    after = f", and through later steps with {kept}" if found.array_after else ""
     return (
         f": the step {found.name!r} of the pipeline returned a DataFrame with another index, as reset_index does; keep "
         f"the index in that step{after}"
@@ -183,10 +183,10 @@ def _in_pipeline(annotations: Annotations) -> str:
 
 
 def step_without_names(frame: FrameType | None, items: pd.Index) -> Dropping | None:
-    """The pipeline's first step that turns the DataFrame it was given into what has another index, or none.
+    """Find the pipeline's first step that does not keep the index of the DataFrame that it is given.
 
-    The pipeline is looked for among the callers, since a step is not told what it is part of. Two rows are sent through
-    its fitted steps. A pipeline that was given rows without names has dropped none.
+    The pipeline is looked for among the callers, since a step does not know what it is part of. Two rows are passed
+    through its fitted steps. A pipeline that was given rows without names has not dropped any.
     """
     while frame is not None:
         pipeline, X = frame.f_locals.get("self"), frame.f_locals.get("X")
@@ -208,7 +208,7 @@ def _first_dropping(pipeline: Pipeline, X: pd.DataFrame) -> Dropping | None:
             continue
         try:
             passed = step.transform(rows)
-        except Exception:  # another's step: it is only asked in order to name it
+        except Exception:  # of somebody's own step, run here only to find its name
             return found or Dropping(str(name), renumbers=False, array_after=True)
         is_array = not isinstance(passed, pd.DataFrame)
         if found is None and (is_array or not passed.index.equals(rows.index)):
@@ -220,6 +220,6 @@ def _first_dropping(pipeline: Pipeline, X: pd.DataFrame) -> Dropping | None:
 
 
 def _two_rows(X: pd.DataFrame) -> pd.DataFrame:
-    """Two rows that an index made anew, 0 and 1, would not leave as they are, unless it would leave all rows so."""
+    """Return two rows whose index a new index 0, 1 would change, unless it would leave that of all rows unchanged."""
     numbers = pd.RangeIndex(len(X))
     return X.iloc[-2:] if X.index[:2].equals(numbers[:2]) and not X.index.equals(numbers) else X.iloc[:2]

@@ -1,4 +1,4 @@
-"""Which groups there are, and which items are in them: the parts of `Groupings`."""
+"""Names of groups, and memberships of items in them: the parts of `Groupings`."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from consilience.errors import AnnotationError
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The names of annotators, groupings and groups, and which belongs to which.
+    """Names of annotators, groupings and groups, and which belongs to which.
 
-    The groups of a grouping stand together.
+    The groups of a grouping are contiguous.
     """
 
     annotators: pd.Index
@@ -58,15 +58,15 @@ class Vocabulary:
         return [(*keys[grouping], name) for grouping, name in zip(self.grouping_of_group, self.group_names)]
 
     def place_in(self, keys: list[tuple[Any, Any, Any]]) -> Int[np.ndarray, " groups"]:
-        """Return the place of each group in a list of (annotator, grouping, group), -1 if it is not there."""
+        """Return the position of each group in a list of (annotator, grouping, group), -1 if it is not in it."""
         place = {key: group for group, key in enumerate(keys)}
         return np.array([place.get(key, MISSING) for key in self.group_keys()], dtype=np.intp)
 
 
 def vocabulary_of(annotator: Coded, grouping: Coded, group: Coded) -> tuple[Vocabulary, np.ndarray]:
-    """Number groupings within annotators and groups within groupings; return the group of each row, too.
+    """Number groupings within annotators and groups within groupings; also return the group of each row.
 
-    If `grouping` is `annotator` itself, each annotator has one grouping, also one who put no item in a group.
+    If `grouping` is `annotator` itself, each annotator has one grouping, even without any items in groups.
     """
     if grouping is annotator:
         grouping_of_row, annotator_of_grouping = annotator.codes, np.arange(len(annotator.names))
@@ -95,7 +95,7 @@ def nested_lists(groupings: Any) -> list[list[list[Any]]]:
     Raises
     ------
     AnnotationError
-        There are fewer levels, or a dict, a table or a text in place of a list.
+        There are fewer levels, or a dict, a table or a text instead of a list.
     """
     return [
         [_listed(group, f"group {j} of grouping {i}") for j, group in enumerate(_listed(grouping, f"grouping {i}"))]
@@ -104,7 +104,7 @@ def nested_lists(groupings: Any) -> list[list[list[Any]]]:
 
 
 def _listed(given: Any, what: str) -> list[Any]:
-    """Return a list, unless it is a name, or a dict or table, of which the keys alone would be taken."""
+    """Return a list; refuse a name, and a dict or table, which would be reduced to its keys."""
     if isinstance(given, Mapping):
         remedy = f"; give {'list(d.values()), annotators=list(d)' if what == 'the whole' else 'list(d.values())'}"
     elif hasattr(given, "columns"):
@@ -123,12 +123,12 @@ def _listed(given: Any, what: str) -> list[Any]:
 def vocabulary_of_lists(
     groupings: list[list[list[Any]]], annotators: Iterable[Any] | None
 ) -> tuple[Vocabulary, np.ndarray]:
-    """Name groupings that are lists of groups, which are lists of items; return the group of each item, too."""
+    """Name groupings given as lists of groups, which are lists of items; also return the group of each item."""
     n = len(groupings)
     by = Coded(np.arange(n), pd.RangeIndex(n)) if annotators is None else code(list(annotators))
     if len(by) != n:
-        raise AnnotationError(f"There must be one annotator name for each of {n} groupings. Got {len(by)}.")
-    require_names({"annotator": by}, lambda grouping: f"place {grouping}")
+        raise AnnotationError(f"Expected one annotator name for each of {n} groupings. Got {len(by)}.")
+    require_names({"annotator": by}, lambda grouping: f"position {grouping}")
     once = len(by.names) == n
     number = [group for grouping in groupings for group in range(len(grouping))]
     vocabulary = Vocabulary(
@@ -145,14 +145,14 @@ def vocabulary_of_lists(
 def incidence_of(
     item: Int[np.ndarray, " rows"], group: Int[np.ndarray, " rows"], n_items: int, n_groups: int
 ) -> csr_array:
-    """Return the (n_items, n_groups) matrix with a 1 for each membership, groups of an item in rising order."""
+    """Return the (n_items, n_groups) matrix with a 1 for each membership, the groups of an item in rising order."""
     item, group = sort_rows([item, group], [n_items, n_groups])
     indptr = np.searchsorted(item, np.arange(n_items + 1))
     return csr_array((np.ones(len(group)), group, indptr), shape=(n_items, n_groups))
 
 
 def checked_incidence(item: Coded, group: Int[np.ndarray, " rows"], vocabulary: Vocabulary, where: Where) -> csr_array:
-    """Return `incidence_of` the memberships, exact duplicates left out.
+    """Return `incidence_of` the memberships, without exact duplicates.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def checked_incidence(item: Coded, group: Int[np.ndarray, " rows"], vocabulary: 
     Warns
     -----
     AnnotationWarning
-        An item is twice in one group.
+        An item occurs twice in one group.
     """
     incidence = incidence_of(item.codes, group, len(item.names), len(vocabulary.group_names))
     grouping = vocabulary.grouping_of_group[incidence.indices]
@@ -197,8 +197,8 @@ def _require_one_group(item: Coded, group: np.ndarray, vocabulary: Vocabulary, w
     first, again = first_repeat(grouping * len(item.names) + item.codes)
     annotator = plain(vocabulary.annotators[vocabulary.annotator_of_grouping[grouping[again]]])
     raise AnnotationError(
-        f"The item {item.name(again)!r} is twice in the grouping {vocabulary.grouping_names[grouping[again]]!r} of the "
-        f"annotator {annotator!r}: {where(first)} (group {vocabulary.group_names[group[first]]!r}) and {where(again)} "
-        f"(group {vocabulary.group_names[group[again]]!r}); keep one, or tell the groupings apart in a column of "
-        f"groupings, {written(grouping=...)}."
+        f"The item {item.name(again)!r} occurs twice in the grouping {vocabulary.grouping_names[grouping[again]]!r} of "
+        f"the annotator {annotator!r}: {where(first)} (group {vocabulary.group_names[group[first]]!r}) and "
+        f"{where(again)} (group {vocabulary.group_names[group[again]]!r}); keep one, or distinguish the groupings in a "
+        f"column, {written(grouping=...)}."
     )

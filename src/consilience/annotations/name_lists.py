@@ -1,4 +1,4 @@
-"""Lists of names as people give them: one name where a list of one is meant, and what is no list of names."""
+"""Lists of names as users give them: one name instead of a list, and things that are not lists of names."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from consilience.errors import AnnotationError
 
 
 def listed(names: Any, what: str) -> list[Any]:
-    """Names as a list; one name, such as a text or a number, is a list of one.
+    """Return names as a list; one name, such as a text or a number, becomes a list of one.
 
     Parameters
     ----------
     names : iterable of names, or one name
-    what : they are names of, such as "items"
+    what : the things named, such as "items"
 
     Raises
     ------
     AnnotationError
-        A dict, a table or a mask, of which nothing says which names are meant, or a set, which has no order.
+        A dict, a table or a mask, in which the names are ambiguous, or a set, which has no order.
 
     Examples
     --------
@@ -36,12 +36,12 @@ def listed(names: Any, what: str) -> list[Any]:
 
 
 def require_list(names: Any, what: str) -> Any:
-    """Give back a list of names, which must not be one name.
+    """Return a list of names unchanged; a single name is refused.
 
     Raises
     ------
     AnnotationError
-        As in `listed`, or one name.
+        As in `listed`, or a single name.
     """
     require_names(names, what)
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
@@ -51,7 +51,7 @@ def require_list(names: Any, what: str) -> Any:
 
 
 def require_names(names: Any, what: str) -> None:
-    """Raise an AnnotationError for what holds names together with something else, or none."""
+    """Raise an AnnotationError for a mapping, set, table or mask."""
     remedy = ""
     if isinstance(names, Mapping):
         remedy = "Give a list of its keys or of its values."

@@ -1,7 +1,7 @@
-"""Names as integer codes: what every table of annotations is turned into first.
+"""Names as integer codes, the first step in reading any table of annotations.
 
-A name is any hashable value but a missing one (NaN, None, NA) and a blank text. Names keep the type the user gave
-them; whole floats become integers, since that is how pandas stores an integer column with missing cells.
+A name is any hashable value except a missing one (NaN, None, NA) and blank text. Names keep their type; whole floats
+become integers, since pandas stores an integer column with missing cells as floats.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from consilience.errors import AnnotationError, AnnotationWarning
 MISSING = -1
 
 Where = Callable[[int], str]
-"""Says in words where a row of a table stands, such as "row 5" of a frame or "line 7" of a file."""
+"""Describes the place of a row, such as "row 5" of a frame or "line 7" of a file."""
 
 
 def frame_row(row: int) -> str:
-    """Where a row of a frame stands: its 0-based number."""
+    """Describe the place of a row of a frame by its 0-based number."""
     return f"row {row}"
 
 
 @dataclass(frozen=True)
 class Coded:
-    """A column of names: ``names[codes]``, with code -1 where the name is missing."""
+    """A column of names: ``names[codes]``, with code -1 for a missing name."""
 
     codes: Int[np.ndarray, " rows"]
     names: pd.Index
@@ -57,7 +57,7 @@ class Coded:
         return plain(self.names[self.codes[row]])
 
     def take(self, rows: Int[np.ndarray, " taken"]) -> Coded:
-        """Return some rows; the names stay whole."""
+        """Return some rows; `names` is kept whole."""
         return Coded(self.codes[rows], self.names)
 
     def renamed(self, place: Int[np.ndarray, " names"], names: pd.Index) -> Coded:
@@ -66,22 +66,22 @@ class Coded:
 
 
 def plain(name: Any) -> Any:
-    """Return a NumPy scalar as the Python value it stands for, so that messages show 3 and not np.int64(3)."""
+    """Return a NumPy scalar as the Python value it stands for, so that messages show 3 instead of np.int64(3)."""
     return name.item() if isinstance(name, np.generic) else name
 
 
 def is_default(index: pd.Index) -> bool:
-    """Whether an index is what pandas makes by itself, 0 … n-1 without a name, and so names nothing."""
+    """Whether an index is the default of pandas, 0 … n-1 without a name, and so names nothing."""
     return bool(index.name is None and index.nlevels == 1 and index.equals(pd.RangeIndex(len(index))))
 
 
 def are_row_numbers(items: Any) -> bool:
-    """Whether somebody gave ``range(n)`` as items, and so says that they are the rows of an array."""
+    """Whether items were given as ``range(n)``, that is, as the rows of an array."""
     return isinstance(items, range) and items == range(len(items))
 
 
 def name_index(names: Any) -> pd.Index:
-    """Return names as an index, tuples as single names."""
+    """Return names as an index, in which a tuple is a single name."""
     return pd.Index(names, tupleize_cols=False).infer_objects()
 
 
@@ -91,41 +91,53 @@ def code(values: Any) -> Coded:
     Raises
     ------
     AnnotationError
-        A name is not hashable, or not text that UTF-8 can hold.
+        A name is not hashable, or is text that UTF-8 cannot encode.
     """
     if isinstance(values, pd.Series | pd.Index):
         values = values.array
+    if isinstance(values, pd.arrays.NumpyExtensionArray):  # of which pandas 2 warns in factorize
+        values = values.to_numpy()
     if isinstance(values, pd.Categorical):
         return _without_blanks(by_appearance(Coded(values.codes.astype(np.intp), values.categories)))
     if not isinstance(values, np.ndarray | pd.api.extensions.ExtensionArray):
         values = np.fromiter(values, dtype=object, count=len(values))
     try:
-        codes, names = pd.factorize(values)
-        return _without_blanks(Coded(codes, name_index(names)))
+        codes, found = pd.factorize(values)
+        names = name_index(found)
+        _require_utf8(names)
+        return _without_blanks(Coded(codes, names))
     except TypeError as error:
         raise AnnotationError("Names must be text, numbers or other hashable values, not lists or tables.") from error
     except UnicodeEncodeError as error:
-        raise AnnotationError(f"The name {error.object!r} is text that UTF-8 cannot hold.") from error
+        raise AnnotationError(f"The name {error.object!r} is text that UTF-8 cannot encode.") from error
+
+
+def _require_utf8(names: pd.Index) -> None:
+    """Raise UnicodeEncodeError for text that UTF-8 cannot hold; pandas does so itself where an index is of type str."""
+    if names.dtype == object:
+        for name in names:
+            if isinstance(name, str):
+                name.encode()
 
 
 def by_appearance(column: Coded) -> Coded:
-    """Renumber names in order of first appearance, and drop those that do not appear."""
+    """Renumber names in order of first appearance, and drop unused names."""
     first = np.full(len(column.names) + 1, len(column))
-    first[column.codes[::-1]] = np.arange(len(column))[::-1]  # of several writes to one place the last, the first row
+    first[column.codes[::-1]] = np.arange(len(column))[::-1]  # the last of several writes to one place is the first row
     order = np.argsort(first[:-1], kind="stable")
     order = order[first[order] < len(column)]
     return column.renamed(inverse(order, len(column.names)), column.names.take(order))
 
 
 def inverse(order: np.ndarray, n: int) -> np.ndarray:
-    """Return the place of each of n numbers in `order`, -1 for those that are not in it."""
+    """Return the position of each of n numbers in `order`, -1 for those that are not in it."""
     place = np.full(n, MISSING)
     place[order] = np.arange(len(order))
     return place
 
 
 def without(column: Coded, unwanted: Bool[np.ndarray, " names"]) -> Coded:
-    """Declare some names missing."""
+    """Treat some names as missing."""
     if not unwanted.any():
         return column
     kept = np.flatnonzero(~unwanted)
@@ -155,17 +167,18 @@ def union(indexes: Iterable[pd.Index]) -> pd.Index:
     """Return all names in order of first appearance."""
     first, *others = indexes
     for names in others:
-        first = first.append(names[first.get_indexer(names) == MISSING])
+        new = names[first.get_indexer(names) == MISSING]
+        first = first.append(new) if len(first) and len(new) else max(first, new, key=len)  # an empty one has no type
     return first
 
 
 def unique_names(names: Iterable[Any] | Coded, what: str, where: Where | None = None) -> pd.Index:
-    """Return a list of names (`what` of them, such as "items") as an index.
+    """Return a list of names as an index; `what` they name, such as "items", is for messages.
 
     Raises
     ------
     AnnotationError
-        A name is missing or occurs twice, or this is no list of names.
+        A name is missing or occurs twice, or this is not a list of names.
     """
     if not isinstance(names, Coded):
         require_list(names, what)
@@ -186,7 +199,7 @@ def sort_rows(columns: Sequence[Int[np.ndarray, " rows"]], sizes: Sequence[int])
     if math.prod(sizes) >= 2**63:
         order = np.lexsort(columns[::-1])
         return [column[order] for column in columns]
-    key = columns[0].astype(np.int64)  # one number a row: sorting numbers is many times faster than ordering rows
+    key = columns[0].astype(np.int64)  # one number per row: sorting numbers is many times faster than sorting rows
     for column, size in zip(columns[1:], sizes[1:]):
         key = key * size + column
     key.sort()
@@ -198,7 +211,7 @@ def sort_rows(columns: Sequence[Int[np.ndarray, " rows"]], sizes: Sequence[int])
 
 
 def compress(keys: Int[np.ndarray, " rows"], n_keys: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct keys in rising order and, for each row, the number of its key among them.
+    """Return the distinct keys in rising order and, for each row, the position of its key among them.
 
     Keys lie in ``range(n_keys)``.
     """
@@ -211,27 +224,27 @@ def compress(keys: Int[np.ndarray, " rows"], n_keys: int) -> tuple[np.ndarray, n
 
 
 def first_repeat(keys: Int[np.ndarray, " rows"]) -> tuple[int, int]:
-    """Return the first row whose key has occurred before, and where it did: (earlier, later)."""
+    """Return the first row whose key occurred before, and where it did: (earlier, later)."""
     later = int(np.argmax(duplicated([keys])))
     return int(np.argmax(keys == keys[later])), later
 
 
 def duplicated(columns: Sequence[np.ndarray]) -> Bool[np.ndarray, " rows"]:
-    """Rows that an earlier row equals in all columns."""
+    """Return the rows that equal an earlier row in all columns."""
     return pd.DataFrame(dict(enumerate(columns))).duplicated().to_numpy()
 
 
 def warn_of_duplicates(n: int, what: str, first: str) -> None:
-    """Say, where the package was called, how many rows are left out because they repeat another, and the first."""
+    """Warn how many rows are left out because they repeat another, and describe the first."""
     count = f"{n} exact duplicates of {what}s are" if n > 1 else f"1 exact duplicate of a {what} is"
     warnings.warn(f"{count} left out: {first}", AnnotationWarning, stacklevel=outside())
 
 
 def outside() -> int:
-    """Return the stack level, for a warning of the caller's, of the code that called the package."""
+    """Return the stack level, for a warning by the caller, of the code that called the package."""
     frame: FrameType | None = sys._getframe(1)
     level, found = 0, 1
-    while frame is not None:  # past whatever of other packages stands between ours
+    while frame is not None:  # past frames of other packages between ours
         level += 1
         if str(frame.f_globals.get("__name__", "")).partition(".")[0] == __name__.partition(".")[0]:
             found = level + 1
@@ -240,7 +253,7 @@ def outside() -> int:
 
 
 def order_of_names(names: pd.Index) -> Int[np.ndarray, " names"]:
-    """Places of the names in their order, whatever they are."""
+    """Return the positions of the names in sorted order, whatever their types."""
     if names.is_monotonic_increasing:
         return np.arange(len(names))
     try:

@@ -1,4 +1,4 @@
-"""Pairs: each annotator judged whether two items belong together."""
+"""Pairs: each annotator judges whether two items belong together."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ PARALLEL = ("item_a", "item_b", "annotator", "same", "grouping")
 class Pairs(Annotations):
     """Same/different judgements of pairs of items.
 
-    Make them with `from_frame`, `Groupings.to_pairs`, `Labels.to_pairs` or `consilience.read_annotations`; the
+    Create them with `from_frame`, `Groupings.to_pairs`, `Labels.to_pairs` or `consilience.read_annotations`; the
     constructor takes codes that are already consistent.
 
-    An annotator may judge a pair several times, and differently: each judgement is a row, and counts. Where there is
-    only one grouping an annotator (a long table without a column ``grouping``), it bears the annotator's name.
+    An annotator may judge a pair several times, and differently: each judgement is a row, and counts. If each annotator
+    has only one grouping (a long table without a column ``grouping``), it has the annotator's name.
 
     Attributes
     ----------
     items : Index, shape (n_items,)
     annotators : Index, shape (n_annotators,)
     named : bool
-        Whether the items have names of their own, and are not the numbered rows of an array.
+        Whether the items have names, and are not the numbered rows of an array.
     item_a, item_b : int arrays, shape (n_rows,)
-        ``item_a < item_b``; rows are sorted by both, then by annotator and grouping, then "apart" before "same".
+        ``item_a < item_b``; rows are sorted by both, then by annotator and grouping, then "different" before "same".
     annotator : int array, shape (n_rows,)
     same : bool array, shape (n_rows,)
     grouping : int array, shape (n_rows,)
         The occasion of the judgement.
     groupings : Index
-        Names of the groupings. Under the same name, two annotators have two groupings.
+        Names of the groupings. Two annotators have different groupings under the same name.
 
     Examples
     --------
@@ -81,26 +81,26 @@ class Pairs(Annotations):
         missing: Any = None,
         same_if: str | None = None,
     ) -> Pairs:
-        """Make pairs of a long table with a row for each judgement, as `consilience.read_annotations` recognises it.
+        """Make pairs from a long table with a row for each judgement, as `consilience.read_annotations` recognises it.
 
         Parameters
         ----------
         frame : DataFrame of pandas, polars or another library that narwhals reads
-            Columns ``item_a``, ``item_b``, ``annotator``, ``same`` and optionally ``grouping``, or other words for
-            these (left, right; image1, image2; worker; match; …); other columns are not used. Judgements are booleans,
-            1 and 0, words such as yes/no and same/different in any case, or grades. A judgement that stands twice
-            counts twice. A row with nothing but ``item_a`` adds an item without judgements.
+            Columns ``item_a``, ``item_b``, ``annotator``, ``same`` and optionally ``grouping``, or synonyms
+            (left, right; image1, image2; worker; match; …); other columns are not used. Judgements are booleans,
+            1 and 0, words such as yes/no and same/different in any case, or grades. A judgement that occurs twice
+            counts twice. A row with only an ``item_a`` adds an item without judgements.
         items : iterable of names, optional
-            All items in order, also those without judgements. By default in order of first appearance.
+            All items in order, including those without judgements. By default in order of first appearance.
         item, item_b, annotator, grouping, same : names of columns, optional
-            Which column holds what, where their names do not say.
+            The columns, if their names are not recognised.
         ignore : name of a column, or list of them
             Columns to leave out.
         missing : optional
-            A value, or a list of them, that means that nothing was decided.
+            A value, or a list of them, that means that the annotator did not decide.
         same_if : str, optional
-            Which judgements mean the same, such as ``">=3"`` or ``"=yes"``. By default what the words mean, or of
-            grades those above the middle of the scale that was used; those in the middle are left out.
+            Judgements that mean "same", such as ``">=3"`` or ``"=yes"``. By default the meaning of the words, or, for
+            grades, those above the middle of the scale that was used; grades in the middle are left out.
 
         Returns
         -------
@@ -109,13 +109,13 @@ class Pairs(Annotations):
         Raises
         ------
         AnnotationError
-            A column is missing, the table reads two ways, a name is missing, ``same`` is none of the values above, an
+            A column is missing, the table is ambiguous, a name is missing, ``same`` is none of the values above, an
             item is paired with itself, or an item is not in `items`.
 
         Warns
         -----
         AnnotationWarning
-            Judgements that decide nothing are left out, and grades were told apart by the middle of their scale.
+            Undecided judgements are left out, or grades were split at the middle of their scale.
 
         Examples
         --------
@@ -168,7 +168,7 @@ class Pairs(Annotations):
         Returns
         -------
         DataFrame, shape (n_rows, 4 or 5)
-            Columns item_a, item_b, annotator, grouping, same; without grouping where it bears the annotator's name in
+            Columns item_a, item_b, annotator, grouping, same; without grouping if it equals the annotator's name in
             every row.
 
         Examples
@@ -195,7 +195,7 @@ class Pairs(Annotations):
         return pd.DataFrame(columns)
 
     def in_order(self) -> Pairs:
-        """Put the smaller item first and the rows in order."""
+        """Put the smaller item first and sort the rows."""
         low, high = np.minimum(self.item_a, self.item_b), np.maximum(self.item_a, self.item_b)
         columns = [low, high, self.annotator, self.grouping, self.same.astype(np.int64)]
         sizes = [self.n_items, self.n_items, self.n_annotators, len(self.groupings), 2]
@@ -232,7 +232,7 @@ class Pairs(Annotations):
 
 
 def pairs_within(sizes: Int[np.ndarray, " blocks"]) -> tuple[np.ndarray, np.ndarray]:
-    """Return every two rows of one block, the earlier first, where blocks of rows of these sizes stand in a row."""
+    """Return every two rows of one block, the earlier first, for contiguous blocks of rows of these sizes."""
     n_rows = int(sizes.sum())
     start = np.repeat(np.cumsum(sizes) - sizes, sizes)
     before = np.arange(n_rows) - start
@@ -242,15 +242,15 @@ def pairs_within(sizes: Int[np.ndarray, " blocks"]) -> tuple[np.ndarray, np.ndar
 
 
 def pairs_of_ranks(sizes: Int[np.ndarray, " blocks"], rank: Int[np.ndarray, " pairs"]) -> Int[np.ndarray, "two pairs"]:
-    """Return the two rows of pairs that `pairs_within` would list, by their rank among these, without listing them.
+    """Return the two rows of pairs by their rank in the list of `pairs_within`, without making that list.
 
-    Of a block, the pair of rows i < j has rank j (j - 1) / 2 + i.
+    Within a block, the pair of rows i < j has rank j (j - 1) / 2 + i.
     """
     pairs = sizes * (sizes - 1) // 2
     k = np.searchsorted(pairs.cumsum(), rank, side="right")
     rank = rank - (pairs.cumsum() - pairs)[k]
     later = ((1 + np.sqrt(1 + 8.0 * rank)) // 2).astype(np.int64)
-    later -= later * (later - 1) // 2 > rank  # of large ranks the root may be rounded
+    later -= later * (later - 1) // 2 > rank  # the root of large ranks may be rounded
     later += later * (later + 1) // 2 <= rank
     start = (sizes.cumsum() - sizes)[k]
     return np.stack([start + rank - later * (later - 1) // 2, start + later])

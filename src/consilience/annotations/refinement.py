@@ -1,24 +1,24 @@
-"""Colour refinement: nodes of a structure told apart by what they are linked with, and by nothing else.
+"""Colour refinement: nodes of a structure are distinguished only by their links.
 
-Weisfeiler & Leman (1968), The reduction of a graph to canonical form. A colour is a number of 64 bits. In a round every
-node takes a new colour, made of its own and of the sum of those that it is linked with; a sum of mixed numbers does not
-depend on their order. When no round tells more nodes apart, those of one colour are alike in all that a walk along the
-links can meet.
+Weisfeiler & Leman (1968), The reduction of a graph to canonical form. A colour is a number of 64 bits. In each round
+every node takes a new colour, made of its own and of the sum of its neighbours' colours; a sum of mixed numbers does
+not depend on their order. When no round distinguishes more nodes, nodes of the same colour cannot be told apart by any
+walk along the links.
 
-Nodes of one colour that are linked with the same nodes are *twins*: exchanging them changes nothing. Others of one
-colour may still differ from each other in whom they go with, as the items of two groups of one size if nothing else is
-known. One of them, with its twins, is then put before the others, and rounds follow, until only twins are left. Where
-nodes of one colour are images of each other under a symmetry, which is the rule, it makes no difference which comes
+Nodes of the same colour that are linked with the same nodes are *twins*: exchanging them changes nothing. Other nodes
+of the same colour may still differ in their neighbours, as the items of two groups of the same size do if nothing else
+is known. One of them, with its twins, is then put before the others, and more rounds follow, until only twins are left.
+If nodes of the same colour are images of each other under a symmetry, as is the rule, it makes no difference which is
 first.
 
-The order is by the colour when no round tells more apart, then by who was put before others, then by the colour after
-that, and so on.
+The order is by the colour when no round distinguishes more nodes, then by which node was put first, then by the colour
+after that, and so on.
 
 Decided here
 ------------
-There are as many rounds as `WORK` allows, at least `LEAST_ROUNDS`. If they do not do to put nodes first one by one, all
-those of a colour are put into an order at once, which is as good where they may be exchanged freely. The caller says
-which nodes of a colour come first; with its ranks by name, the order of the nodes never makes a difference.
+There are as many rounds as `WORK` allows, at least `LEAST_ROUNDS`. If these are too few to put nodes first one by one,
+all nodes of a colour are ordered at once, which is as good if they may be exchanged freely. The caller says which nodes
+of a colour come first; with its ranks by name, the original order of the nodes never makes a difference.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from jaxtyping import Int, UInt64
 
 Colours = UInt64[np.ndarray, " nodes"]
 
-WORK = 1 << 22  # links looked at
+WORK = 1 << 22  # number of links visited
 LEAST_ROUNDS = 24
 
 
@@ -41,7 +41,7 @@ class Links:
     """Rows that each link some nodes, one in each role.
 
     ends : (ends, rows) the nodes.
-    roles : of the ends; those of one role may change places.
+    roles : of the ends; nodes in the same role are interchangeable.
     colour : of each row.
     """
 
@@ -51,7 +51,7 @@ class Links:
 
     @classmethod
     def of(cls, *ends: np.ndarray, roles: tuple[int, ...] | None = None, colour: np.ndarray | None = None) -> Links:
-        """Links between these nodes, each end in a role of its own unless `roles` are given."""
+        """Link these nodes, each end in its own role unless `roles` are given."""
         colour = np.zeros(len(ends[0])) if colour is None else colour
         return cls(np.stack(ends), tuple(range(len(ends))) if roles is None else roles, colour.astype(np.uint64))
 
@@ -60,8 +60,8 @@ class Links:
 class Structure:
     """Nodes of several kinds, and their links.
 
-    kind : of each node; of the lowest kind nodes are put first before those of others.
-    colour : what a node is, beside its kind.
+    kind : of each node; nodes of the lowest kind are put first before those of others.
+    colour : initial colour of each node, in addition to its kind.
     """
 
     kind: Int[np.ndarray, " nodes"]
@@ -70,7 +70,7 @@ class Structure:
 
 
 def mix(values: UInt64[np.ndarray, "*shape"]) -> UInt64[np.ndarray, "*shape"]:
-    """Numbers that look random, one for each number: the last step of SplitMix64 (Steele, Lea & Flood 2014)."""
+    """Return a random-looking number for each number: the last step of SplitMix64 (Steele, Lea & Flood 2014)."""
     mixed = values + np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(30)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
@@ -81,9 +81,9 @@ def mix(values: UInt64[np.ndarray, "*shape"]) -> UInt64[np.ndarray, "*shape"]:
 
 
 def places_of_rows(values: np.ndarray) -> Int[np.ndarray, " rows"]:
-    """Place of each row of numbers in their order by the first column, then by the second, and so on.
+    """Return the position of each row of numbers in order of the first column, then of the second, and so on.
 
-    Equal rows share a place, and -0.0 is 0.0. The unit of a column makes no difference.
+    Equal rows share a position, and -0.0 equals 0.0. The unit of a column makes no difference.
     """
     places, tied = np.zeros(len(values), dtype=np.intp), np.arange(len(values))
     for column in values.T:
@@ -104,12 +104,12 @@ def places_of_rows(values: np.ndarray) -> Int[np.ndarray, " rows"]:
 
 
 def canonical_places(structure: Structure, ranks: Callable[[np.ndarray], np.ndarray]) -> Int[np.ndarray, " nodes"]:
-    """Place of each node in an order that does not depend on theirs; twins share one, and others if rounds do not do.
+    """Return each node's position in an order independent of the original one; twins, or nodes left alike, share one.
 
     Parameters
     ----------
     structure : Structure
-    ranks : nodes of one kind → their ranks, by which those of one colour are put first.
+    ranks : function from nodes of one kind to ranks, by which nodes of the same colour are put first.
     """
     links = structure.links
     rounds = max(LEAST_ROUNDS, WORK // max(sum(link.ends.shape[1] for link in links), 1))
@@ -128,7 +128,7 @@ def canonical_places(structure: Structure, ranks: Callable[[np.ndarray], np.ndar
 
 
 def _dense(*keys: np.ndarray) -> Int[np.ndarray, " nodes"]:
-    """Places by a first key, by a second where that is the same, and so on; 0, 1, … without gaps."""
+    """Return positions by a first key, by a second if that is equal, and so on; 0, 1, … without gaps."""
     order = np.lexsort(keys[::-1])
     new = np.logical_or.reduce([np.diff(key[order], prepend=key[order[:1]]) != 0 for key in keys])
     places = np.empty(len(order), dtype=np.intp)
@@ -137,7 +137,7 @@ def _dense(*keys: np.ndarray) -> Int[np.ndarray, " nodes"]:
 
 
 def _settled(colour: Colours, links: tuple[Links, ...], rounds: int) -> tuple[Colours, int]:
-    """Colours after rounds that tell nodes apart, and how many rounds are left."""
+    """Return colours after as many rounds as distinguish nodes, and the number of rounds left."""
     n_colours = len(pd.unique(colour))
     while rounds > 0:
         after = mix(colour) + _company(colour, links)
@@ -150,7 +150,7 @@ def _settled(colour: Colours, links: tuple[Links, ...], rounds: int) -> tuple[Co
 
 
 def _company(colour: Colours, links: tuple[Links, ...]) -> Colours:
-    """Sum over each node's links of what the other ends are and do."""
+    """Return, for each node, the sum over its links of the colours and roles of the other ends."""
     total = np.zeros_like(colour)
     for number, link in enumerate(links):
         salts = mix(np.arange(8 * number, 8 * number + 8, dtype=np.uint64))
@@ -166,7 +166,7 @@ def _company(colour: Colours, links: tuple[Links, ...]) -> Colours:
 def _alike(
     places: Int[np.ndarray, " nodes"], company: Colours, kind: Int[np.ndarray, " nodes"]
 ) -> Int[np.ndarray, " alike"]:
-    """Nodes of one place that are not all twins: of the lowest kind, then the most, then of the first place."""
+    """Return nodes that share a position, not all twins: of the lowest kind, then the most, then the first position."""
     order = np.argsort(places, kind="stable")
     start = np.flatnonzero(np.diff(places[order], prepend=-1))
     if not len(start):
@@ -188,7 +188,7 @@ def _put_first(
     *,
     one_by_one: bool,
 ) -> Int[np.ndarray, " nodes"]:
-    """Put the first of nodes of one place before the others, or all into an order; twins stay together."""
+    """Put the first of the nodes that share a position before the others, or order them all; twins stay together."""
     by_rank = alike[np.lexsort((alike, ranks(alike)))]
     _, first, twins = np.unique(company[by_rank], return_index=True, return_inverse=True)
     turn = np.argsort(np.argsort(first))[twins]

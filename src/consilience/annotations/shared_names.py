@@ -1,4 +1,4 @@
-"""Whether annotators share the names of their labels, or each has names of their own, which are names of groups."""
+"""Whether annotators share the names of their labels, or each has separate names, which are names of groups."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from jaxtyping import Int
 
 from consilience.annotations.names import Coded, sort_rows
 
-FEWEST_OWN = 2  # names that an annotator has alone, and annotators who have so many
+FEWEST_OWN = 2  # least number of names that only one annotator uses, and of annotators with so many
 
 
 @dataclass(frozen=True)
 class OwnNames:
-    """Names of labels that one annotator alone gave, though others saw the same items.
+    """Names of labels that only one annotator gave, though others annotated the same items.
 
     Attributes
     ----------
     n_own : int
     n_names : int
-        Names that were given more than once to items of several annotators; of others nothing can be told.
+        Names that were given more than once to items with several annotators; other names are not informative.
     """
 
     n_own: int
@@ -28,24 +28,25 @@ class OwnNames:
 
     def __str__(self) -> str:
         return (
-            f"hardly a label is shared: of {self.n_names:,} that were given repeatedly, {self.n_own:,} come from one "
-            "annotator alone, though others saw the same items"
+            f"annotators share hardly any labels: of {self.n_names:,} that were given repeatedly, {self.n_own:,} come "
+            "from one annotator alone, though others labelled the same items"
         )
 
     def note(self, remedy: str) -> str:
-        """Say that the labels may be names of groups, and how to read these."""
-        return f"{self}; groups, whose names mean nothing to other annotators, are read with {remedy}"
+        """Say that the labels may be names of groups, and how to read those."""
+        return f"{self}; to read groups, whose names mean nothing to other annotators, use {remedy}"
 
 
 def own_names(item: Coded, annotator: Coded, label: Coded) -> OwnNames | None:
-    """Tell whether most names of labels are one annotator's own.
+    """Find out whether most names of labels are used by one annotator only.
 
-    Names count that were given at least twice to items that several annotators labelled. Most of them must be of one
-    annotator, and at least two annotators must have two names of their own: two who never agree on yes and no do not.
+    Names count if they were given at least twice to items that several annotators labelled. Most of them must be used
+    by one annotator only, and at least two annotators must have two such names: two who never agree on yes and no do
+    not.
 
     Parameters
     ----------
-    item, annotator, label : Coded, a row for each label; rows in which one is missing do not count
+    item, annotator, label : Coded, one row per label; rows with a missing name do not count
 
     Returns
     -------
@@ -55,20 +56,20 @@ def own_names(item: Coded, annotator: Coded, label: Coded) -> OwnNames | None:
     items, people, names = (column.codes[rows] for column in (item, annotator, label))
     of_several = _n_distinct(items, people, len(item.names), len(annotator.names))[items] > 1
     people, names = people[of_several], names[of_several]
-    told = np.bincount(names, minlength=len(label.names)) > 1
-    own = told & (_n_distinct(names, people, len(label.names), len(annotator.names)) == 1)
+    informative = np.bincount(names, minlength=len(label.names)) > 1
+    own = informative & (_n_distinct(names, people, len(label.names), len(annotator.names)) == 1)
     owner = np.zeros(len(label.names), dtype=np.intp)
     owner[names] = people
     n_owners = int((np.bincount(owner[own], minlength=1) >= FEWEST_OWN).sum())
-    if n_owners < FEWEST_OWN or own.sum() <= told.sum() / 2:
+    if n_owners < FEWEST_OWN or own.sum() <= informative.sum() / 2:
         return None
-    return OwnNames(int(own.sum()), int(told.sum()))
+    return OwnNames(int(own.sum()), int(informative.sum()))
 
 
 def _n_distinct(
     of: Int[np.ndarray, " rows"], what: Int[np.ndarray, " rows"], n_of: int, n_what: int
 ) -> Int[np.ndarray, " of"]:
-    """Count the different codes in `what` that go with each code in `of`."""
+    """Count the different codes in `what` that occur with each code in `of`."""
     if not len(of):
         return np.zeros(n_of, dtype=np.intp)
     of, what = sort_rows([of, what], [n_of, max(n_what, 1)])

@@ -1,4 +1,4 @@
-"""Names that differ in their spelling alone, for messages: which known name is meant by one that is not known."""
+"""Names that differ only in spelling, for messages: the known name that an unknown one may stand for."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import InputError
 
 PART = re.compile(r"\d+|[^\W\d_]+")
-LIKE = 0.75  # least ratio of difflib at which another text is a near spelling
-MOST_COMPARED = 2000  # names that difflib compares
+LIKE = 0.75  # least ratio of difflib for a near spelling
+MOST_COMPARED = 2000  # number of names that difflib compares
 
 
 def places_of_fitted(names: Iterable[Any], fitted: pd.Index, what: str) -> Int[np.ndarray, " names"]:
@@ -44,8 +44,8 @@ def places_of_fitted(names: Iterable[Any], fitted: pd.Index, what: str) -> Int[n
 def near_spelling(name: Any, known: Iterable[Any]) -> str:
     """Return a sentence, after a space, that gives the known name nearest to a name; empty if none is near.
 
-    Near is a name of the same words and numbers, whatever stands between them, in whatever case, with zeros before the
-    number or of another type; else one of the same numbers and of much the same letters.
+    A name is near if it has the same words and numbers, regardless of separators, case, leading zeros and type; or else
+    the same numbers and similar words.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def near_spelling(name: Any, known: Iterable[Any]) -> str:
 
 
 def nearest(name: Any, known: Iterable[Any]) -> Any:
-    """Return the known name that is nearest to a name, None if none is near; see `near_spelling`."""
+    """Return the known name nearest to a name, None if none is near; see `near_spelling`."""
     parts = _parts(name)
     if not parts:
         return None
@@ -77,7 +77,7 @@ def nearest(name: Any, known: Iterable[Any]) -> Any:
 
 
 def _parts(name: Any) -> list[str]:
-    """Words in lower case and numbers without zeros before them."""
+    """Return words in lower case, and numbers without leading zeros."""
     found = PART.findall(str(plain(name)).casefold())
     return [part.lstrip("0") or "0" if part[0].isdigit() else part for part in found]
 

@@ -1,4 +1,4 @@
-"""Tables of annotations taken apart: which columns there must be, which items, and where a mistake stands."""
+"""Tables of annotations as columns of names: required columns, items, and places of errors."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from consilience.errors import AnnotationError
 
 
 def require_names(columns: dict[str, Coded], where: Where) -> None:
-    """Raise an AnnotationError that says where a name is missing, if one is."""
+    """Raise an AnnotationError that gives the place of a missing name, if there is one."""
     for what, column in columns.items():
         if column.has_missing:
             row = int(np.argmax(column.missing))
-            merged = " Fill in the cells that are merged or left empty below the first." if row else ""
+            merged = " Fill in cells that were merged or left empty below the first." if row else ""
             raise AnnotationError(f"The {what} in {where(row)} is missing or blank; every row needs one.{merged}")
 
 
 def place_items(
     columns: dict[str, Coded], keys: tuple[str, ...], items: Iterable[Any] | None, where: Where
 ) -> tuple[dict[str, Coded], Where]:
-    """Number items in one order for all columns that hold them, and demand that every row is whole.
+    """Number items in the same order for all columns that contain them, and require every row to be complete.
 
-    A row in which only the first of the `keys` is filled says that there is such an item, and goes.
+    A row in which only the first of the `keys` is filled adds an item, and is dropped.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def place_items(
 
 
 def _common_names(columns: list[Coded]) -> pd.Index:
-    """Return the names of parallel columns: those that they share already, else in order of first appearance."""
+    """Return the names of parallel columns: those that they already share, else in order of first appearance."""
     names = columns[0].names
     return names if all(column.names is names for column in columns) else all_names(columns)
 
@@ -80,7 +80,7 @@ def all_names(columns: list[Coded]) -> pd.Index:
 
 
 def recode(column: Coded, names: pd.Index, what: str, whole: str, where: Where) -> Coded:
-    """Number a column of names of one kind (`what`, such as "label") by their places in a whole list ("classes").
+    """Number the names in a column (`what`, such as "label") by position in a complete list (`whole`, "classes").
 
     Raises
     ------
@@ -98,9 +98,9 @@ def recode(column: Coded, names: pd.Index, what: str, whole: str, where: Where) 
 
 @dataclass(frozen=True)
 class Cells:
-    """A wide table taken apart: its cells row by row, and the names of its rows (items) and columns (annotators).
+    """The cells of a wide table row by row, and the names of its rows (items) and columns (annotators).
 
-    `named` is whether the rows have names, and not only numbers.
+    `named` is whether the rows have names instead of mere numbers.
     """
 
     cell: Coded
@@ -110,12 +110,12 @@ class Cells:
 
 
 def wide_cells(matrix: Any, items: Iterable[Any] | None, annotators: Iterable[Any] | None, caller: str) -> Cells:
-    """Take a wide table apart.
+    """Return the cells and names of a wide table.
 
     Raises
     ------
     AnnotationError
-        The table is not one- or two-dimensional, or the names do not fit its shape.
+        The table is not one- or two-dimensional, or the names do not match its shape.
     """
     frame = _as_frame(matrix, caller)
     rows = unique_names(frame.index if items is None else items, "items")
@@ -143,7 +143,7 @@ def _array_as_frame(matrix: Any, caller: str) -> pd.DataFrame:
     try:
         array = np.asarray(matrix)
     except ValueError as error:
-        raise AnnotationError(f"{caller} takes rows of equal length. Got rows that differ.") from error
+        raise AnnotationError(f"{caller} takes rows of equal length. Got rows of different lengths.") from error
     if array.dtype.kind in "US" and not isinstance(matrix, np.ndarray):
         array = np.asarray(matrix, dtype=object)  # else None and NaN in lists of text would become text
     if array.ndim not in (1, 2):
@@ -154,7 +154,7 @@ def _array_as_frame(matrix: Any, caller: str) -> pd.DataFrame:
 
 
 def wide_rows(cells: Cells) -> tuple[np.ndarray, Coded, Coded]:
-    """Return item, annotator and content of each cell that is filled."""
+    """Return the item, annotator and content of each filled cell."""
     filled = np.flatnonzero(~cells.cell.missing)
     item, annotator = np.divmod(filled, max(len(cells.columns), 1))
     return item, Coded(annotator, cells.columns), cells.cell.take(filled)

@@ -1,6 +1,6 @@
-"""Types of what people pass, for editors and type checkers; when the package runs, each of them is Any.
+"""Types of arguments, for editors and type checkers; at run time, each of them is Any.
 
-What is passed is checked where it is read, in a sentence that says what was expected.
+Arguments are checked where they are read, with a message that says what is expected.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame, IntoSeries
     from numpy.typing import ArrayLike as NumPyArrayLike
 
-    from consilience.annotations.base import Annotations
     from consilience.annotations.groupings import Groupings
     from consilience.annotations.labels import Labels
     from consilience.annotations.pairs import Pairs
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     FrameLike: TypeAlias = pd.DataFrame | IntoDataFrame
     """A DataFrame of pandas, polars or another library that narwhals reads."""
     FeaturesLike: TypeAlias = FrameLike | ArrayLike
-    """Features or scores of items, a row an item."""
+    """Features or scores of items, one row per item."""
     AnnotationsLike: TypeAlias = Groupings | Labels | Pairs | FrameLike | ArrayLike
     """Annotations, or a table or matrix of them."""
     Name: TypeAlias = Hashable
@@ -38,10 +37,8 @@ if TYPE_CHECKING:
     """A list of names."""
     Names: TypeAlias = str | int | Iterable[Hashable]
     """A list of names, or one name."""
-    Said: TypeAlias = Annotations
-    """What people said."""
     Missing: TypeAlias = Hashable | Iterable[Hashable]
-    """A value that means that nothing was said, or a list of them."""
+    """A value that means missing, or a list of them."""
     RandomSource: TypeAlias = int | np.integer | np.random.RandomState | np.random.Generator | None
     """A seed, or a source of randomness."""
     Integer: TypeAlias = int
@@ -57,11 +54,11 @@ if TYPE_CHECKING:
 else:
 
     class Literal:
-        """One of the values in brackets."""
+        """Stands for typing.Literal at run time."""
 
         def __class_getitem__(cls, values: object) -> object:
             return Any
 
     AnnotationsLike = ArrayLike = FeaturesLike = FrameLike = Any
     Count = FilePath = Flag = Integer = Integers = NumberOfClusters = Real = Reals = Any
-    Missing = Name = NameList = Names = RandomSource = Said = Self = Any
+    Missing = Name = NameList = Names = RandomSource = Self = Any

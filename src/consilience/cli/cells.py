@@ -1,13 +1,13 @@
-"""Columns of a file as numbers: what counts as a number, what as missing, and what is wrong with any other cell.
+"""Columns of a file as numbers: which cells are numbers, which are missing, and what is wrong with the others.
 
 Decided here
 ------------
-A number is written with a decimal point, or in text between semicolons or tabs with a decimal comma throughout. Percent
-signs and separators of thousands are refused and never guessed, since 1,234 is two numbers: so is a table all of whose
-commas are followed by three digits. A column of true and false alone, in any case, is 1 and 0.
+A number is written with a decimal point, or, in text delimited by semicolons or tabs, with a decimal comma throughout.
+Percent signs and thousands separators are refused, not guessed, since 1,234 can be two numbers; so is a table in which
+every comma is followed by three digits. A column that holds only true and false, in any case, is read as 1 and 0.
 
-A blank cell is missing. In a column whose other cells are numbers so are the words of `MISSING`, which no number is
-written as; in a column of text they may be names, and stay what they are.
+A blank cell is missing. In a column whose other cells are numbers, the words of `MISSING` are missing too; in a column
+of text they may be names and are kept.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from consilience.errors import InputError
 
 LARGEST = 1e150  # so that sums of squares are finite
 MISSING = frozenset(("na", "n/a", "#n/a", "nan", "null", "none", "missing", "?", "-", "."))
-COMMA_IS_FREE = (";", "\t", "|")  # delimiters beside which a comma may be one of decimals
+COMMA_IS_FREE = (";", "\t", "|")  # delimiters with which a comma may be a decimal one
 WITH_COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 WITH_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
 MAY_BE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
@@ -39,10 +39,10 @@ DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?")
 
 
 def with_decimal_points(table: Table) -> Table:
-    """Return a table of text whose numbers have decimal commas with points in their place, and a note that says so.
+    """Return a table of text with decimal points instead of decimal commas, and a note that says so.
 
-    A table stays as it is where commas part its cells, a number has a decimal point, or every comma may be one of
-    thousands.
+    A table is returned unchanged if its delimiter is a comma, if a number has a decimal point, or if every comma may be
+    a thousands separator.
     """
     if not table.is_text or table.delimiter not in COMMA_IS_FREE:
         return table
@@ -71,14 +71,14 @@ class Cells:
     Attributes
     ----------
     raw : Series
-        As it stands in the file.
+        As read from the file.
     values : float array, shape (n_rows,)
-        NaN where a cell is missing or no number.
+        NaN where a cell is missing or not a number.
     missing : bool array, shape (n_rows,)
     wrong : bool array, shape (n_rows,)
-        Cells that are neither missing nor a finite number that can be squared.
+        Cells that are neither missing nor a finite number with a finite square.
     is_truth : bool
-        Whether the column is one of true and false.
+        Whether the column holds only true and false.
     """
 
     raw: pd.Series
@@ -89,13 +89,13 @@ class Cells:
 
     @property
     def is_text(self) -> bool:
-        """Whether most of the cells that are filled are no numbers."""
+        """Whether most of the cells that are filled are not numbers."""
         filled = ~self.missing
         return bool(2 * np.isnan(self.values[filled]).sum() > filled.sum())
 
     @property
     def all_differ(self) -> bool:
-        """Whether every cell holds a text of its own."""
+        """Whether all filled cells differ."""
         filled = self.raw[~self.missing]
         return len(filled) > 1 and not filled.duplicated().any()
 
@@ -128,7 +128,7 @@ def read_cells(raw: pd.Series) -> Cells:
 
 
 def _plain_numbers(raw: pd.Series) -> Cells | None:
-    """Read a column that holds nothing but finite numbers, which is soon seen; None if it holds anything else."""
+    """Read a column that holds nothing but finite numbers, the fast path; None if it holds anything else."""
     if pd.api.types.is_bool_dtype(raw.dtype) or isinstance(raw.iloc[0] if len(raw) else None, bool):
         return None
     try:
@@ -146,13 +146,13 @@ def _is_wrong(values: Float[np.ndarray, " rows"]) -> Bool[np.ndarray, " rows"]:
 
 
 def is_blank(column: pd.Series) -> Bool[np.ndarray, " rows"]:
-    """Cells that hold nothing but space."""
+    """Return which cells are empty or hold only whitespace."""
     text = column.astype(object)
     return (column.isna() | text.map(lambda cell: isinstance(cell, str) and not cell.strip())).to_numpy(bool)
 
 
 def expected(cells: Cells, row: int, name: str, *, categorical: bool) -> str:
-    """Say what a wrong cell should be, and how to come there.
+    """Say what a wrong cell should be, and how to correct it.
 
     Parameters
     ----------
@@ -165,21 +165,21 @@ def expected(cells: Cells, row: int, name: str, *, categorical: bool) -> str:
     cell, value = cells.raw.iloc[row], cells.values[row]
     text = str(cell).strip()
     if np.isfinite(value):
-        return f"Expected a number of at most {LARGEST:g}, whose square can be told; scale the column."
+        return f"Expected a number of at most {LARGEST:g}, so that its square is finite; scale the column."
     start = "Expected a finite number."
     if np.isinf(value):
         return start
     if isinstance(cell, date | np.datetime64) or DATE.fullmatch(text):
-        return f"{start} Turn dates into numbers, such as the days since one of them, or take the column out."
+        return f"{start} Turn dates into numbers, such as days since a fixed date, or remove the column."
     if PERCENT.fullmatch(text):
         return f"{start} Write percentages as plain numbers, without the percent sign."
     if SEPARATED.fullmatch(text):
-        return f"{start} Write numbers with a decimal point and without separators of thousands."
+        return f"{start} Write numbers with a decimal point and without thousands separators."
     if not categorical or not cells.is_text:
         return start
     if cells.all_differ:
-        return f"{start} Every item has a text of its own there, which tells nothing apart; take the column out."
-    return f"{start} --categorical {_quoted(name)} makes an indicator column of each text in it."
+        return f"{start} Its text differs for every item, so it carries no information; remove the column."
+    return f"{start} --categorical {_quoted(name)} makes an indicator column for each value in it."
 
 
 def _quoted(name: str) -> str:
@@ -188,13 +188,13 @@ def _quoted(name: str) -> str:
 
 @dataclass(frozen=True)
 class ColumnReader:
-    """Columns of a file whose items are known, one item a row.
+    """Columns of a file with one row per item.
 
     Attributes
     ----------
     table : Table
-    path : where it was read from, for messages
-    items : Index, one name a row
+    path : the file, for messages
+    items : Index, one name per row
     indicators : bool
         Whether the command can make indicator columns of text.
     """
@@ -210,7 +210,7 @@ class ColumnReader:
         Raises
         ------
         InputError
-            A cell is no finite number, or is missing and `blanks` says that none may be.
+            A cell is not a finite number, or is missing and `blanks` is False.
         """
         wrong = cells.wrong if blanks else cells.wrong | cells.missing
         if wrong.any():
@@ -227,7 +227,7 @@ class ColumnReader:
         Raises
         ------
         InputError
-            A cell is missing and `blanks` says that none may be.
+            A cell is missing and `blanks` is False.
         """
         coded = self.table.column(name)
         if coded.has_missing and not blanks:

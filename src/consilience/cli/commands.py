@@ -1,6 +1,6 @@
-"""Commands, their options and their help; the work is done by modules that are imported when a command runs.
+"""Commands, their options and their help; the modules that do the work are imported when a command runs.
 
-So that help is shown at once, nothing here imports NumPy, pandas or scikit-learn.
+Nothing here imports NumPy, pandas or scikit-learn, so that help is shown at once.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from consilience.cli.simulators import simulate
 
 
 class Span(Between):
-    """The lowest and the highest integer with a colon between them, or one integer."""
+    """The lowest and the highest integer, separated by a colon, or one integer."""
 
     name = "LOW:HIGH"
 
@@ -63,11 +63,11 @@ class Span(Between):
 )
 @click.version_option(__version__, prog_name="consilience")
 def main() -> None:
-    """Turn many people's partial, noisy groupings and labels into one clustering that can be trusted.
+    """Combine many people's partial, noisy groupings and labels into one clustering that can be trusted.
 
-    Start with 'consilience fit': it reads what people said, finds the clusters or classes, and writes a report. Results
-    go to standard output, notes and progress to standard error. Exit codes: 0 done, 2 wrong usage or bad input, 1
-    failed, 130 interrupted.
+    Start with 'consilience fit': it reads annotations, finds the clusters or classes, and writes a report. Results go
+    to standard output, notes and progress to standard error. Exit codes: 0 success, 1 failure, 2 wrong usage or bad
+    input, 130 interrupted.
     """
     show_help()
 
@@ -88,8 +88,8 @@ def main() -> None:
     "--model",
     metavar="NAME",
     shell_complete=complete_models,
-    help=f"One of {', '.join(registry.ESTIMATORS)}; or auto: the one that 'consilience compare' puts first.  [default: "
-    "by what ANNOTATIONS holds, see above]",
+    help=f"One of {', '.join(registry.ESTIMATORS)}; or auto: the model that 'consilience compare' ranks first.  "
+    "[default: depends on ANNOTATIONS, see above]",
 )
 @clusters_option
 @click.option(
@@ -98,8 +98,8 @@ def main() -> None:
     type=Setting(),
     multiple=True,
     shell_complete=complete_settings,
-    help="Set a parameter of the model to a number, numbers with commas between them, true, false, none or text; may "
-    "be repeated.",
+    help="Set a parameter of the model to a number, numbers separated by commas, true, false, none or text; may be "
+    "repeated.",
 )
 @out_option
 @scores_option
@@ -108,17 +108,17 @@ def main() -> None:
     "--gold",
     type=FILE,
     metavar="FILE",
-    help="Table of item and label: classes that are known, for models that take them.",
+    help="Table of items and their known classes, for models that can use it.",
 )
 @click.option(
     "--history",
     type=FILE,
     metavar="FILE",
-    help="The counts.csv of an earlier fit: labels counted before, for models that take them.",
+    help="The counts.csv of an earlier fit: labels counted before, for models that can use them.",
 )
-@click.option("--no-standardize", is_flag=True, help="Take the features as they are; by default each has variance 1.")
+@click.option("--no-standardize", is_flag=True, help="Use features unscaled; by default each has variance 1.")
 @seed_option
-@click.option("--jobs", type=Jobs(), help="Restarts side by side; -1 uses all processors.")
+@click.option("--jobs", type=Jobs(), help="Number of restarts to run in parallel; -1 uses all processors.")
 @json_option
 def fit(
     annotations: Path,
@@ -137,30 +137,30 @@ def fit(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Find the clusters or classes behind ANNOTATIONS, and what every annotator's labels mean or are worth.
+    """Find the clusters or classes behind ANNOTATIONS, and what each annotator's labels mean or are worth.
 
     ANNOTATIONS is a file of delimited text, Excel, Parquet or JSON, or - for standard input: a long table (item,
     annotator, grouping, group; or item, annotator, label; or item_a, item_b, annotator, same), a wide table of items
-    and annotators, or what other tools export. How it was read is told; the reading options say otherwise. The table of
-    features names the items in the column that holds those of ANNOTATIONS; every other column is a number, or text if
+    and annotators, or an export of another tool. A note says how it was read; the reading options change that. The
+    table of features has one column with the names of the items; every other column holds numbers, or text if
     --categorical says so. Items without annotations are clustered by their features.
 
-    Without --model, what ANNOTATIONS holds decides: groupings with features are for PartitionLabelModel, groupings
-    alone for SubsetFusion; labels for DawidSkene; judgements of pairs for MECC, with features or without.
+    Without --model, the kind of ANNOTATIONS decides: groupings with features are fitted by PartitionLabelModel,
+    groupings alone by SubsetFusion; labels by DawidSkene; judgements of pairs by MECC, with features or without.
 
-    Models that read groupings or judgements of pairs find clusters. The folder then holds report.html, clusters.csv,
-    annotators.csv, mapping.csv (if the model tells what groups stand for), views.csv (if it finds several views: the
-    clusters of each), model.zip and summary.json.
+    Models of groupings or of judgements of pairs find clusters. They write report.html, clusters.csv, annotators.csv,
+    mapping.csv (if the model estimates what groups mean), views.csv (if it finds several views: the clusters of each),
+    model.zip and summary.json.
 
-    Models that read labels alone find the class of each item, in the names that annotators share; give --kind labels
-    for a wide table of them. They use no features, which then serve the report alone. The folder holds report.html,
+    Models of labels find the class of each item, among the names that annotators share; give --kind labels for a wide
+    table of labels. They do not use features, which are then shown in the report only. They write report.html,
     labels.csv, annotators.csv, confusion.csv, counts.csv (if the model counts), model.zip and summary.json.
 
-    A result that is none, or no more than chance, is said so first, and under "warnings" in summary.json. If judgements
-    of pairs without features do not decide, the exit code is 1; all files are written.
+    If nothing was found, or no more than chance, a warning says so before the result and under "warnings" in
+    summary.json. If judgements of pairs without features do not decide, the exit code is 1; all files are written.
 
-    No input is ever overwritten, nor a file in the folder that no fit wrote; the files of an earlier fit are replaced
-    all at once.
+    Inputs are never overwritten, nor are files in the folder that no fit wrote; the files of an earlier fit are
+    replaced all at once.
     """
     from consilience.cli.fitting import fit as run
 
@@ -182,7 +182,7 @@ def fit(
 
 
 @main.command(
-    short_help="Compare models or numbers of clusters by what people said that they were not told.",
+    short_help="Compare models or numbers of clusters by how well they predict held-out annotations.",
     epilog=example(
         "consilience compare experts.csv --features patients.csv",
         "consilience compare sorts.csv --models SubsetFusion --clusters 2:8 --out table.csv",
@@ -195,7 +195,7 @@ def fit(
     "--models",
     metavar="NAME[,…]",
     shell_complete=complete_several_models,
-    help="The models to compare.  [default: all that can be fitted]",
+    help="Models to compare.  [default: all that can be fitted]",
 )
 @click.option(
     "--set",
@@ -209,7 +209,7 @@ def fit(
 @click.option(
     "--clusters",
     type=Span(),
-    help="Numbers of clusters to try, of models that have the parameter.  [default: 2, 3, 4, 6 and 8 for those that do "
+    help="Numbers of clusters to try, for models with that parameter.  [default: 2, 3, 4, 6 and 8 for models that do "
     "not find it]",
 )
 @click.option(
@@ -217,20 +217,22 @@ def fit(
     type=click.Choice(["clusters", "model"]),
     default="clusters",
     show_default=True,
-    help="From what a judgement is foreseen: from whether the model's clusters put the two items together, with one "
-    "view of people for all models; or by the model itself, which may know people more or less well.",
+    help="What predicts a judgement: whether the model's clusters put the two items together, with the same model of "
+    "annotators for all; or the model itself, which may know more or less about annotators.",
 )
-@click.option("--folds", type=Whole(2), default=5, show_default=True, help="Each model is fitted so many times.")
+@click.option("--folds", type=Whole(2), default=5, show_default=True, help="Number of fits of each model.")
 @click.option(
     "--hold-out",
     "level",
     type=click.Choice(["auto", "groupings", "judgements"]),
     default="auto",
     show_default=True,
-    help="What is held out: whole groupings, or a part of what each annotator said.",
+    help="What is held out: whole groupings, or a part of each annotator's judgements.",
 )
-@click.option("--max-pairs", type=Whole(1), default=20_000, show_default=True, help="Judgements to foresee, at most.")
-@click.option("--no-standardize", is_flag=True, help="Take the features as they are; by default each has variance 1.")
+@click.option(
+    "--max-pairs", type=Whole(1), default=20_000, show_default=True, help="Largest number of judgements to predict."
+)
+@click.option("--no-standardize", is_flag=True, help="Use features unscaled; by default each has variance 1.")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="CSV, TSV or Parquet file for the table.")
 @reading_options
 @seed_option
@@ -252,14 +254,14 @@ def compare(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Compare models on ANNOTATIONS without knowing the truth: who foresees best what people said?
+    """Compare models on ANNOTATIONS without known classes, by how well they predict held-out judgements.
 
-    A part of the annotations is held out, each model is fitted to the rest and has to foresee whether people put two
-    items together. The table has the log loss of these judgements (lower is better), how far each model is behind the
-    first, both with standard errors, the share foreseen rightly, and seconds and memory of a fit. "chance" knows only
-    how often people put two items together.
+    A part of the annotations is held out; each model is fitted to the rest and predicts whether annotators put two
+    items together. The table shows the log loss of these predictions (lower is better), the difference from the best
+    model, both with standard errors, the share predicted correctly, and the time and memory of a fit. "chance" knows
+    only how often annotators put two items together.
 
-    ANNOTATIONS and features are read as by 'fit', and may also be judgements of pairs.
+    ANNOTATIONS, of any kind, and features are read as by 'fit'.
     """
     from consilience.cli.comparing import compare as run
 
@@ -283,7 +285,7 @@ def compare(
 
 
 @main.command(
-    short_help="Fuse groupings of items, whoever saw what, into one clustering, and write a report.",
+    short_help="Fuse groupings of different subsets of the items into one clustering, and write a report.",
     epilog=example("consilience fuse cardsort.csv --out study", "consilience fuse sorts.csv --clusters 8 --seed 1"),
 )
 @click.argument("groupings", type=SOURCE)
@@ -294,9 +296,9 @@ def compare(
     default="degree",
     show_default=True,
     help="Coordinates of the items: by groups and their sizes; by the share of presentations in which two items were "
-    "put together; or as in the paper, where two that nobody saw together count as apart.",
+    "put together; or as in the paper, where two items that were never presented together count as apart.",
 )
-@click.option("--no-refine", is_flag=True, help="Take the clusters of k-means as they are.")
+@click.option("--no-refine", is_flag=True, help="Keep the clusters of k-means as they are.")
 @out_option
 @reading_options
 @seed_option
@@ -311,11 +313,11 @@ def fuse(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Fuse GROUPINGS of items, which may each hold a few of them only, into one clustering.
+    """Fuse GROUPINGS of items, each of which may hold only a few items, into one clustering.
 
-    GROUPINGS is a file in any format that 'fit' reads, or -: a long table of item, annotator, grouping and group, a
-    wide table, or a card sort export. The same as 'fit --model SubsetFusion', which 'fit' takes for groupings without
-    features, with options of its own.
+    GROUPINGS is a file in any format that 'fit' reads, or - for standard input: a long table of item, annotator,
+    grouping and group, a wide table, or a card sort export. The command equals 'fit --model SubsetFusion', the default
+    of 'fit' for groupings without features, with options of its own.
 
     The folder then holds report.html, clusters.csv (the label -1 for items that nobody grouped), annotators.csv,
     model.zip and summary.json.
@@ -361,7 +363,7 @@ def report(
     reading: dict[str, Any],
     out: Path,
 ) -> None:
-    """Write the report of MODEL, which 'fit' saved, and of the ANNOTATIONS and features that it was fitted to."""
+    """Write the report of MODEL, saved by 'fit', and of the ANNOTATIONS and features that it was fitted to."""
     from consilience.cli.saved_models import report as run
 
     run(
@@ -375,7 +377,7 @@ def report(
 
 
 @main.command(
-    short_help="Tell the clusters or classes of new items.",
+    short_help="Predict the clusters or classes of new items.",
     epilog=example(
         "consilience predict study/model.zip new-patients.csv --proba --out clusters.csv",
         "consilience predict study/model.zip new-labels.csv --out classes.csv",
@@ -401,10 +403,10 @@ def predict(
     feature_item: str | None,
     reading: dict[str, Any],
 ) -> None:
-    """Tell the cluster or class of every item of TABLE, and its probability, by MODEL, which 'fit' saved.
+    """Predict the cluster or class of every item of TABLE, and its probability, with MODEL, saved by 'fit'.
 
-    TABLE has what the model tells items by: features, or for a model of labels alone new labels by the annotators that
-    it was fitted to, in any format that 'fit' reads.
+    TABLE holds features, or, for a model of labels, new labels by the annotators that it was fitted to, in any format
+    that 'fit' reads.
     """
     from consilience.cli.saved_models import predict as run
 
@@ -420,7 +422,7 @@ main.add_command(simulate)
 )
 @click.argument("source", type=SOURCE, metavar="IN")
 @click.argument("out", type=FILE)
-@click.option("--to", type=KINDS, help="Turn them into this kind.")
+@click.option("--to", type=KINDS, help="Convert to this kind.")
 @reading_options
 def convert(source: Path, out: Path, to: str | None, reading: dict[str, Any]) -> None:
     """Read annotations from IN, in any format that 'fit' reads, and write their long table to OUT.
@@ -446,9 +448,9 @@ def convert(source: Path, out: Path, to: str | None, reading: dict[str, Any]) ->
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def datasets(name: str | None, out: Path | None, what: str | None, as_json: bool) -> None:
-    """List the data sets that are known, describe NAME, or write its annotations, features or classes to a file.
+    """List the available data sets, describe NAME, or write its annotations, features or classes to a file.
 
-    Most are read from the folder that the environment variable CONSILIENCE_DATA names.
+    Most are read from the folder given by the environment variable CONSILIENCE_DATA.
     """
     from consilience.cli.data_commands import datasets as run
 

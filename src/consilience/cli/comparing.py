@@ -1,4 +1,4 @@
-"""``consilience compare``, and the choice of ``consilience fit --model auto``: which model foresees people best."""
+"""``consilience compare`` and ``consilience fit --model auto``: which model predicts the annotations best."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def compare(
     as_json: bool,
     feature_options: FeatureOptions,
 ) -> None:
-    """Compare models on files and show the table of them."""
+    """Compare models on files and print the table."""
     require_outputs([out], [annotations, features])
     names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
     of_model = by_model(settings, names)
     material = read_material(annotations, features, reading, feature_options)
-    said, table, notes = joined(material)
+    loaded, table, notes = joined(material)
     for text in notes:
         note(text)
     numbers = None if clusters is None else between(*clusters)
-    found = candidates(said, table, n_clusters=numbers, models=names, settings=of_model)
+    found = candidates(loaded, table, n_clusters=numbers, models=names, settings=of_model)
     if not found:
         raise InputError(f"{material.source}: No model reads {material.kind}.")
     for name in of_model:
@@ -64,7 +64,7 @@ def compare(
     entered = prepared(found, table, feature_options, standardize=standardize)
     seed = 0 if seed is None else seed
     result = compare_models(
-        entered, said, table, by=by, n_folds=folds, level=level, max_pairs=max_pairs, random_state=seed, verbose=True
+        entered, loaded, table, by=by, n_folds=folds, level=level, max_pairs=max_pairs, random_state=seed, verbose=True
     )
     if result.chosen is None:
         raise InputError(f"No model could be compared. {_reasons(result)}")
@@ -80,23 +80,23 @@ def compare(
 def choose_by_comparing(
     material: Material, *, settings: Mapping[str, Any], standardize: bool, feature_options: FeatureOptions
 ) -> tuple[str, dict[str, Any], str]:
-    """Name of the model that foresees the annotations best, its settings, and the verdict, which is noted.
+    """Return the model that predicts the annotations best, its settings, and the verdict, which is also noted.
 
     Raises
     ------
     InputError
         No model can be fitted.
     """
-    said, table, _ = joined(material)
+    annotations, table, _ = joined(material)
     readers = {name for name, entry in registry.ESTIMATORS.items() if material.kind in entry.reads}
-    found = {name: model for name, model in candidates(said, table).items() if type(model).__name__ in readers}
+    found = {name: model for name, model in candidates(annotations, table).items() if type(model).__name__ in readers}
     if not found:
         raise InputError(f"{material.source}: No model reads {material.kind}.")
     entered = prepared(found, table, feature_options, standardize=standardize)
-    result = compare_models(entered, said, table, random_state=settings.get("random_state", 0), verbose=True)
+    result = compare_models(entered, annotations, table, random_state=settings.get("random_state", 0), verbose=True)
     if result.chosen is None:
         raise InputError(f"No model could be compared. {_reasons(result)}")
-    why = f"Compared {len(found)} models on {len(result.judgements):,} judgements held out. {result.verdict}"
+    why = f"Compared {len(found)} models on {len(result.judgements):,} held-out judgements. {result.verdict}"
     note(why)
     model = found[result.chosen]
     takes = signature(type(model)).parameters
@@ -105,43 +105,43 @@ def choose_by_comparing(
 
 
 def joined(material: Material) -> tuple[Annotations, pd.DataFrame | None, list[str]]:
-    """Annotations of any kind, and features whose rows are their items; and notes on the features.
+    """Return annotations of any kind, features with a row for each of their items, and notes on the features.
 
     Raises
     ------
     InputError
-        Items that do not fit.
+        No item has features.
     """
-    said = material.annotations
+    annotations = material.annotations
     if material.features is None:
-        return said, None, []
+        return annotations, None, []
     table, notes = material.features.table, material.features.notes
-    absent = said.items[~said.items.isin(table.index)]
-    if len(absent) == len(said.items):
+    absent = annotations.items[~annotations.items.isin(table.index)]
+    if len(absent) == len(annotations.items):
         raise InputError(
-            f"No item of {material.source} (such as {plain(said.items[0])!r}) is in {material.features_source} "
+            f"No item of {material.source} (such as {plain(annotations.items[0])!r}) is in {material.features_source} "
             f"(such as {plain(table.index[0])!r})."
         )
-    said = said.reindex(table.index)
+    annotations = annotations.reindex(table.index)
     if len(absent):
         notes = [*notes, f"Items with neither annotations nor features, left out: {len(absent):,}."]
-    return said, table, notes
+    return annotations, table, notes
 
 
 def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, dict[str, Any]]:
-    """Settings ``Model.key`` by model.
+    """Sort settings ``Model.key`` by model.
 
     Raises
     ------
     InputError
-        There is no such model or parameter, or no model is named.
+        There is no such model or parameter, or a setting names no model.
     """
     found: dict[str, dict[str, Any]] = {}
     for setting, value in settings.items():
         name, dot, key = setting.partition(".")
         if not dot:
             example = names[0] if names else "KCC"
-            raise InputError(f"--set {setting} does not say of which model; write it as {example}.{setting}=value.")
+            raise InputError(f"--set {setting} names no model; write it as {example}.{setting}=value.")
         found.setdefault(name, {})[key] = value
     for name, chosen in found.items():
         make_estimator(name, chosen)
@@ -149,7 +149,7 @@ def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[s
 
 
 def between(low: int, high: int) -> list[int]:
-    """A few numbers from the lowest to the highest, the small ones closer together.
+    """Return a few numbers from the lowest to the highest, the small ones closer together.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def between(low: int, high: int) -> list[int]:
 def prepared(
     models: Mapping[str, Any], table: pd.DataFrame | None, options: FeatureOptions, *, standardize: bool
 ) -> dict[str, Any]:
-    """Models that take features behind the steps that prepare these."""
+    """Put the steps that prepare features before the models that take features."""
     if table is None:
         return dict(models)
     return {
@@ -177,19 +177,19 @@ def prepared(
 
 
 def _own(model: Any) -> dict[str, Any]:
-    """Parameters of a model that are not the usual ones."""
+    """Return the parameters of a model that differ from its defaults."""
     usual = signature(type(model)).parameters
     return {key: value for key, value in model.get_params(deep=False).items() if value is not usual[key].default}
 
 
 def _reasons(result: Comparison) -> str:
-    """Why models have no numbers."""
+    """Say why models have no score."""
     failed = result.table.index[result.table["log_loss"].isna()]
     return " ".join(f"{name}: {result.table.loc[name, 'note']}" for name in failed)
 
 
 def _summary(result: Comparison, models: Mapping[str, Any]) -> dict[str, Any]:
-    """The comparison as plain values; null where there is no number."""
+    """Return the comparison as plain values; null for a missing number."""
     rows = []
     for name, row in zip(map(str, result.table.index), result.table.to_dict("records")):
         cells = {

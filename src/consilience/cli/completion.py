@@ -1,6 +1,6 @@
-"""What the shell proposes for names of models, of their parameters and of data sets.
+"""Shell completion of the names of models, of their parameters and of data sets.
 
-Names of models are known without importing any; parameters and data sets are imported when they are asked for.
+Names of models are known without an import; modules with parameters and data sets are imported on demand.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from consilience.errors import MissingDependencyError
 
 
 def complete_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of models, and auto."""
+    """Complete the name of a model, or auto."""
     names = {name: known.description for name, known in registry.ESTIMATORS.items()}
-    return _items(names | {"auto": "The one that 'consilience compare' puts first."}, incomplete)
+    return _items(names | {"auto": "The model that 'consilience compare' ranks first."}, incomplete)
 
 
 def complete_several_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of models, the last of several with commas between them."""
+    """Complete the last of several names of models, separated by commas."""
     before, comma, last = incomplete.rpartition(",")
     named = before.split(",")
     names = {
@@ -35,7 +35,7 @@ def complete_several_models(ctx: click.Context, param: click.Parameter, incomple
 
 
 def complete_settings(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Parameters of the model that --model names, else of all that may be chosen, each with "=" after it."""
+    """Complete a parameter, followed by "=", of the model in --model, or else of all default models."""
     model = ctx.params.get("model")
     names = [model] if model in registry.ESTIMATORS else sorted({choice.model for choice in CHOICES.values()})
     keys = dict.fromkeys(key for name in names for key in _parameters(name))
@@ -43,7 +43,7 @@ def complete_settings(ctx: click.Context, param: click.Parameter, incomplete: st
 
 
 def complete_settings_of_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Models with a dot after the name, then their parameters."""
+    """Complete a model followed by a dot, then its parameters."""
     model, dot, _ = incomplete.partition(".")
     if not dot:
         named = [name.strip() for name in (ctx.params.get("models") or "").split(",")]
@@ -52,7 +52,7 @@ def complete_settings_of_models(ctx: click.Context, param: click.Parameter, inco
 
 
 def complete_data_sets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of the data sets."""
+    """Complete the name of a data set."""
     from consilience.datasets import list_datasets
 
     table = list_datasets()
@@ -60,12 +60,12 @@ def complete_data_sets(ctx: click.Context, param: click.Parameter, incomplete: s
 
 
 def complete_sources(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of the data sets, or where none begins so, files."""
+    """Complete the name of a data set, or else a file."""
     return complete_data_sets(ctx, param, incomplete) or [CompletionItem(incomplete, type="file")]
 
 
 def _parameters(model: str) -> Iterable[str]:
-    """Names of a model's parameters; none where there is no such model, or what it needs is not installed."""
+    """Return a model's parameters; none if there is no such model or its dependencies are not installed."""
     if model not in registry.ESTIMATORS:
         return []
     try:

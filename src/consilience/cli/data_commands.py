@@ -1,4 +1,4 @@
-"""``consilience simulate``, ``convert`` and ``datasets``: annotations from elsewhere."""
+"""``consilience simulate``, ``convert`` and ``datasets``."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ def simulate(
     features_out: Path | None,
     **settings: Any,
 ) -> None:
-    """Write annotations of items whose classes are known, made by a generator of `consilience.simulation`."""
+    """Write simulated annotations of items with known classes, by a generator of `consilience.simulation`."""
     require_outputs([out, features_out], files_of(source))
     classes, features = classes_of(source, class_column, with_features=features_out is not None)
-    said = generator(classes, **settings)
-    writers = {out: long_table_writer(said, out)}
+    annotations = generator(classes, **settings)
+    writers = {out: long_table_writer(annotations, out)}
     if features_out is not None and features is not None:
         writers[features_out] = table_writer(features.rename_axis("item").reset_index(), features_out)
     write_files(writers)
-    say(f"{out}: {said}")
+    say(f"{out}: {annotations}")
     if features_out is not None and features is not None:
         say(f"{features_out}: {features.shape[1]} features of {len(features)} items")
 
 
 def files_of(source: str) -> list[Path]:
-    """Files that a data set, or the table of that name, is read from."""
+    """Return the files from which a data set, or a table of that name, is read."""
     return data_files(source) if source in set(list_datasets()["name"]) else [Path(source)]
 
 
 def classes_of(source: str, class_column: str, *, with_features: bool) -> tuple[pd.Series, pd.DataFrame | None]:
-    """Class of every item, and the features if they are wanted, of a data set or a file."""
+    """Return the class of every item, and the features if they are wanted, from a data set or a file."""
     if source in set(list_datasets()["name"]):
         return _classes_of_dataset(source, with_features=with_features)
     path = Path(source)
@@ -62,7 +62,7 @@ def classes_of(source: str, class_column: str, *, with_features: bool) -> tuple[
     if class_column not in table.columns:
         raise InputError(
             f"{path}: There is no column {class_column!r} of classes. Found {', '.join(map(str, table.columns))}; "
-            "--class-column names another."
+            "name it by --class-column."
         )
     item = item_column(table, path, besides=(class_column,), option="")
     items, column = names_in(table, item, path), table.column(class_column)
@@ -83,33 +83,33 @@ def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, p
 
 
 def convert(source: Path, out: Path, *, to: str | None, reading: Mapping[str, Any]) -> None:
-    """Read annotations in any format and write their long table, as another kind if `to` says so."""
+    """Read annotations in any format and write their long table, converted to another kind if `to` is given."""
     require_outputs([out], [source])
-    said, _ = read_noted(source, reading)
-    said = convert_to(said, to)
-    write_annotations(said, out)
-    say(f"{out}: {said}")
+    annotations, _ = read_noted(source, reading)
+    annotations = convert_to(annotations, to)
+    write_annotations(annotations, out)
+    say(f"{out}: {annotations}")
 
 
-def convert_to(said: Annotations, kind: str | None) -> Annotations:
-    """Turn annotations into those of another kind.
+def convert_to(annotations: Annotations, kind: str | None) -> Annotations:
+    """Convert annotations to another kind.
 
     Raises
     ------
     InputError
-        They do not hold what the other kind needs.
+        The conversion would lose or invent information.
     """
-    found = type(said).__name__.lower()
+    found = type(annotations).__name__.lower()
     if kind in (None, found):
-        return said
-    if kind == "pairs" and isinstance(said, Groupings | Labels):
-        return said.to_pairs()
-    if kind == "groupings" and isinstance(said, Labels):
-        return said.to_groupings()
-    if isinstance(said, Groupings):
+        return annotations
+    if kind == "pairs" and isinstance(annotations, Groupings | Labels):
+        return annotations.to_pairs()
+    if kind == "groupings" and isinstance(annotations, Labels):
+        return annotations.to_groupings()
+    if isinstance(annotations, Groupings):
         raise InputError(
             "Groupings cannot become labels, since names of groups mean nothing outside their grouping; if all "
-            "annotators share the names, read the file with --kind labels."
+            "annotators share these names, read the file with --kind labels."
         )
     raise InputError(f"Pairs cannot become {kind}, since two judgements may contradict each other.")
 

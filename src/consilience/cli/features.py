@@ -1,7 +1,7 @@
-"""Features of items from a file: numbers, and text where the user asks for indicator columns of it.
+"""Features of items from a file: numbers, and text for which the user asks for indicator columns.
 
-What is made of the columns is said in notes: ids that are left out, columns of true and false, columns that are
-constant, and those that one item alone spreads.
+Notes report what became of the columns: ids that are left out, columns of true and false, constant columns, and
+columns whose spread is due to one item.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from consilience.cli.options import ALL_COLUMNS, FeatureOptions
 from consilience.cli.tables import LISTED, ids_left_out, named_as, names_in, read_table
 from consilience.errors import InputError
 
-ALONE = 1000  # times as far as all others: an item that spreads a column alone
+ALONE = 1000  # times the distance of all others: an item to which a column owes its spread
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Features:
     Attributes
     ----------
     table : DataFrame, shape (n_items, n_columns), indexed by item
-        Columns of float, and of text (object) where indicator columns are to be made. NaN where a value is missing.
+        Columns of float, and of text (object) that become indicator columns. NaN where a value is missing.
     notes : list of str
         What the user should know about them.
     """
@@ -42,29 +42,29 @@ class Features:
 
 
 def categorical_columns(table: pd.DataFrame) -> list[str]:
-    """Names of the columns of text of a table of features."""
+    """Return the names of the text columns of a table of features."""
     return [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name].dtype)]
 
 
 def read_features(path: Path, options: FeatureOptions, items: pd.Index) -> Features:
-    """Read a table of features for items that are known.
+    """Read a table of features for items that are known from the annotations.
 
     Parameters
     ----------
     path : path
     options : what the user asks for
-    items : Index of the items that are known from elsewhere
+    items : Index of the known items
 
     Returns
     -------
     Features
-        Of all rows of the file in their order, their names integers or text as those of the known items are.
+        All rows of the file in order, with names that are integers or text as those of the known items are.
 
     Raises
     ------
     InputError
-        The file cannot be read, does not tell which column names the items, or has a cell that is no number and of no
-        column of text that was asked for; the message names column, item, line and remedy.
+        The file cannot be read, the column of items cannot be determined, or a cell is not a number and its column is
+        not categorical; the message gives column, item, line and remedy.
     """
     table = with_decimal_points(read_table(path))
     item = item_column(table, path, items=items, chosen=options.item, option=OPTION)
@@ -73,7 +73,7 @@ def read_features(path: Path, options: FeatureOptions, items: pd.Index) -> Featu
     ids = [name for name in ids_beside(table, rest) if name not in text]
     rest = [name for name in rest if name not in ids]
     if not rest:
-        raise InputError(f"{path}: There is no column of features beside {', '.join(map(repr, [item, *ids]))}.")
+        raise InputError(f"{path}: There is no column of features besides {', '.join(map(repr, [item, *ids]))}.")
     reader = ColumnReader(table, path, names_in(table, item, path), indicators=True)
     notes = [f"{path}: {text}." for text in table.notes] + ([ids_left_out(ids, path)] if ids else [])
     columns: dict[str, np.ndarray] = {}
@@ -89,7 +89,7 @@ def read_features(path: Path, options: FeatureOptions, items: pd.Index) -> Featu
 
 
 def _asked_for(wanted: Sequence[str], columns: list[Any], path: Path) -> list[Any]:
-    """Columns that the user calls categorical, which may have commas in their names.
+    """Return the columns that the user calls categorical; their names may contain commas.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def _asked_for(wanted: Sequence[str], columns: list[Any], path: Path) -> list[An
             if name not in called and name != ALL_COLUMNS:
                 near = get_close_matches(name, called, n=1, cutoff=0.5)
                 hint = f" Did you mean {near[0]!r}?" if near else ""
-                raise InputError(f"{path}: There is no column {name!r} of features, as --categorical names one.{hint}")
+                raise InputError(f"{path}: There is no column {name!r} of features, named by --categorical.{hint}")
             found += [called[name]] if name in called else []
     return found
 
@@ -113,30 +113,30 @@ def _numbers(reader: ColumnReader, name: Any, cells: Cells, options: FeatureOpti
     remedy = " --impute median fills missing numbers with the median of their column."
     values = reader.numbers(name, cells, blanks=options.impute is not None, remedy=remedy)
     if cells.missing.all():
-        raise InputError(f"{reader.path}: The column {str(name)!r} is empty; take it out.")
+        raise InputError(f"{reader.path}: The column {str(name)!r} is empty; remove it.")
     if cells.is_truth:
         notes.append(f"The column {str(name)!r} of true and false was read as 1 and 0.")
     elif is_called_id(name) and pd.Series(values).duplicated().any() and (values == np.rint(values)).all():
         notes.append(
-            f"The column {str(name)!r} was taken for a measurement; if its numbers are codes, give --categorical."
+            f"The column {str(name)!r} was read as a measurement; if its numbers are codes, give --categorical."
         )
     return values
 
 
 def _categories(reader: ColumnReader, name: Any, options: FeatureOptions, notes: list[str]) -> np.ndarray:
-    remedy = " --impute most_frequent fills missing text with the most frequent of its column."
+    remedy = " --impute most_frequent fills missing text with the most frequent value of its column."
     texts = reader.categories(name, blanks=options.impute is not None, remedy=remedy)
     known = pd.Series(texts).dropna()
     if known.empty:
-        raise InputError(f"{reader.path}: The column {str(name)!r} is empty; take it out.")
+        raise InputError(f"{reader.path}: The column {str(name)!r} is empty; remove it.")
     if len(known) > 1 and not known.duplicated().any():
         raise InputError(
-            f"{reader.path}: Each item has a value of its own in {str(name)!r}, so that indicator columns of it would "
-            "tell nothing apart; take the column out."
+            f"{reader.path}: Every item has a different value in {str(name)!r}, so that indicator columns of it would "
+            "carry no information; remove the column."
         )
     words = [text for text in known.unique() if text.strip().casefold() in MISSING]
     if words:
-        notes.append(f"{words[0]!r} in the column {str(name)!r} is taken for a category; missing cells must be blank.")
+        notes.append(f"{words[0]!r} in the column {str(name)!r} was read as a category; missing cells must be blank.")
     if len(known.unique()) == 1:
         notes.append(f"The feature {str(name)!r} is constant and carries no information.")
     return texts
@@ -150,12 +150,12 @@ def _about_missing(table: pd.DataFrame, path: Path, options: FeatureOptions) -> 
     shown = ", ".join(f"{name!r} {n:,}" for name, n in holes[:LISTED].items()) + (", …" if len(holes) > LISTED else "")
     by = str(options.impute).replace("_", " ")
     if set(holes.index) & set(categorical_columns(table)):
-        by += ", text with its most frequent"
+        by += ", text with its most frequent value"
     return [f"Missing values of {path}, each column filled with its {by}: {shown}."]
 
 
 def _about_numbers(table: pd.DataFrame) -> list[str]:
-    """Notes on columns that tell nothing, or little but one item."""
+    """Return notes on columns that carry no information, or hardly any beyond one item."""
     names = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name].dtype)]
     values = table[names].to_numpy(float)
     if not values.size:
@@ -172,11 +172,11 @@ def _about_numbers(table: pd.DataFrame) -> list[str]:
         notes.append(f"{len(constant)} features ({shown}) are constant and carry no information.")
     if len(values) > 2:
         second, lower = ordered[np.maximum(last - 1, 0), place], ordered[np.minimum(1, last), place]
-        without = np.minimum(second - ordered[0], top - lower)  # the spread if the most extreme item were not there
+        without = np.minimum(second - ordered[0], top - lower)  # the spread without the most extreme item
         alone = np.flatnonzero((without > 0) & (ALONE * without < top - ordered[0]))
         notes += [_alone(table, names[column], values[:, column]) for column in alone[:LISTED]]
         if len(alone) > LISTED:
-            notes.append(f"Other features that one item spreads like this: {len(alone) - LISTED:,}.")
+            notes.append(f"Other features whose spread is due to one item: {len(alone) - LISTED:,}.")
     return notes
 
 
@@ -184,5 +184,5 @@ def _alone(table: pd.DataFrame, name: str, values: np.ndarray) -> str:
     row = int(np.nanargmax(np.abs(values - np.nanmedian(values))))
     return (
         f"{name!r} of the item {plain(table.index[row])!r} is {values[row]:g}, so far from all others that the feature "
-        "tells nothing else apart; if it is an error, mend it."
+        "carries hardly any other information; if it is an error, correct it."
     )

@@ -1,4 +1,4 @@
-"""``consilience fit``: evidence from files, a model, and what is written about it."""
+"""``consilience fit``: read annotations and features, fit a model, write its results."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import click
 import pandas as pd
 
 from consilience import registry
-from consilience.annotations.files.atomic import replacing
+from consilience.atomic_files import replacing
 from consilience.cli.caveats import suggestions, verdict
 from consilience.cli.comparing import choose_by_comparing
 from consilience.cli.inputs import Evidence, Material, evidence_for, read_material
 from consilience.cli.messages import UndecidedError, note, printable, say, say_json
-from consilience.cli.model_choice import choose, make_estimator, said_why, with_clusters
+from consilience.cli.model_choice import choose, make_estimator, reason_for, with_clusters
 from consilience.cli.options import FeatureOptions
 from consilience.cli.outputs import encoded, require_no_input
 from consilience.cli.preprocessing import as_shown, behind, legible, steps_for
@@ -30,7 +30,7 @@ from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
 
 AUTO = "auto"
-COMMON = ("random_state", "n_jobs")  # settings that every model may take
+COMMON = ("random_state", "n_jobs")  # settings of which a model chosen by default may lack some
 
 
 def fit(
@@ -48,14 +48,14 @@ def fit(
     as_json: bool,
     feature_options: FeatureOptions,
 ) -> None:
-    """Fit a model to files, write what it found to the folder `out`, and show a summary.
+    """Fit a model to files, write the results to the folder `out`, and print a summary.
 
     Raises
     ------
     InputError
-        Files, a model or settings that cannot be used.
+        Files, a model or settings cannot be used.
     UndecidedError
-        Judgements of pairs alone did not tell items apart; all is written and shown before.
+        Judgements of pairs alone did not separate items; all results are written and shown before.
     """
     if model == AUTO:
         require_comparable(settings, clusters, known)
@@ -73,28 +73,30 @@ def fit(
         note(text)
     estimator, shown, table = fitted(estimator, name, evidence, feature_options, standardize=standardize)
     legible_evidence = replace(evidence, features=table)
-    said = verdict(last_step(estimator), legible_evidence)
-    for text in (more := suggestions(last_step(estimator), legible_evidence, said)):
+    judged = verdict(last_step(estimator), legible_evidence)
+    for text in (more := suggestions(last_step(estimator), legible_evidence, judged)):
         note(text)
     with replaced_folder(out) as folder:
         write_results(estimator, folder)
-        report(shown, evidence.annotations, X=table, scores=rated, warnings=said.warnings, path=folder / "report.html")
-        found = {"warnings": said.warnings, "why": why} | summary(estimator, material, evidence, out, more=more)
+        report(
+            shown, evidence.annotations, X=table, scores=rated, warnings=judged.warnings, path=folder / "report.html"
+        )
+        found = {"warnings": judged.warnings, "why": why} | summary(estimator, material, evidence, out, more=more)
         found |= {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file:
             file.write(encoded(found))
-    for warning in said.warnings if as_json else ():
+    for warning in judged.warnings if as_json else ():
         click.echo(f"Warning: {printable(warning)}", err=True)
     if as_json:
         say_json(found)
     else:
         say(as_lines(found))
-    if said.is_undecided:
-        raise UndecidedError(f"Undecided: see the warning. What was found all the same is in {out}.")
+    if judged.is_undecided:
+        raise UndecidedError(f"Undecided: see the warning. The results were nevertheless written to {out}.")
 
 
 def require_folder_for(model: str, out: Path, inputs: Iterable[Path | None]) -> None:
-    """Raise an InputError unless the results of a model can be written to a folder, and over none of the inputs."""
+    """Raise an InputError unless the results of a model can be written to a folder without overwriting an input."""
     names, inputs = possible_files(model), list(inputs)
     for name in names:
         require_no_input(out / name, inputs)
@@ -109,33 +111,33 @@ def chosen(
     standardize: bool,
     feature_options: FeatureOptions,
 ) -> tuple[str, Mapping[str, Any], str]:
-    """Name of the model to fit, its settings, and why it is that one."""
+    """Return the name of the model to fit, its settings, and why it was chosen."""
     if model == AUTO:
         return choose_by_comparing(
             material, settings=settings, standardize=standardize, feature_options=feature_options
         )
     if model is not None:
-        return model, settings, "It was named."
+        return model, settings, "Chosen by --model."
     choice = choose(material.kind, features=material.features is not None)
     takes = signature(registry.estimator(choice.model)).parameters
     for key in COMMON:
         if key in settings and key not in takes:
-            note(f"{choice.model} has no parameter {key!r}, which is left out.")
+            note(f"{choice.model} has no parameter {key!r}; it is ignored.")
     known = {key: value for key, value in settings.items() if key in takes or key not in COMMON}
-    return choice.model, known, said_why(choice)
+    return choice.model, known, reason_for(choice)
 
 
 def require_comparable(
     settings: Mapping[str, Any], clusters: int | str | None, known: Mapping[str, Path | None]
 ) -> None:
-    """Raise an InputError if something is given that belongs to one model, where 'auto' compares many."""
+    """Raise an InputError if an option belongs to one model, where 'auto' compares many."""
     own = [f"--set {key}" for key in settings if key not in COMMON]
     own += ["--clusters"] if clusters is not None else []
     if own:
-        raise InputError(f"{own[0]} belongs to one model, and 'auto' compares many; name one by --model.")
+        raise InputError(f"{own[0]} belongs to one model, but 'auto' compares many; name one by --model.")
     for option, path in known.items():
         if path is not None:
-            raise InputError(f"--{option} is for a model that is named; 'auto' compares models without it.")
+            raise InputError(f"--{option} needs a model named by --model; 'auto' compares models without it.")
 
 
 def checked_model(
@@ -146,14 +148,14 @@ def checked_model(
     *,
     found: str | None = None,
 ) -> Any:
-    """Make the estimator if its settings, number of clusters and further arguments are such as it takes.
+    """Make the estimator if it takes its settings, number of clusters and further arguments.
 
-    Where it was chosen by the kind of annotations that the file holds, `found`, an error says that.
+    If it was chosen by the kind of annotations in the file, `found`, an error says so.
 
     Raises
     ------
     InputError
-        They are not.
+        It does not take them.
     """
     try:
         estimator = make_estimator(name, with_clusters(name, settings, clusters))
@@ -162,7 +164,7 @@ def checked_model(
         if found is None:
             raise
         labels = " If all annotators share the names, read it with --kind labels." if found == "groupings" else ""
-        why = f"{name} was chosen, since the file holds {found}; --model names another."
+        why = f"{name} was chosen since the file holds {found}; --model names another."
         raise InputError(f"{error} {why}{labels if any(known.values()) else ''}") from error
     return estimator
 
@@ -170,13 +172,13 @@ def checked_model(
 def fitted(
     estimator: Any, name: str, evidence: Evidence, options: FeatureOptions, *, standardize: bool
 ) -> tuple[Any, Any, pd.DataFrame | None]:
-    """Fit an estimator behind the steps that prepare its features.
+    """Fit an estimator after the steps that prepare its features.
 
     Returns
     -------
-    estimator : fitted, behind these steps if it takes features
-    shown : the same without the step that fills and encodes them
-    table : the features after that step, all of them numbers, or None
+    estimator : fitted, with these steps if it takes features
+    shown : the same without the step that fills and encodes features
+    table : the features after that step, all numbers, or None
     """
     table = evidence.features
     steps = [] if table is None else steps_for(table, options, standardize=standardize)
@@ -196,7 +198,7 @@ def require_arguments(model: str, names: Sequence[str]) -> None:
 
 
 def _takes(model: str, name: str) -> bool:
-    """Whether the ``fit`` of a model takes an argument; no where what the model needs is not installed."""
+    """Whether the ``fit`` of a model takes an argument; False if the model's dependencies are not installed."""
     try:
         return name in signature(registry.estimator(model).fit).parameters
     except MissingDependencyError:

@@ -1,4 +1,4 @@
-"""What a model learns from, out of files: annotations, features, known classes and earlier counts."""
+"""Inputs of a model from files: annotations, features, known classes and earlier counts."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ LABEL_COLUMNS = ("label", "class")
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a model learns from, items in one order.
+    """The inputs of a model, with items in one order.
 
     Attributes
     ----------
     annotations : Groupings, Labels or Pairs
     features : DataFrame, shape (n_items, n_features), or None
     notes : list of str
-        What the user should know about them.
+        Notes for the user.
     known : dict
         Further arguments of ``fit``: ``gold``, ``history``.
     """
@@ -51,13 +51,13 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Material:
-    """What the files hold, before it is known which model is to learn from it.
+    """The contents of the files, before the model is chosen.
 
     Attributes
     ----------
     annotations : Groupings, Labels or Pairs
     notes : list of str
-        What was made of them when they were read, which the user has been told.
+        Notes on reading the annotations, already shown to the user.
     features : Features, rows as in the file, or None
     source : name of the file of annotations
     features_source : where the features were read from, or None
@@ -71,7 +71,7 @@ class Material:
 
     @property
     def kind(self) -> str:
-        """What the annotations are: groupings, labels or pairs."""
+        """The kind of the annotations: groupings, labels or pairs."""
         return type(self.annotations).__name__.lower()
 
     @property
@@ -92,46 +92,50 @@ def read_material(
     """
     if str(annotations) == str(features) == STANDARD_INPUT:
         raise InputError("Standard input is one table; give the file of the annotations or that of the features.")
-    said, notes = read_noted(annotations, reading)
-    read = None if features is None else read_features(features, options, said.items)
-    return Material(said, notes, read, named(annotations), features)
+    loaded, notes = read_noted(annotations, reading)
+    read = None if features is None else read_features(features, options, loaded.items)
+    return Material(loaded, notes, read, named(annotations), features)
 
 
 def evidence_for(model: str, material: Material, known: dict[str, Path | None]) -> Evidence:
-    """Bring together what a model of the registry learns from: the items in one order, annotations of its kind.
+    """Collect the inputs of a model of the registry: items in one order, annotations of the kind that it reads.
 
     Raises
     ------
     InputError
-        Annotations that the model does not take, or items that do not fit.
+        The model does not take these annotations, or the items of the files do not match.
     """
-    said, notes = as_read_by(model, material.annotations, material.source)
-    notes += _of_nobody(said)
-    if isinstance(said, Groupings):
-        notes += _of_one_label(said)
-    if isinstance(said, Labels) or registry.entry(model).kind == "consensus":
-        return _without_features(said, notes, material, known, model)
+    annotations, notes = as_read_by(model, material.annotations, material.source)
+    notes += _of_nobody(annotations)
+    if isinstance(annotations, Groupings):
+        notes += _of_one_label(annotations)
+    if isinstance(annotations, Labels) or registry.entry(model).kind == "consensus":
+        return _without_features(annotations, notes, material, known, model)
     read, source = material.features, material.features_source
     if read is None or source is None:
-        return Evidence(said, None, notes + _unannotated(said, "annotations", "nothing tells their cluster"))
-    said, more = _over(said, read.table.index, material.source, source)
-    return Evidence(said, read.table, notes + read.notes + more)
+        return Evidence(
+            annotations, None, notes + _unannotated(annotations, "annotations", "their clusters are unknown")
+        )
+    annotations, more = _over(annotations, read.table.index, material.source, source)
+    return Evidence(annotations, read.table, notes + read.notes + more)
 
 
-def read_said(path: Path, *, reading: Mapping[str, Any], model: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
-    """Read annotations of the kind that a model is made for, and say what was made of them.
+def read_for_model(
+    path: Path, *, reading: Mapping[str, Any], model: str
+) -> tuple[Groupings | Labels | Pairs, list[str]]:
+    """Read annotations and convert them to a kind that a model reads, with notes on the conversion.
 
     Raises
     ------
     InputError
         The file cannot be read, or holds annotations that the model does not take.
     """
-    said, _ = read_noted(path, reading)
-    return as_read_by(model, said, named(path))
+    annotations, _ = read_noted(path, reading)
+    return as_read_by(model, annotations, named(path))
 
 
-def as_read_by(model: str, said: Any, source: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
-    """Return annotations of the kind that a model is made for, and say what was made of them.
+def as_read_by(model: str, annotations: Any, source: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
+    """Convert annotations to a kind that a model reads, with notes on the conversion.
 
     Raises
     ------
@@ -139,44 +143,50 @@ def as_read_by(model: str, said: Any, source: str) -> tuple[Groupings | Labels |
         The model does not take such annotations.
     """
     reads = registry.entry(model).reads
-    found = type(said).__name__.lower()
+    found = type(annotations).__name__.lower()
     if found not in reads:
         hint = ""
         if found == "groupings" and "labels" in reads:
-            hint = " If all annotators share the names of the groups, read it with --kind labels."
+            hint = " If all annotators share the names of the groups, read the file with --kind labels."
         raise InputError(f"{source}: {model} reads {' or '.join(reads)}, and the file holds {found}.{hint}")
     if found == "labels" and reads[0] == "groupings":
-        why = f"{model} learns what each annotator's labels stand for"
+        why = f"{model} estimates what each annotator's labels mean"
         if registry.entry(model).kind == "consensus":
-            why = f"{model} reads who put what together, whatever the labels are"
-        return said.to_groupings(), [f"The labels were turned into groupings, since {why}."]
-    return said, []
+            why = f"{model} uses which items annotators put together, not the names of the labels"
+        return annotations.to_groupings(), [f"The labels were turned into groupings, since {why}."]
+    return annotations, []
 
 
 def _without_features(
-    said: Groupings | Labels | Pairs, notes: list[str], material: Material, known: dict[str, Path | None], model: str
+    annotations: Groupings | Labels | Pairs,
+    notes: list[str],
+    material: Material,
+    known: dict[str, Path | None],
+    model: str,
 ) -> Evidence:
-    """Evidence of a model that learns from annotations alone: features are read for the report."""
-    words = ("labels", "class") if isinstance(said, Labels) else ("annotations", "cluster")
-    notes = notes + _unannotated(said, words[0], f"nothing tells their {words[1]}")
+    """Collect the inputs of a model of annotations alone: features are read for the report."""
+    words = ("labels", "classes are") if isinstance(annotations, Labels) else ("annotations", "clusters are")
+    notes = notes + _unannotated(annotations, words[0], f"their {words[1]} unknown")
     table = None
     if material.features is not None and material.features_source is not None:
         read, source = material.features, material.features_source
-        table, notes = rows_of(read.table, said.items, source), notes + read.notes
+        table, notes = rows_of(read.table, annotations.items, source), notes + read.notes
         notes.append(
-            f"{model} does not use features; those of {source} serve the report alone. "
-            f"--model {_user_of_features(said)} would use them."
+            f"{model} does not use features; those of {source} are only shown in the report. "
+            f"--model {_user_of_features(annotations)} would use them."
         )
-    return Evidence(said, table, notes, read_known(known, said) if isinstance(said, Labels) else {})
+    return Evidence(
+        annotations, table, notes, read_known(known, annotations) if isinstance(annotations, Labels) else {}
+    )
 
 
-def _user_of_features(said: Groupings | Labels | Pairs) -> str:
-    """Name the model to try where features are to count."""
-    return "MECC" if isinstance(said, Pairs) else "PartitionLabelModel"
+def _user_of_features(annotations: Groupings | Labels | Pairs) -> str:
+    """Name a model that uses features."""
+    return "MECC" if isinstance(annotations, Pairs) else "PartitionLabelModel"
 
 
 def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:
-    """Read what is known besides the labels, as further arguments of ``fit``."""
+    """Read what is known in addition to the labels, as further arguments of ``fit``."""
     known: dict[str, Any] = {}
     gold, history = paths["gold"], paths["history"]
     if gold is not None:
@@ -187,12 +197,12 @@ def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:
 
 
 def read_gold(path: Path, labels: Labels) -> pd.Series:
-    """Read known classes of items: a column of items, and one called label or class, blank where it is not known.
+    """Read known classes of items: a column of items, and one called label or class, blank if the class is unknown.
 
     Raises
     ------
     InputError
-        There is no such column, no item of the labels, or a class that no annotator gave.
+        There is no such column, no item of the labels in it, or a class that no annotator gave.
     """
     table = read_table(path)
     column = item_column(table, path, items=labels.items, option="")
@@ -203,7 +213,7 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
     gold = named_as(pd.DataFrame({"label": names}, index=items[known]), labels.items)["label"]
     elsewhere = ~gold.index.isin(labels.items)
     if elsewhere.all():
-        raise InputError(f"{path}: It gives the class of none of the {len(labels):,} items of the annotations.")
+        raise InputError(f"{path}: None of the {len(labels):,} items of the annotations is in it.")
     if elsewhere.any():
         note(f"Rows of {path} about other items, left out: {elsewhere.sum():,}.")
     gold = gold[~elsewhere]
@@ -211,66 +221,68 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
     if len(strange):
         raise InputError(
             f"{path}: The item {plain(strange.index[0])!r} has the class {plain(strange.iloc[0])!r}, which no "
-            f"annotator gave{others(len(strange), ', nor did they those of')}."
+            f"annotator gave{others(len(strange), ', nor the classes of')}."
         )
     note(f"Items whose class is known from {path}: {len(gold):,} of {len(labels):,}.")
     return gold
 
 
 def _label_column(table: Table, items: Any, path: Path) -> Any:
-    """Name of the column of classes: the one called label or class, else the second of two."""
+    """Return the column of classes: the one called label or class, else the second of two."""
     rest = [name for name in table.columns if name != items]
     called = [name for name in rest if str(name).strip().casefold() in LABEL_COLUMNS]
     if len(called) != 1 and len(rest) != 1:
         found = ", ".join(map(str, table.columns))
-        raise InputError(f"{path}: One column must be called 'label', of the classes that are known. Found {found}.")
+        raise InputError(f"{path}: One column, that of the known classes, must be called 'label'. Found {found}.")
     return (called or rest)[0]
 
 
 def read_history(path: Path, labels: Labels) -> pd.DataFrame:
-    """Read labels counted before: the columns annotator, class, and one for each label.
+    """Read counts of earlier labels: the columns annotator, class, and one for each label.
 
     Raises
     ------
     InputError
-        The columns are others, or a cell is no number.
+        The columns are others, or a cell is not a number.
     """
     table = read_table(path)
-    head, said = table.columns[:2], table.columns[2:]
-    if [str(name).strip().rstrip("_").casefold() for name in head] != ["annotator", "class"] or not said:
+    head, label_columns = table.columns[:2], table.columns[2:]
+    if [str(name).strip().rstrip("_").casefold() for name in head] != ["annotator", "class"] or not label_columns:
         raise InputError(
-            f"{path}: Counts have the columns annotator, class, then one for each label, as counts.csv of a fit has "
-            f"them. Found {', '.join(map(str, table.columns))}."
+            f"{path}: Expected the columns annotator, class, then one for each label, as in the counts.csv of a fit. "
+            f"Found {', '.join(map(str, table.columns))}."
         )
     keys = []
     for name, fitted in zip(head, (labels.annotators, labels.classes), strict=True):
         column = table.column(name)
         if column.has_missing:
-            raise InputError(f"{path}: There is no {name} in {table.where(int(np.argmax(column.missing)))}.")
+            raise InputError(f"{path}: {name} is missing in {table.where(int(np.argmax(column.missing)))}.")
         keys.append(names_as(column.names, fitted).take(column.codes))
-    counts = table.frame[said].astype(object).apply(pd.to_numeric, errors="coerce")
+    counts = table.frame[label_columns].astype(object).apply(pd.to_numeric, errors="coerce")
     wrong = np.argwhere(counts.isna().to_numpy())
     if len(wrong):
         row, place = map(int, wrong[0])
-        cell = plain(table.frame[said[place]].iloc[row])
-        raise InputError(f"{path}: {said[place]!r} in {table.where(row)} is {cell!r}. Expected a number of labels.")
+        cell = plain(table.frame[label_columns[place]].iloc[row])
+        raise InputError(
+            f"{path}: {label_columns[place]!r} in {table.where(row)} is {cell!r}. Expected a number of labels."
+        )
     index = pd.MultiIndex.from_arrays(keys, names=["annotator", "class"])
-    return pd.DataFrame(counts.to_numpy(float), index, names_as(pd.Index(said), labels.classes))
+    return pd.DataFrame(counts.to_numpy(float), index, names_as(pd.Index(label_columns), labels.classes))
 
 
-def _unannotated(said: Groupings | Labels | Pairs, what: str, so: str) -> list[str]:
-    n_silent = said.summary().n_unannotated_items
-    return [f"Items without {what}: {n_silent:,} of {len(said):,}; {so}."] if n_silent else []
+def _unannotated(annotations: Groupings | Labels | Pairs, what: str, so: str) -> list[str]:
+    n_silent = annotations.summary().n_unannotated_items
+    return [f"Items without {what}: {n_silent:,} of {len(annotations):,}; {so}."] if n_silent else []
 
 
-def _of_nobody(said: Groupings | Labels | Pairs) -> list[str]:
-    """Annotators of whom nothing was read."""
-    per_annotator = said.summary().items_per_annotator
+def _of_nobody(annotations: Groupings | Labels | Pairs) -> list[str]:
+    """Note annotators without annotations."""
+    per_annotator = annotations.summary().items_per_annotator
     names = per_annotator.index[per_annotator == 0]
     if names.empty:
         return []
     shown = ", ".join(repr(plain(name)) for name in names[:LISTED]) + (", …" if len(names) > LISTED else "")
-    return [f"{counted(len(names), 'annotator')} said nothing: {shown}."]
+    return [f"{counted(len(names), 'annotator')} gave no annotations: {shown}."]
 
 
 def _of_one_label(groupings: Groupings) -> list[str]:
@@ -279,21 +291,21 @@ def _of_one_label(groupings: Groupings) -> list[str]:
     names = largest.index[largest == 1]
     if names.empty:
         return []
-    return [f"{_subject(names, 'annotator', ('gave', 'gave'))} one label only, which carries no information."]
+    return [f"{_subject(names, 'annotator', ('gave', 'gave'))} only one label, which carries no information."]
 
 
 def _over(
-    said: Groupings | Pairs, items: pd.Index, annotations: str, features: Path
+    loaded: Groupings | Pairs, items: pd.Index, annotations: str, features: Path
 ) -> tuple[Groupings | Pairs, list[str]]:
-    """Annotations over the items that have features, and what that changed."""
-    per_item = said.summary().annotators_per_item
-    absent = ~said.items.isin(items)
+    """Return annotations over the items that have features, and notes on the change."""
+    per_item = loaded.summary().annotators_per_item
+    absent = ~loaded.items.isin(items)
     if absent.all():
         raise InputError(
-            f"No item of {annotations} (such as {plain(said.items[0])!r}) is in {features} "
+            f"No item of {annotations} (such as {plain(loaded.items[0])!r}) is in {features} "
             f"(such as {plain(items[0])!r})."
         )
-    without = said.items[absent & (per_item > 0).to_numpy()]
+    without = loaded.items[absent & (per_item > 0).to_numpy()]
     if len(without):
         raise InputError(
             f"The item {plain(without[0])!r} has annotations in {annotations} but no row in {features}"
@@ -302,8 +314,8 @@ def _over(
     notes = []
     if absent.any():
         notes.append(f"Items with neither annotations nor features, left out: {absent.sum():,}.")
-    said = said.reindex(items)
-    return said, notes + _unannotated(said, "annotations", "clustered by their features")
+    loaded = loaded.reindex(items)
+    return loaded, notes + _unannotated(loaded, "annotations", "clustered by their features")
 
 
 def _subject(names: pd.Index, what: str, verbs: tuple[str, str]) -> str:

@@ -1,13 +1,13 @@
-"""Which column of a table of features, scores or known classes names the items, and which others are only ids.
+"""Find the column of a table of features, scores or known classes that names the items, and columns that are mere ids.
 
 Decided here
 ------------
-Contents come before names: where the annotated items are known, the column that holds all of them is it, or of which
-every value is one of them. Two such columns that differ are told apart by their names if only one of them is called as
-such columns are, and refused otherwise. Where no column holds the items, the one called 'item' is it, else the only one
-that is called so, else the first, if it can name items at all.
+Contents come before names: if the annotated items are known, the column of items is the one that holds all of them, or
+in which every value is one of them. Of two such columns that differ, the one with a usual name for ids is taken; if
+names do not decide, the table is refused. If no column holds the items, the one called 'item' is taken, else the only
+one with a usual name, else the first, if it can name items at all.
 
-A column can name items if it is filled and its values differ. Numbers that are not whole are measurements.
+A column can name items if it has no blanks and its values differ. Fractional numbers are measurements.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
 
 def is_called_id(name: Any) -> bool:
-    """Whether a column is called as columns of names are.
+    """Whether a column has a name that is usual for columns of ids.
 
     Examples
     --------
@@ -61,18 +61,18 @@ class ItemColumn:
     ----------
     name : name of the column
     names : Index
-        Its values, one a row.
+        Its values, one per row.
     """
 
     name: Any
     names: pd.Index
 
     def holds(self, items: pd.Index) -> int:
-        """Count the items that it names."""
+        """Count the items that occur in it."""
         return int(items.astype(str).isin(self.names.astype(str)).sum())  # 7 in one file may be "7" in another
 
     def is_same(self, other: ItemColumn) -> bool:
-        """Whether both give every row one name."""
+        """Whether both name every row the same."""
         return self.names.astype(str).equals(other.names.astype(str))
 
 
@@ -85,25 +85,25 @@ def item_column(
     besides: Sequence[Any] = (),
     option: str = OPTION,
 ) -> Any:
-    """Name of the column of items.
+    """Find the column of items.
 
     Parameters
     ----------
     table : Table
-    path : where it was read from, for messages
+    path : the file, for messages
     items : Index, optional
-        The items that are known from elsewhere.
+        The known items.
     chosen : str, optional
-        The column that the user names.
+        The column named by the user.
     besides : names of columns
-        That it cannot be.
+        Columns to exclude.
     option : str
-        What the user can name the column by, "" for nothing.
+        The option that names the column, "" if there is none.
 
     Raises
     ------
     InputError
-        There is no such column, or two are as likely.
+        There is no such column, or two are equally likely.
     """
     if chosen is not None:
         return _named(table, path, chosen)
@@ -114,7 +114,7 @@ def item_column(
     if items is not None and len(items):
         found = _by_contents(table, columns, items)
         if len(found) > 1:
-            found = _told_apart(found, path, remedy, "all of them name the annotated items")
+            found = _decide(found, path, remedy, "all of them hold the annotated items")
         if found:
             return found[0].name
     return _by_name(table, columns, path, remedy)
@@ -130,7 +130,7 @@ def _named(table: Table, path: Path, chosen: str) -> Any:
 
 
 def _by_contents(table: Table, columns: list[Any], items: pd.Index) -> list[ItemColumn]:
-    """Columns that hold all items, or nothing but items; if there are none, the one that holds most of them."""
+    """Return columns that hold all items, or nothing but items; if there are none, the one that holds most items."""
     known = set(map(str, items))
     likely = [name for name in columns if is_called_id(name) or table.frame[name].is_unique]
     likely = [name for name in likely if not table.is_text or table.frame[name].isin(known).any()]
@@ -146,7 +146,7 @@ def _by_contents(table: Table, columns: list[Any], items: pd.Index) -> list[Item
 
 
 def _possible(table: Table, name: Any, *, repeated: bool = False) -> ItemColumn | None:
-    """Return a column if its values can name items, or if `repeated` could but for those that are there twice."""
+    """Return a column if its values can name items; with `repeated`, names may occur twice."""
     column = table.column(name)
     if column.has_missing or _is_measured(column) or not (repeated or len(column.names) == len(column)):
         return None
@@ -154,22 +154,22 @@ def _possible(table: Table, name: Any, *, repeated: bool = False) -> ItemColumn 
 
 
 def _is_measured(column: Coded) -> bool:
-    """Whether a column holds numbers that are not whole."""
+    """Whether a column holds fractional numbers."""
     if pd.api.types.is_float_dtype(column.names.dtype):
-        return True  # whole ones have become integers
+        return True  # columns of whole numbers have become integers
     texts = [name for name in column.names if isinstance(name, str)]
     if len(texts) < len(column.names) or not texts:
         return False
     return all(NUMBER.fullmatch(text.strip()) for text in texts) and any(re.search(r"[.eE]", text) for text in texts)
 
 
-def _told_apart(found: list[ItemColumn], path: Path, remedy: str, why: str) -> list[ItemColumn]:
-    """Leave one of several columns: they say the same, or one is called as columns of items are.
+def _decide(found: list[ItemColumn], path: Path, remedy: str, why: str) -> list[ItemColumn]:
+    """Choose one of several columns: they are equal, or one has a usual name.
 
     Raises
     ------
     InputError
-        They differ, and their names do not tell.
+        They differ, and their names do not decide.
     """
     called = [column for column in found if is_called_id(column.name)] or found
     exact = [column for column in called if str(column.name).strip().casefold() == ITEM]
@@ -189,24 +189,24 @@ def _by_name(table: Table, columns: list[Any], path: Path, remedy: str) -> Any:
     called = [name for name in columns if is_called_id(name) and not _is_measured(table.column(name))]
     possible = [column for name in called if (column := _possible(table, name))]
     if len(possible) > 1:
-        possible = _told_apart(possible, path, remedy, "each is called like a column of names, and its values differ")
+        possible = _decide(possible, path, remedy, "each has a usual name for ids, and its values differ")
     if possible or called:
         return possible[0].name if possible else called[0]
     first = columns[0]
     values = table.column(first)
     if _is_measured(values):
         raise InputError(
-            f"{path}: No column is known to name the items, and the first, {str(first)!r}, holds numbers such as "
+            f"{path}: No column has a usual name for items, and the first, {str(first)!r}, holds numbers such as "
             f"{str(plain(values.names[0]))[:40]}; {remedy}."
         )
     return first
 
 
 def ids_beside(table: Table, columns: Sequence[Any]) -> list[Any]:
-    """Return those of some columns that are ids and no features.
+    """Return the columns that are ids instead of features.
 
-    These are numbers of rows, and columns that are called like an id and hold a name of its own in each row: text that
-    differs, or whole numbers without a gap. The numbers of a column called id, patient_id or patientID may have gaps.
+    These are row numbers, and columns with a usual name for ids and a different value in each row: text, or whole
+    numbers without gaps. The numbers of a column called id, patient_id or patientID may have gaps.
     """
     return [name for name in columns if is_called_id(name) and _is_id(table, name)]
 

@@ -1,4 +1,4 @@
-"""Keywords of the library in messages, written as the options that stand for them."""
+"""Translation of the library's keywords in messages into command-line options."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ VALUES = {
     **{"kind": "KIND", "missing": "VALUE", "same_if": "COND", "encoding": "NAME", "sheet": "NAME", "gold": "FILE"},
     "transpose": "",
 }
-"""What stands for the value of an option, by the keyword that it is; other keywords have no option."""
+"""Placeholder for the value of an option, by its keyword; keywords not listed have no option."""
 
 
 def as_options(keywords: Mapping[str, Any]) -> str:
-    """Write keywords as options: a value of ... is any, and None writes the option alone.
+    """Write keywords as options: ... stands for any value, and None writes the option without a value.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Errors as sentences with an exit code, and text as a terminal may have it: the one place that both pass through."""
+"""Errors as sentences with an exit code, and all text that is printed, escaped where a terminal needs it."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ BAD_INPUT, FAILED = 2, 1
 OF_FILES = {
     errno.ENOENT: (BAD_INPUT, "There is no file {}."),
     errno.EISDIR: (BAD_INPUT, "{} is a folder; give the name of a file."),
-    errno.ENOTDIR: (BAD_INPUT, "A part of the path {} is no folder."),
-    errno.EEXIST: (BAD_INPUT, "There is a file {} already."),
+    errno.ENOTDIR: (BAD_INPUT, "A part of the path {} is not a folder."),
+    errno.EEXIST: (BAD_INPUT, "The file {} already exists."),
     errno.EACCES: (BAD_INPUT, "There is no permission to read or write {}."),
     errno.EPERM: (BAD_INPUT, "There is no permission to read or write {}."),
-    errno.EROFS: (BAD_INPUT, "{} cannot be written: it is in a file system that can only be read."),
-    errno.ENAMETOOLONG: (BAD_INPUT, "The name of the file {} is longer than the file system allows."),
+    errno.EROFS: (BAD_INPUT, "{} cannot be written: its file system is read-only."),
+    errno.ENAMETOOLONG: (BAD_INPUT, "The file name {} is longer than the file system allows."),
     errno.ELOOP: (BAD_INPUT, "{} is a link that leads back to itself."),
-    errno.EINVAL: (BAD_INPUT, "{} is no name that the file system allows."),
-    errno.EILSEQ: (BAD_INPUT, "{} is no name that the file system allows."),
+    errno.EINVAL: (BAD_INPUT, "{} is not a name that the file system allows."),
+    errno.EILSEQ: (BAD_INPUT, "{} is not a name that the file system allows."),
     errno.ENOSPC: (FAILED, "There is no space left to write {}."),
     errno.EDQUOT: (FAILED, "There is no space left to write {}: the quota is used up."),
     errno.EFBIG: (FAILED, "{} would be larger than a file may be."),
@@ -43,25 +43,25 @@ LONGEST_NAME = 200  # characters of a file's name in a message
 
 
 class FailedError(click.ClickException):
-    """A command that could not do its work."""
+    """The command failed."""
 
     exit_code = FAILED
 
 
 class UndecidedError(click.ClickException):
-    """A command that did its work, and found that the data do not decide."""
+    """The command succeeded, but the data do not decide."""
 
     exit_code = FAILED
 
 
 class BadInputError(click.ClickException):
-    """A command that was given what it cannot use."""
+    """The command was given input or options that it cannot use."""
 
     exit_code = BAD_INPUT
 
 
 def as_click(error: Exception) -> click.ClickException:
-    """Return an error as one that ends the program: a sentence, and an exit code."""
+    """Return an error as an exception of click: a sentence and an exit code."""
     if isinstance(error, click.ClickException):
         return error
     if isinstance(error, InputError):
@@ -70,13 +70,13 @@ def as_click(error: Exception) -> click.ClickException:
         return _of_file(error)
     if isinstance(error, MemoryError):
         return FailedError(
-            "There is not enough memory for this: give fewer items, features or annotators, or ask for fewer clusters "
-            "or restarts."
+            "There is not enough memory: give fewer items, features or annotators, or ask for fewer clusters or "
+            "restarts."
         )
     if isinstance(error, FloatingPointError):
         return FailedError(f"{error} The numbers are too large or too small for this model; scale the features.")
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    return FailedError(f"This is a defect of consilience, please report it: {what} (--traceback shows where)")
+    return FailedError(f"This is a bug in consilience; please report it: {what} (--traceback shows where it arose)")
 
 
 def _of_file(error: OSError) -> click.ClickException:
@@ -91,13 +91,13 @@ def _capital(text: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """Cut a long name in the middle."""
+    """Shorten a long name in the middle."""
     half = LONGEST_NAME // 2
     return text if len(text) <= LONGEST_NAME else f"{text[:half]}…{text[-half:]}"
 
 
 def printable(text: str) -> str:
-    r"""Return text without what would steer a terminal, or reverse what stands behind it: escapes stand for it.
+    r"""Return text with escapes for the characters that would control a terminal or reverse the text after them.
 
     Examples
     --------
@@ -119,12 +119,12 @@ def say(text: str) -> None:
 
 
 def say_json(value: Any) -> None:
-    """Print a result as one JSON object, in letters that standard output can hold."""
+    """Print a result as one JSON object, in characters that standard output can encode."""
     click.echo(as_json(value, ascii_only=not _holds_all_letters()))
 
 
 def as_json(value: Any, *, ascii_only: bool = False) -> str:
-    r"""Return JSON in which escapes stand for what no file can hold, or steers a terminal.
+    r"""Return JSON with escapes for characters that no file can hold or that control a terminal.
 
     Examples
     --------
@@ -139,9 +139,9 @@ def as_json(value: Any, *, ascii_only: bool = False) -> str:
 
 
 def say_data(text: str) -> None:
-    """Print a table as it is, in UTF-8; without what would steer a terminal if it is printed in one."""
+    """Print a table in UTF-8; on a terminal, control characters are escaped."""
     if sys.stdout is None:
-        raise InputError("There is no standard output to write the table to; name a file by --out.")
+        raise InputError("There is no standard output to write the table to; name a file with --out.")
     if sys.stdout.isatty():
         click.echo(printable(text), nl=False)
     else:
@@ -149,7 +149,7 @@ def say_data(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Tell something that is no result and no error."""
+    """Print a note, which is neither a result nor an error, to standard error."""
     click.echo(f"Note: {printable(text)}", err=True)
 
 

@@ -1,4 +1,4 @@
-"""Which model ``consilience fit`` takes where none is named, and how a model is told a number of clusters.
+"""The default model of ``consilience fit``, and how the number of clusters is passed to a model.
 
 Nothing here imports NumPy or a model.
 """
@@ -17,7 +17,7 @@ from consilience.errors import InputError
 
 @dataclass(frozen=True)
 class Choice:
-    """A model, and the reason for it as the end of a sentence "Chose … , since …"."""
+    """A model, and the reason for it as the end of a sentence "Chose …, since …"."""
 
     model: str
     why: str
@@ -34,7 +34,7 @@ CHOICES = {  # by the kind of the annotations, and whether there are features
 
 
 def choose(kind: str, *, features: bool) -> Choice:
-    """Model for annotations of a kind, with features or without.
+    """Return the default model for a kind of annotations, with or without features.
 
     Examples
     --------
@@ -44,25 +44,25 @@ def choose(kind: str, *, features: bool) -> Choice:
     return CHOICES[kind, features]
 
 
-def said_why(choice: Choice) -> str:
-    """Say in a line which model was chosen, and how to get another.
+def reason_for(choice: Choice) -> str:
+    """Say in one line which model was chosen, and how to choose another.
 
     Examples
     --------
     >>> said_why(choose("pairs", features=True))[:76]
     'Chose MECC, since the file holds judgements of pairs, and there are features'
     """
-    other = "--model names another; 'consilience compare' puts them side by side."
+    other = "Use --model for another; 'consilience compare' compares them."
     return f"Chose {choice.model}, since {choice.why}. {other}"
 
 
 def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str | None) -> dict[str, Any]:
-    """Settings of a model with the number of clusters of ``--clusters``, if the model can be told one.
+    """Return the settings of a model with the number of clusters of ``--clusters``.
 
     Raises
     ------
     InputError
-        It cannot be told a number, does not find it, or is told it by ``--set``, too.
+        The model takes no number, does not find it, or it is also given by ``--set``.
 
     Examples
     --------
@@ -79,25 +79,23 @@ def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str |
             return dict(settings)
         raise InputError(f"{model} does not find the number of clusters. {_instead(known)}")
     if known.clusters is None:
-        raise InputError(f"{model} cannot be told a number of clusters. {_instead(known, clusters)}")
+        raise InputError(f"{model} does not take a number of clusters. {_instead(known, clusters)}")
     return dict(settings) | {known.clusters: clusters}
 
 
 def _instead(known: registry.Entry, clusters: int | str = "N") -> str:
-    """What to do where a model cannot be told, or does not find, a number of clusters."""
+    """Say what to do if a model does not take, or does not find, a number of clusters."""
     if known.clusters is None and known.reads == ("labels",):
-        return (
-            f"The classes are those that the labels name; --model ProductMixture --clusters {clusters} is free of them."
-        )
+        return f"Its classes are those of the labels; --model ProductMixture --clusters {clusters} takes any number."
     if known.reads == ("labels",):
-        return "Without --clusters, there are as many classes as the labels name."
+        return "Without --clusters, there are as many classes as names of labels."
     if known.clusters is None:
-        return "Its number is that of the consensus that it is made of."
+        return "Its number of clusters is that of its consensus model."
     return "Give --clusters N, or let 'consilience compare --clusters 2:8' try several."
 
 
 def make_estimator(name: str, settings: Mapping[str, Any]) -> Any:
-    """Make an estimator of the registry that shows its progress.
+    """Make an estimator of the registry, with progress shown.
 
     Raises
     ------

@@ -18,7 +18,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class FilePath(click.Path):
-    """A path that is not empty: empty text would be the working directory."""
+    """A path that is not empty; Path("") would be the working directory."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path."""
@@ -51,7 +51,7 @@ class Setting(click.ParamType):
 
 
 class Whole(click.ParamType):
-    """An integer between two others."""
+    """An integer within bounds."""
 
     name = "integer"
 
@@ -64,12 +64,12 @@ class Whole(click.ParamType):
         if number is None:
             self.fail(f"{cut(value)} is not a valid integer.", param, ctx)
         if not self.least <= number <= self.most:
-            self.fail(f"{cut(number)} is not from {self.least} to {self.most}.", param, ctx)
+            self.fail(f"{cut(number)} is not between {self.least} and {self.most}.", param, ctx)
         return number
 
 
 class Jobs(Whole):
-    """How many restarts run side by side, or -1 for as many as there are processors, -2 for one less."""
+    """The number of restarts to run in parallel; -1 for as many as there are processors, -2 for one less."""
 
     def __init__(self) -> None:
         super().__init__(-MOST)
@@ -78,12 +78,12 @@ class Jobs(Whole):
         """Return an int."""
         number = super().convert(value, param, ctx)
         if number == 0:
-            self.fail("'0' is no number of jobs; give at least 1, or -1 for all processors.", param, ctx)
+            self.fail("'0' is not a number of jobs; give at least 1, or -1 for all processors.", param, ctx)
         return number
 
 
 class Real(click.ParamType):
-    """A finite number between two others."""
+    """A finite number within bounds."""
 
     name = "number"
 
@@ -97,18 +97,18 @@ class Real(click.ParamType):
         except ValueError:
             self.fail(f"{cut(value)} is not a valid number.", param, ctx)
         if not self.least <= number <= self.most:
-            self.fail(f"{cut(value)} is not from {self.least:g} to {self.most:g}.", param, ctx)
+            self.fail(f"{cut(value)} is not between {self.least:g} and {self.most:g}.", param, ctx)
         return number
 
 
 def whole(text: str) -> int | None:
-    """Return the integer that a text is, or None; of no more digits than an integer of any use has."""
+    """Return text as an integer, or None if it is not one or has more digits than any useful integer."""
     text = text.strip()
     if len(text) > LONGEST or not text.lstrip("+-").isdecimal():
         return None
     try:
         return int(text)
-    except ValueError:  # signs on end
+    except ValueError:  # several signs
         return None
 
 
@@ -119,7 +119,7 @@ def cut(value: Any) -> str:
 
 
 def parse_value(text: str) -> Any:
-    """Return text as the value it stands for; numbers with commas between or after them are a tuple.
+    """Return the value that text stands for; numbers with commas between or after them are a tuple.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def _number(text: str) -> int | float | None:
 
 
 class Numbers(click.ParamType):
-    """A number, or several with commas between them."""
+    """A number, or several separated by commas."""
 
     name = "NUMBER[,…]"
 
@@ -160,7 +160,7 @@ class Numbers(click.ParamType):
         try:
             numbers = [float(part) for part in value.split(",")]
         except ValueError:
-            self.fail(f"{cut(value)} is no number, nor several with commas between them.", param, ctx)
+            self.fail(f"{cut(value)} is neither a number nor several separated by commas.", param, ctx)
         return numbers[0] if len(numbers) == 1 else numbers
 
 
@@ -181,7 +181,7 @@ class Count(click.ParamType):
 
 
 class Between(click.ParamType):
-    """A positive integer, or the lowest and the highest with a hyphen between them."""
+    """A positive integer, or the lowest and the highest, separated by a hyphen."""
 
     name = "LOW-HIGH"
 
@@ -190,7 +190,7 @@ class Between(click.ParamType):
         low, _, high = str(value).partition("-")
         least, most = whole(low), whole(high if high.strip() else low)
         if least is None or most is None or not 1 <= least <= most <= MOST:
-            self.fail(f"{cut(value)} is no positive integer, nor the lowest and the highest as in 3-6.", param, ctx)
+            self.fail(f"{cut(value)} is neither a positive integer nor a range such as 3-6.", param, ctx)
         return least, most
 
 
@@ -198,21 +198,21 @@ def _column(name: str, text: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", cls=ReadingOption, metavar="COL", help=text)
 
 
-READING: dict[str, Callable[[Any], Any]] = {  # by the keyword of read_annotations that each is
-    "kind": click.option("--kind", cls=ReadingOption, type=KINDS, help="What the annotations are."),
-    "item": _column("item", "The column of items; of pairs that of the first."),
-    "item_b": _column("item-b", "The column of the second item of a pair."),
-    "annotator": _column("annotator", "The column of annotators."),
-    "grouping": _column("grouping", "The column of groupings: whose groups belong together."),
-    "group": _column("group", "The column of groups, whose names mean nothing elsewhere."),
-    "label": _column("label", "The column of labels, whose names all annotators share."),
-    "same": _column("same", "The column of judgements of pairs."),
+READING: dict[str, Callable[[Any], Any]] = {  # by keyword of read_annotations
+    "kind": click.option("--kind", cls=ReadingOption, type=KINDS, help="Kind of annotations."),
+    "item": _column("item", "Column of items; for pairs, of the first item."),
+    "item_b": _column("item-b", "Column of the second item of a pair."),
+    "annotator": _column("annotator", "Column of annotators."),
+    "grouping": _column("grouping", "Column of groupings."),
+    "group": _column("group", "Column of groups, whose names mean nothing outside their grouping."),
+    "label": _column("label", "Column of labels, whose names all annotators share."),
+    "same": _column("same", "Column of judgements of pairs."),
     "ignore": click.option(
         "--ignore",
         cls=ReadingOption,
         metavar="COL",
         multiple=True,
-        help="A column to leave out; * stands for any letters. May be repeated.",
+        help="Column to leave out; * matches any characters. May be repeated.",
     ),
     "transpose": click.option(
         "--transpose/--no-transpose",
@@ -225,21 +225,21 @@ READING: dict[str, Callable[[Any], Any]] = {  # by the keyword of read_annotatio
         cls=ReadingOption,
         metavar="VALUE",
         multiple=True,
-        help="What means that nothing was said, besides a blank cell; '' for nothing else. May be repeated.",
+        help="Value that means missing, in addition to blank cells; '' for blank cells only. May be repeated.",
     ),
     "same_if": click.option(
         "--same-if",
         cls=ReadingOption,
         metavar="COND",
-        help="Which judgements of pairs mean the same, such as '>=3' or '=yes'.",
+        help="Judgements of pairs that mean \"same\", such as '>=3' or '=yes'.",
     ),
-    "encoding": click.option("--encoding", cls=ReadingOption, metavar="NAME", help="Of text, such as cp1252."),
-    "sheet": click.option("--sheet", cls=ReadingOption, metavar="NAME", help="Of a workbook."),
+    "encoding": click.option("--encoding", cls=ReadingOption, metavar="NAME", help="Encoding of text, such as cp1252."),
+    "sheet": click.option("--sheet", cls=ReadingOption, metavar="NAME", help="Sheet of a workbook."),
 }
 
 
 def reading_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Options on how a file of annotations is read; those given are one argument `reading`, a dict of keywords."""
+    """Add options on how a file of annotations is read; those given are passed as a dict of keywords, `reading`."""
 
     @wraps(function)
     def gathered(**options: Any) -> None:
@@ -256,7 +256,7 @@ def reading_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def flags(reading: Mapping[str, Any]) -> str:
-    """Name the options that such keywords were given by.
+    """Name the options for these keywords.
 
     Examples
     --------
@@ -268,16 +268,16 @@ def flags(reading: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class FeatureOptions:
-    """How a table of features is to be read.
+    """Options on how a table of features is read.
 
     Attributes
     ----------
     item : str or None
-        The column that names the items; None if it is to be found.
+        The column that names the items; None to find it.
     categorical : tuple of str
-        Columns of text that become indicator columns, as the user wrote them; "all" for every column of text.
+        Text columns that become indicator columns, as the user wrote them; "all" for every text column.
     impute : {"median", "mean", "most_frequent"} or None
-        What a missing number becomes; a missing text becomes the most frequent one. None if none may be missing.
+        Replacement of a missing number; missing text becomes the most frequent value. None to refuse missing values.
     """
 
     item: str | None = None
@@ -286,12 +286,12 @@ class FeatureOptions:
 
 
 feature_item_option = click.option(
-    "--feature-item", metavar="COL", help="The column of the table of features that names the items.  [default: found]"
+    "--feature-item", metavar="COL", help="Column of the table of features that names the items.  [default: found]"
 )
 
 
 def reading_features(function: Function) -> Function:
-    """Options on how a table of features is to be read, given to the function as one `feature_options`."""
+    """Add options on how a table of features is read, passed to the function as `feature_options`."""
 
     @wraps(function)
     def gathered(
@@ -304,28 +304,29 @@ def reading_features(function: Function) -> Function:
         "--categorical",
         multiple=True,
         metavar="COL[,COL…]|all",
-        help="Columns of features that are text, or 'all' that are: each becomes a column of 0 and 1 for each text in "
-        "it. May be repeated.",
+        help="Text columns among the features, or 'all' of them: each becomes one column of 0 and 1 for each of its "
+        "values. May be repeated.",
     )
     missing = click.option(
         "--impute",
         type=click.Choice(["median", "mean", "most_frequent"]),
-        help="Fill missing features with this of their column; text with the most frequent.  [default: refuse them]",
+        help="Fill missing features with this value of their column; text with the most frequent.  "
+        "[default: refuse them]",
     )
     decorated: Any = feature_item_option(columns(missing(gathered)))
     return decorated
 
 
 def example(*lines: str) -> str:
-    """Text that ends the help of a command; the first line keeps click from filling the others."""
+    """Return the epilog of a command's help; its first line keeps click from rewrapping the others."""
     return "\b\n" + "\n  ".join(["Example:", *lines])
 
 
 features_option = click.option(
-    "--features", type=FILE, metavar="FILE", help="Table of features (CSV, TSV, Parquet), a row for each item."
+    "--features", type=FILE, metavar="FILE", help="Table of features (CSV, TSV, Parquet), one row per item."
 )
 scores_option = click.option(
-    "--scores", type=FILE, metavar="FILE", help="Table of outside scores to test against the clusters, for the report."
+    "--scores", type=FILE, metavar="FILE", help="Table of external scores to test against the clusters, for the report."
 )
 
 
@@ -336,12 +337,12 @@ out_option = click.option(
     metavar="FOLDER",
     default=Path("consilience-report"),
     show_default=True,
-    help="Folder to write. A fit that it holds is replaced as a whole; other files in it stay.",
+    help="Folder to write to. An earlier fit in it is replaced as a whole; other files in it stay.",
 )
 seed_option = click.option(
     "--seed",
     type=Whole(0, SEEDS),
-    help="Where random numbers start; the same seed gives the same result.  [default: 0]",
+    help="Random seed; the same seed gives the same result.  [default: 0]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 
@@ -349,12 +350,12 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the su
 clusters_option = click.option(
     "--clusters",
     type=Count(),
-    help="Number of clusters of models that can be told it, or auto: it is found.  [default: as the model does]",
+    help="Number of clusters, for models that take it, or auto to find it.  [default: that of the model]",
 )
 
 
 def merged(settings: tuple[tuple[str, Any], ...], **options: tuple[str, Any]) -> dict[str, Any]:
-    """Settings and the options that stand for some, each given once."""
+    """Merge --set with the options that stand for some settings; each may be given once."""
     all_settings: dict[str, Any] = {}
     for key, value in settings:
         if key in all_settings:

@@ -1,4 +1,4 @@
-"""Files that commands write: never over one that they read, all of them or none, and tables of every format."""
+"""Files that commands write: never over an input, all of them or none, and tables of every format."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import IO
 
 import pandas as pd
 
-from consilience.annotations.files.atomic import naming, replacing, require_file_name, unpacked
 from consilience.annotations.files.sources import STANDARD_INPUT, TEXT, import_pyarrow
 from consilience.annotations.files.writing import Writer
+from consilience.atomic_files import naming, replacing, require_file_name, unpacked
 from consilience.cli.messages import as_json, say_data
 from consilience.cli.result_folder import MODEL, REPORT, SUMMARY, checksum_of, fit_in
 from consilience.cli.signals import undivided
@@ -21,34 +21,32 @@ from consilience.errors import InputError
 
 
 def require_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None], *, of: Path | None = None) -> None:
-    """Raise an InputError unless files can be written, none of them one that is read, nor a part of a fit.
+    """Raise an InputError unless files can be written without overwriting an input or a part of a fit.
 
     Parameters
     ----------
-    outputs, inputs : paths, or None for what was not given
+    outputs, inputs : paths, or None if not given
         ``-`` among the inputs is standard input.
     of : path, optional
-        A saved model, whose report may take the place of the one that was written when it was fitted.
+        A saved model whose report may be overwritten.
     """
     paths = [path for path in outputs if path is not None]
     for number, path in enumerate(paths):
         require_file_name(path)
         require_no_input(path, inputs)
         if any(os.path.realpath(path) == os.path.realpath(other) or _is_same(path, other) for other in paths[:number]):
-            raise InputError(f"{path} is named for two files to write; name another for one of them.")
+            raise InputError(f"{path} is the name of two output files; choose another for one of them.")
         fit = fit_in(path.parent)
         if path.name in fit and not (of is not None and path.name == REPORT and fit.get(MODEL) == checksum_of(of)):
-            raise InputError(f"{path} is a file of the fit that {path.parent} holds; name another file to write.")
+            raise InputError(f"{path} belongs to the fit in {path.parent}; choose another file to write.")
 
 
 def require_no_input(output: Path, inputs: Iterable[Path | None]) -> None:
-    """Raise an InputError if a file to write is one that is read, by whatever name."""
+    """Raise an InputError if a file to write is one that is read, under whatever name."""
     for path in inputs:
         if path is not None and _is_same(path, output):
             read = "standard input" if str(path) == STANDARD_INPUT else str(path)
-            raise InputError(
-                f"{output} would be written over what is read from {read}; name another file or folder to write."
-            )
+            raise InputError(f"{output} would overwrite the input {read}; choose another file or folder to write.")
 
 
 def _is_same(path: Path, output: Path) -> bool:
@@ -60,7 +58,7 @@ def _is_same(path: Path, output: Path) -> bool:
 
 
 def write_files(writers: Mapping[Path, Writer]) -> None:
-    """Write files, each by its function of a binary file; none of them if one cannot be written."""
+    """Write files, each with its own function; none of them if one cannot be written."""
     with contextlib.ExitStack() as files:
         for path, write in writers.items():
             write(files.enter_context(replacing(path)))
@@ -74,7 +72,7 @@ def write_table(frame: pd.DataFrame, path: Path | None) -> None:
     Raises
     ------
     InputError
-        The folder does not exist, or the file name ends otherwise.
+        The folder does not exist, or the file name has another ending.
     """
     if path is None:
         with naming("standard output"):
@@ -84,12 +82,12 @@ def write_table(frame: pd.DataFrame, path: Path | None) -> None:
 
 
 def table_writer(frame: pd.DataFrame, path: Path) -> Writer:
-    """Return what writes a table in the format that a file name asks for.
+    """Return a function that writes a table in the format given by the file name.
 
     Raises
     ------
     InputError
-        The file name ends otherwise.
+        The file name has another ending.
     """
     if text := TEXT.search(path.name):
 
@@ -105,7 +103,7 @@ def table_writer(frame: pd.DataFrame, path: Path) -> Writer:
 
 
 def renew_report(path: Path) -> None:
-    """Tell the summary of a fit, if the folder holds one, that its report was written again."""
+    """Update the checksum in the summary of a fit, if the folder holds one, after its report was written again."""
     fit, summary = fit_in(path.parent), path.parent / SUMMARY
     if path.name in fit:
         found = json.loads(summary.read_bytes())
@@ -115,5 +113,5 @@ def renew_report(path: Path) -> None:
 
 
 def encoded(found: Mapping[str, object]) -> bytes:
-    """Return a summary as the content of its file."""
+    """Return a summary as the content of summary.json."""
     return (as_json(found) + "\n").encode()

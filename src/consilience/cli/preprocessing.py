@@ -1,4 +1,4 @@
-"""What is done to features before a model sees them, as steps of a scikit-learn pipeline that is saved with the model.
+"""Preprocessing of features, as steps of a scikit-learn pipeline that is saved with the model.
 
 | step | what | when |
 |---|---|---|
@@ -8,11 +8,10 @@
 
 Decided here
 ------------
-Indicator columns stay 0 and 1: to give a rare text variance 1 would make it the loudest feature of all. A text that was
-not there when the model was fitted has 0 in all of its column's indicators.
-
-The report shows features as the first step leaves them, in the units of the file. So it is given the pipeline without
-that step, and what comes out of it.
+Indicator columns stay 0 and 1: scaled to variance 1, a rare value would become the most influential feature. A value
+that did not occur when the model was fitted has 0 in all indicators of its column.
+The report shows features as the first step returns them, in the units of the file. So it is given the pipeline without
+that step, and the output of that step.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ COLUMNS, SCALE = "columns", "scale"
 
 
 def steps_for(table: pd.DataFrame, options: FeatureOptions, *, standardize: bool) -> list[tuple[str, Any]]:
-    """Steps, not fitted, that come before a model.
+    """Return the unfitted steps that precede a model.
 
     Raises
     ------
     InputError
-        Two indicator columns, or one and a feature, would have one name.
+        Two columns, at least one of them an indicator, would have the same name.
     """
     text = categorical_columns(table)
     numbers = [name for name in table.columns if name not in text]
@@ -82,7 +81,7 @@ def _require_names(table: pd.DataFrame, text: list[str]) -> None:
 
 
 def behind(steps: list[tuple[str, Any]], model: Any) -> Any:
-    """Return a model behind steps, or the model itself if there are none."""
+    """Return a model preceded by steps, or the model itself if there are none."""
     return Pipeline([*steps, (type(model).__name__.lower(), model)]) if steps else model
 
 
@@ -100,7 +99,7 @@ def is_standardized(estimator: Any) -> bool:
 
 
 def _parts(step: Any) -> list[Any]:
-    """Return the transformers in a step, itself included."""
+    """Return the transformers in a step, including the step itself."""
     if isinstance(step, ColumnTransformer):
         return [part for _, inner, _ in step.transformers for part in _parts(inner)]
     if isinstance(step, Pipeline):
@@ -109,7 +108,7 @@ def _parts(step: Any) -> list[Any]:
 
 
 def as_shown(estimator: Any, table: pd.DataFrame | None) -> tuple[Any, pd.DataFrame | None]:
-    """Return a fitted estimator and features for the report, after the step that fills and encodes them.
+    """Return a fitted estimator without the step that fills and encodes features, and its output, for the report.
 
     Parameters
     ----------
@@ -124,13 +123,13 @@ def as_shown(estimator: Any, table: pd.DataFrame | None) -> tuple[Any, pd.DataFr
 
 @dataclass(frozen=True)
 class Needs:
-    """What a fitted estimator needs of a table of features.
+    """Requirements of a fitted estimator on a table of features.
 
     Attributes
     ----------
-    names : list of str, or None if it knows its features by place
+    names : list of str, or None if features are matched by position
     categories : dict of column to array
-        The texts that were there when an encoder was fitted, of the columns that it encodes.
+        The values that occurred when an encoder was fitted, for each encoded column.
     may_miss : frozenset of str
         Columns whose missing values are filled.
     prepares : bool
@@ -144,7 +143,7 @@ class Needs:
 
 
 def needs_of(estimator: Any) -> Needs:
-    """Read off a fitted estimator what it needs of a table of features."""
+    """Return the requirements of a fitted estimator on a table of features."""
     found = getattr(estimator, "feature_names_in_", None)
     names = None if found is None else [str(name) for name in found]
     first = estimator.steps[0][1] if hasattr(estimator, "steps") else None
@@ -167,7 +166,7 @@ def needs_of(estimator: Any) -> Needs:
 
 
 def _named(chosen: Any, names: list[str]) -> list[str]:
-    """Names of the columns that a part of a ColumnTransformer was given."""
+    """Return the names of the columns given to a part of a ColumnTransformer."""
     columns = [chosen] if isinstance(chosen, str | int) else list(chosen) if not isinstance(chosen, slice) else chosen
     if isinstance(columns, slice):
         return names[columns]
@@ -177,19 +176,19 @@ def _named(chosen: Any, names: list[str]) -> list[str]:
 
 
 def read_for(path: Path, estimator: Any, *, chosen: str | None = None, items: pd.Index | None = None) -> pd.DataFrame:
-    """Read the features that a fitted estimator needs, in its order, from a file that may hold others.
+    """Read the features that a fitted estimator needs, in its order, from a file that may hold more.
 
     Parameters
     ----------
     path : path
     estimator : fitted
-    chosen : name of the column of items, or None if it is to be found
-    items : Index of the items that are known, or None
+    chosen : name of the column of items, or None to find it
+    items : Index of the known items, or None
 
     Raises
     ------
     InputError
-        A column is missing, or a cell cannot be used; the message names column, item and line.
+        A column is missing, or a cell cannot be used; the message gives column, item and line.
     """
     table, needs = with_decimal_points(read_table(path)), needs_of(estimator)
     by_name = {str(name): name for name in table.columns}
@@ -199,17 +198,17 @@ def read_for(path: Path, estimator: Any, *, chosen: str | None = None, items: pd
     absent = [name for name in names if name not in by_name]
     if absent:
         more = others(len(absent), ", nor")
-        raise InputError(f"{path}: There is no column {absent[0]!r}{more} that the model needs.")
+        raise InputError(f"{path}: There is no column {absent[0]!r}{more}; the model needs it.")
     left_out = len(table.columns) - len(names) - 1
     if left_out > 0:
-        note(f"Columns of {path} that are no features of the model, left out: {left_out:,}.")
+        note(f"Columns of {path} that are not features of the model, left out: {left_out:,}.")
     reader = ColumnReader(table, path, names_in(table, item, path))
     columns = {name: _column(reader, by_name[name], name, needs) for name in names}
     return pd.DataFrame(columns, index=reader.items)
 
 
 def _column(reader: ColumnReader, column: Any, name: str, needs: Needs) -> np.ndarray:
-    """One column, of text if it is encoded; a text that was never there is noted."""
+    """Return one column, as text if it is encoded; a value not seen in the fit is noted."""
     known = needs.categories.get(name)
     blanks, remedy = name in needs.may_miss, " The model was fitted without --impute and cannot fill it."
     if known is None or known.dtype.kind not in "OUT":
@@ -220,5 +219,5 @@ def _column(reader: ColumnReader, column: Any, name: str, needs: Needs) -> np.nd
     if len(strange):
         where = reader.at(column, int(strange[0]))
         rest = others(len(strange), ", as are those of")
-        note(f"{where} is {plain(texts[strange[0]])!r}{rest}, which no item had that the model was fitted to.")
+        note(f"{where} is {plain(texts[strange[0]])!r}{rest}; no item that the model was fitted to had this value.")
     return texts

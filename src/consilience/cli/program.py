@@ -1,7 +1,7 @@
 """What all commands share: results on standard output, one sentence on standard error, and exit codes.
 
-0 is success; 2 wrong usage or bad input; 1 any other failure, and judgements that do not decide; 130 an interruption by
-the user; 129 and 143 the signals SIGHUP and SIGTERM. `messages` turns errors into sentences.
+0 is success; 1 failure, or judgements that do not decide; 2 wrong usage or bad input; 130 an interruption by the user;
+129 and 143 the signals SIGHUP and SIGTERM. `messages` turns errors into sentences.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ TRACEBACK = "--traceback"
 
 
 class ReadingOption(click.Option):
-    """An option on how a file of annotations is read, which the help shows among its like."""
+    """An option on how a file of annotations is read, listed under its own heading in the help."""
 
 
 class Command(click.Command):
-    """A command whose errors are one sentence, and whose library's warnings are notes."""
+    """A command whose errors are one sentence, and which shows the library's warnings as notes."""
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
@@ -40,12 +40,12 @@ class Command(click.Command):
                 [TRACEBACK],
                 is_flag=True,
                 expose_value=False,
-                help="Show where in the program a failure arose.",
+                help="Show where in the program a failure occurred.",
             )
         )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, those on how annotations are read under a heading of their own."""
+        """Write the options, with those on reading annotations under a separate heading."""
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
         for heading, on_reading in (("Options", False), ("Reading options", True)):
             these = [option for option in options if isinstance(option, ReadingOption) is on_reading]
@@ -55,7 +55,7 @@ class Command(click.Command):
                     formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, in whose messages keywords are options."""
+        """Run the command; messages name options instead of keywords."""
         from consilience.annotations.keywords import written_by  # not at the top, so that --help is quick
         from consilience.cli.keywords import OPTIONS
 
@@ -64,7 +64,7 @@ class Command(click.Command):
 
 
 class Program(click.Group):
-    """A group of commands that ends with an exit code and never with a traceback."""
+    """A group of commands that ends with an exit code, never with a traceback."""
 
     command_class = Command
     group_class = type
@@ -95,7 +95,7 @@ class Program(click.Group):
 
 
 def _ended(error: Exception, arguments: Sequence[str]) -> int:
-    """Tell an error in one line, after its traceback if that is asked for; give the exit code."""
+    """Report an error in one line, after its traceback if requested; return the exit code."""
     found = as_click(error)
     if TRACEBACK in arguments and not isinstance(error, click.ClickException):
         click.echo(printable(traceback.format_exc()), err=True, nl=False)
@@ -106,7 +106,7 @@ def _ended(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def _give_up_output() -> None:
-    """Let what standard output still holds go nowhere if it cannot be written, as on a full disk."""
+    """Discard what standard output still holds if it cannot be written, as on a full disk."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -115,20 +115,20 @@ def _give_up_output() -> None:
 
 
 def show_help() -> None:
-    """Show the help of a group if none of its commands is given."""
+    """Show the help of a group if no command is given."""
     ctx = click.get_current_context()
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
 def others(count: int, joint: str) -> str:
-    """Say that what holds for one thing holds for `count` in all; nothing if that is one."""
+    """Say that the same holds for `count` things in all; nothing if that is one."""
     return f"{joint} {count - 1:,} more" if count > 1 else ""
 
 
 @contextlib.contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Tell the package's own warnings as notes; those of other libraries are no sentences for its users."""
+    """Show the package's own warnings as notes, and hide those of other libraries, which are not meant for users."""
 
     def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
         if category.__module__.split(".")[0] == OWN:
@@ -136,6 +136,6 @@ def _warnings_as_notes() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning)
-        warnings.filterwarnings("ignore", category=UnannotatedWarning)  # the commands have a note of their own
+        warnings.filterwarnings("ignore", category=UnannotatedWarning)  # commands have their own note
         warnings.showwarning = show
         yield

@@ -1,4 +1,4 @@
-"""What people said, from a file or standard input, and how it was read, which is told."""
+"""Read annotations from a file or standard input, and note how they were read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from consilience.cli.messages import note
 
 
 def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
-    """Read annotations, and note how they were read and what was made of them.
+    """Read annotations, and note how they were read.
 
     Parameters
     ----------
@@ -25,9 +25,9 @@ def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
 
     Returns
     -------
-    said : Groupings, Pairs or Labels
+    annotations : Groupings, Pairs or Labels
     notes : list of str
-        What was noted, without the line on how they were read, which is ``said.reading.how``.
+        The notes, without the line on how they were read, which is ``annotations.reading.how``.
 
     Raises
     ------
@@ -36,19 +36,19 @@ def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", category=UserWarning)
-        said = read_annotations(path, **reading)
-    found = said.reading or Reading("")
-    told = {f"{named(path)}: {text}." for text in found.warnings}
+        annotations = read_annotations(path, **reading)
+    found = annotations.reading or Reading("")
+    shown = {f"{named(path)}: {text}." for text in found.warnings}
     others = [" ".join(str(warning.message).split()) for warning in caught]
     notes = [_sentence(text) for text in (*found.notes, *found.warnings)]
-    notes += [text for text in others if text not in told]
+    notes += [text for text in others if text not in shown]
     for text in (f"read as: {found.how}.", *notes):
         note(text)
-    return said, notes
+    return annotations, notes
 
 
 def named(path: Path) -> str:
-    """Name a file in messages."""
+    """Name a source in messages."""
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 

@@ -1,15 +1,14 @@
-"""The folder of a fit: all its files take their place at once, and nothing else in the folder is touched.
+"""The folder of a fit: its files are replaced all at once, and no other file in it is touched.
 
 The files are written into a temporary folder. Then
+- if the folder does not exist, the temporary folder is renamed;
+- if the folder holds an earlier fit and nothing else, the two are exchanged in one atomic step;
+- if the folder has other files in it, or must itself be kept (the working directory, a mount point, a folder with
+  another owner or attributes, a system without an atomic exchange), files are replaced one by one: ``summary.json`` is
+  removed first and put in place last. The former files are kept in the temporary folder until all is done. If the
+  program is killed in between, the folder has no ``summary.json``, and the next fit to it restores the former files.
 
-- a folder that is not there: the temporary folder is given its name;
-- a folder that holds an earlier fit and nothing else: the two are exchanged, in one step of the file system;
-- a folder with other files in it, or that must stay what it is (the working directory, a mount point, a folder of
-  another owner or with attributes of its own, a system without such a step): file by file, ``summary.json`` taken away
-  first and put last. What was there is kept in the temporary folder until all is done; where the program is killed in
-  that moment, the folder has no ``summary.json``, and the next fit to it puts back what was there.
-
-The ``checksums`` of ``summary.json`` say which files a fit wrote. Others, and those that have changed, are never
+The ``checksums`` in ``summary.json`` say which files a fit wrote. Other files, and files changed since, are never
 replaced.
 """
 
@@ -27,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from consilience import registry
-from consilience.annotations.files.atomic import (
+from consilience.atomic_files import (
     LEFTOVER,
     left_behind,
     locked,
@@ -43,8 +42,8 @@ SUMMARY, REPORT, MODEL = "summary.json", "report.html", "model.zip"
 OF_CLASSES = (REPORT, "labels.csv", "annotators.csv", "confusion.csv", "counts.csv", MODEL, SUMMARY)
 OF_CLUSTERS = (REPORT, "clusters.csv", "annotators.csv", "mapping.csv", "views.csv", MODEL, SUMMARY)
 KNOWN = {*OF_CLASSES, *OF_CLUSTERS}
-FORMER = "former"  # folder in the temporary folder: what was there before
-REMEDY = "move it, or name another folder by --out"
+FORMER = "former"  # folder within the temporary folder: the earlier fit
+REMEDY = "move it, or name another folder with --out"
 
 
 def possible_files(model: str) -> tuple[str, ...]:
@@ -54,14 +53,14 @@ def possible_files(model: str) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def replaced_folder(out: Path) -> Iterator[Path]:
-    """Give an empty folder, whose files in the end are the result in `out`, alone or beside files of others.
+    """Yield an empty folder whose files become the result in `out`, next to any other files there.
 
     Raises
     ------
     InputError
-        The folder holds files of the same names that no fit wrote, or that have changed since.
+        The folder holds files of the same names that no fit wrote, or that were changed since.
     OSError
-        The files cannot be written; ``filename`` is that of the file in `out`.
+        The files cannot be written; ``filename`` names the file in `out`.
     """
     folder = Path(os.path.realpath(out))
     with _naming_files(out):
@@ -77,46 +76,46 @@ def replaced_folder(out: Path) -> Iterator[Path]:
 
 
 def require_free(out: Path, names: Iterable[str]) -> None:
-    """Raise an InputError unless files of these names can be written to `out` without loss of others.
+    """Raise an InputError unless files of these names can be written to `out` without loss of other files.
 
-    What a fit that was killed left there is mended or removed before.
+    What a killed program left there is repaired or removed first.
 
     Raises
     ------
     InputError
-        `out` is empty or a file, or holds such a file that no fit wrote, or that has changed since.
+        `out` is empty or a file, or holds such a file that no fit wrote or that was changed since.
     PermissionError
-        Nothing may be written there.
+        There is no permission to write there.
     """
     if not os.path.lexists(out):
         _require_place(out)
     elif not out.is_dir():
-        raise InputError(f"{out} cannot be a folder, since there is a file of that name.")
+        raise InputError(f"{out} cannot be a folder, since a file of that name exists.")
     folder = Path(os.path.realpath(out))
     _settle(folder)
     former = fit_in(folder)
     for name, checksum in former.items():
         path = folder / name
         if os.path.lexists(path) and _is_other(path, checksum):
-            raise InputError(f"{out / name} has changed since the fit that wrote it; {REMEDY}.")
+            raise InputError(f"{out / name} was changed since the fit that wrote it; {REMEDY}.")
     for name in names:
         if name not in former and os.path.lexists(folder / name):
-            raise InputError(f"{out / name} is there, and is no file of a fit that {out} holds; {REMEDY}.")
+            raise InputError(f"{out / name} exists but does not belong to a fit in {out}; {REMEDY}.")
     if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(13, os.strerror(13), str(out))
 
 
 def _require_place(out: Path) -> None:
-    """Raise unless a folder could be made at `out`, which is not there."""
+    """Raise unless a folder can be created at `out`, which does not exist."""
     above = next(parent for parent in Path(os.path.abspath(out)).parents if os.path.lexists(parent))
     if not above.is_dir():
-        raise InputError(f"{out} cannot be a folder, since there is a file of that name: {above}.")
+        raise InputError(f"{out} cannot be a folder, since a file of that name exists: {above}.")
     if not os.access(above, os.W_OK | os.X_OK):
         raise PermissionError(13, os.strerror(13), str(above))
 
 
 def fit_in(folder: Path) -> dict[str, str]:
-    """Checksums of the files of the fit that a folder holds, by name; that of the summary itself is empty."""
+    """Return the checksums of the files of the fit in a folder, by name; that of the summary itself is empty."""
     try:
         found = json.loads((folder / SUMMARY).read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -128,24 +127,24 @@ def fit_in(folder: Path) -> dict[str, str]:
 
 
 def _is_other(path: Path, checksum: str) -> bool:
-    """Whether a file is not the one that a fit wrote; the summary, whose checksum is empty, is always taken for it."""
+    """Whether a file is not the one that a fit wrote; the summary, which has no checksum, counts as written by it."""
     return path.is_symlink() or not path.is_file() or (checksum != "" and checksum_of(path) != checksum)
 
 
 def checksums_in(folder: Path) -> dict[str, str]:
-    """Checksums of all files in a folder, by name."""
+    """Return the checksums of all files in a folder, by name."""
     return {name: checksum_of(folder / name) for name in sorted(os.listdir(folder))}
 
 
 def checksum_of(path: Path) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 checksum of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager
 def _naming_files(out: Path) -> Iterator[None]:
-    """Name files of the result in errors about those in the temporary folder."""
+    """Replace names of temporary files in errors by those of the result."""
     try:
         with naming(out):
             yield
@@ -156,18 +155,18 @@ def _naming_files(out: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(out / path.name)) from error
 
 
-# ---- how the files take their place
+# ---- how files are replaced
 
 
 def _place_of_temporary(folder: Path) -> Path:
-    """Return the folder for the temporary folder: beside `folder` if that may be exchanged as a whole, else in it."""
+    """Return where to make the temporary folder: next to `folder` if that may be exchanged as a whole, else in it."""
     if not folder.exists():
         return folder.parent
     return folder.parent if _is_replaceable(folder) and os.access(folder.parent, os.W_OK | os.X_OK) else folder
 
 
 def _commit(stage: Path, folder: Path) -> Path:
-    """Put the files of the temporary folder in their place; return where what is left of it lies."""
+    """Put the files of the temporary folder in place; return the path of what is left of it."""
     if not folder.exists():
         os.rename(stage, folder)
         synchronise(folder.parent)
@@ -188,7 +187,7 @@ def _commit(stage: Path, folder: Path) -> Path:
 
 
 def _is_replaceable(folder: Path) -> bool:
-    """Whether a folder holds nothing but a fit, and may be another one of the same name."""
+    """Whether a folder holds nothing but a fit, and may be replaced by another folder of the same name."""
     own = {name for name in os.listdir(folder) if not LEFTOVER.fullmatch(name)} <= set(fit_in(folder))
     with contextlib.suppress(OSError):
         own = own and not os.path.samefile(folder, os.curdir)
@@ -196,7 +195,7 @@ def _is_replaceable(folder: Path) -> bool:
 
 
 def _is_alike(stage: Path, folder: Path) -> bool:
-    """Whether two folders have one owner and the same attributes, but for the mode."""
+    """Whether two folders have the same owner and the same attributes, except for the mode."""
     one, other = stage.stat(), folder.stat()
     return (one.st_uid, one.st_gid) == (other.st_uid, other.st_gid) and _attributes(stage) == _attributes(folder)
 
@@ -222,14 +221,14 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def _give_back(stage: Path, folder: Path, former: Iterable[str]) -> None:
-    """Move to the folder what came into the one before it in the moment before they were exchanged."""
+    """Move to the folder any file that was added to its predecessor just before the exchange."""
     for name in set(os.listdir(stage)) - set(former):
         if not os.path.lexists(folder / name):
             os.rename(stage / name, folder / name)
 
 
 def _file_by_file(stage: Path, folder: Path, former: Iterable[str]) -> None:
-    """Keep the files that were there, and put the new ones in their place; all as it was if that fails."""
+    """Keep the former files, and put the new ones in place; restore the former ones if that fails."""
     made = _summary_last(os.listdir(stage))
     kept = stage / FORMER
     kept.mkdir()
@@ -247,7 +246,7 @@ def _file_by_file(stage: Path, folder: Path, former: Iterable[str]) -> None:
 
 
 def _put_back(stage: Path, folder: Path) -> None:
-    """Restore what was in the folder before the files of `stage` began to take their place."""
+    """Restore the files that were in the folder before those of `stage` were put in place."""
     for name in fit_in(stage):
         if not os.path.lexists(stage / name):
             os.rename(folder / name, stage / name)
@@ -260,11 +259,11 @@ def _summary_last(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (name == SUMMARY, name))
 
 
-# ---- what is left of temporary folders
+# ---- leftovers of temporary folders
 
 
 def _settle(folder: Path) -> None:
-    """Mend or remove what programs that were killed left in a folder and beside it."""
+    """Repair or remove what killed programs left in a folder and next to it."""
     for place in (folder, folder.parent):
         remove_leftovers(place)
         for stage in left_behind(place):
@@ -274,12 +273,12 @@ def _settle(folder: Path) -> None:
 
 
 def _is_unfinished(stage: Path) -> bool:
-    """Whether files of a temporary folder had begun to take their place, and not all had."""
+    """Whether some files of a temporary folder had been put in place, but not all."""
     return (stage / FORMER).is_dir() and (stage / SUMMARY).exists()
 
 
 def _discard(stage: Path) -> None:
-    """Remove a temporary folder with the files that a fit writes, unless the files of another may be in it alone."""
+    """Remove a temporary folder and the files of a fit in it, unless it holds the only copy of an earlier fit."""
     if _is_unfinished(stage) and os.listdir(stage / FORMER):
         return
     for held in (stage / FORMER, stage):

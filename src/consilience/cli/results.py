@@ -1,4 +1,4 @@
-"""Files of what a fitted model found: tables of items and annotators, and the model itself."""
+"""Result files of a fitted model: tables of items and annotators, and the model itself."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pandas as pd
 from consilience import save
 from consilience.cli.outputs import write_table
 from consilience.inspection.capabilities import Capabilities
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.report.label_tables import keyed
 
 
 def write_results(estimator: Any, out: Path) -> None:
-    """Write what a fitted estimator, or the last step of a Pipeline, found, and save it whole."""
+    """Write the results of a fitted estimator, or of the last step of a Pipeline, and save it whole."""
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     for name, table in tables_of(model).items():
         write_table(table, out / name)
@@ -24,11 +24,11 @@ def write_results(estimator: Any, out: Path) -> None:
 
 
 def tables_of(model: Any) -> dict[str, pd.DataFrame]:
-    """Tables of what a fitted estimator found, by the names of their files.
+    """Return the tables of results of a fitted estimator, by file name.
 
-    Items of no cluster have the label -1, those of no class a blank one, and neither a probability.
+    Items without a cluster have the label -1, those without a class a blank one; neither have a probability.
     """
-    answer, can = Answer.of(model), Capabilities.of(model)
+    answer, can = FoundClusters.of(model), Capabilities.of(model)
     names = {"item": model.items_, answer.column: answer.names_of(answer.codes)}
     probability = np.where(answer.codes >= 0, model.responsibilities_.max(1), np.nan)
     tables = {
@@ -51,5 +51,5 @@ def tables_of(model: Any) -> dict[str, pd.DataFrame]:
 
 
 def files_of(model: Any) -> list[str]:
-    """Names of all files that ``consilience fit`` writes."""
+    """Return the names of all files that ``consilience fit`` writes."""
     return ["report.html", *tables_of(model), "model.zip", "summary.json"]

@@ -1,4 +1,4 @@
-"""``consilience predict`` and ``consilience report``: what a saved model says of items."""
+"""``consilience predict`` and ``consilience report``: use a saved model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
 from consilience.cli.caveats import verdict
 from consilience.cli.features import read_features
-from consilience.cli.inputs import Evidence, read_said
+from consilience.cli.inputs import Evidence, read_for_model
 from consilience.cli.messages import note, say
 from consilience.cli.options import FeatureOptions, flags
 from consilience.cli.outputs import renew_report, require_outputs, write_table
@@ -24,37 +24,37 @@ from consilience.cli.reading import named
 from consilience.cli.tables import names_as, read_scores, rows_of
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 
 
 def predict(
     path: Path, table: Path, *, out: Path | None, proba: bool, reading: Mapping[str, Any], feature_item: str | None
 ) -> None:
-    """Write the cluster or class of every item of a table, and how probable each of them is if `proba`."""
+    """Write the cluster or class of every item of a table, and with `proba` the probability of each."""
     require_outputs([out], [path, table])
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "predict_proba"):
         raise InputError(
-            f"{path}: {type(model).__name__} tells the clusters of the items that it was fitted to, which clusters.csv "
-            "of the fit lists, and of no others. To place new items, fit it to groupings that hold them too."
+            f"{path}: {type(model).__name__} finds clusters only of the items that it is fitted to; clusters.csv of "
+            "the fit lists them. To place new items, fit it to groupings that include them."
         )
     if not hasattr(model, "items_"):
-        raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to predict by.")
+        raise InputError(f"{path}: The model was saved before it was fitted, so it cannot predict.")
     if registry.entry(type(model).__name__).kind == "consensus":
         if feature_item is not None:
-            raise InputError(f"{type(model).__name__} tells classes by labels; --feature-item is of no use.")
-        items, probability, said = _by_labels(model, table, reading)
+            raise InputError(f"{type(model).__name__} predicts classes from labels; leave out --feature-item.")
+        items, probability, has_labels = _by_labels(model, table, reading)
     elif not reading:
         items, probability = _by_features(estimator, table, feature_item)
-        said = np.ones(len(items), dtype=bool)
+        has_labels = np.ones(len(items), dtype=bool)
     else:
-        raise InputError(f"{type(model).__name__} tells clusters by features; leave out {flags(reading)}.")
-    answer = Answer.of(model)
-    if not said.all():
-        note(f"Items without labels: {int((~said).sum()):,} of {len(said):,}; nothing tells their class.")
-    named = answer.names_of(np.where(said, probability.argmax(1), MISSING))
-    highest = np.where(said, probability.max(1), np.nan)
+        raise InputError(f"{type(model).__name__} predicts clusters from features; leave out {flags(reading)}.")
+    answer = FoundClusters.of(model)
+    if not has_labels.all():
+        note(f"Items without labels: {int((~has_labels).sum()):,} of {len(has_labels):,}; their classes are unknown.")
+    named = answer.names_of(np.where(has_labels, probability.argmax(1), MISSING))
+    highest = np.where(has_labels, probability.max(1), np.nan)
     found = pd.DataFrame({"item": items, answer.column: named, "probability": highest})
     if proba:
         heads = [f"probability of {name}" if answer.is_named else f"cluster {name}" for name in answer.index]
@@ -63,7 +63,7 @@ def predict(
 
 
 def last_step(estimator: Any) -> Any:
-    """Return the estimator at the end of a pipeline, or the estimator itself."""
+    """Return the last step of a pipeline, or the estimator itself."""
     return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 
@@ -74,8 +74,8 @@ def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index
 
 
 def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray, np.ndarray]:
-    """Items, the probabilities of their classes, and whether they have labels at all."""
-    labels, _ = read_said(path, reading=reading, model=type(model).__name__)
+    """Return items, the probabilities of their classes, and whether they have any labels."""
+    labels, _ = read_for_model(path, reading=reading, model=type(model).__name__)
     try:
         probability = model.predict_proba(as_fitted(labels, model))
         return labels.items, probability, labels.summary().annotators_per_item.to_numpy() > 0
@@ -84,7 +84,7 @@ def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.I
 
 
 def as_fitted(annotations: Any, model: Any) -> Any:
-    """Return labels whose annotators and classes are named by integers or text as those of the model are."""
+    """Return labels whose annotators and classes have integer or text names as those of the model."""
     if not isinstance(annotations, Labels):
         return annotations
     named = replace(annotations, annotators=names_as(annotations.annotators, model.annotators_.index))
@@ -103,40 +103,42 @@ def report(
     out: Path,
     feature_options: FeatureOptions,
 ) -> None:
-    """Write the report of a saved model again, for instance with scores."""
+    """Write the report of a saved model again, for example with scores."""
     require_outputs([out], [path, annotations, features, scores], of=path)
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "items_"):
         raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to report.")
-    said, notes = read_said(annotations, reading=reading, model=type(model).__name__)
+    loaded, notes = read_for_model(annotations, reading=reading, model=type(model).__name__)
     for text in notes:
         note(text)
     try:
-        said = as_fitted(said, model).reindex(model.items_)
+        loaded = as_fitted(loaded, model).reindex(model.items_)
     except AnnotationError as error:
-        raise InputError(f"{named(annotations)}: {error} The model was fitted to others.") from error
+        raise InputError(f"{named(annotations)}: {error} The model was fitted to other items.") from error
     table = None if features is None else _features_of(features, estimator, feature_options)
     rated = None if scores is None else read_scores(scores, model.items_)
     shown, table = as_shown(estimator, table)
-    warnings = verdict(model, Evidence(said, table, [])).warnings
-    write_report(shown, said, X=table, scores=rated, warnings=warnings, path=out)
+    warnings = verdict(model, Evidence(loaded, table, [])).warnings
+    write_report(shown, loaded, X=table, scores=rated, warnings=warnings, path=out)
     renew_report(out)
     say(f"{out}")
 
 
 def _features_of(path: Path, estimator: Any, options: FeatureOptions) -> pd.DataFrame:
-    """Features of the fitted items: as the first step of the pipeline takes them if it prepares them, else numbers.
+    """Return features of the fitted items, as the first step of the pipeline takes them if it prepares them.
+
+    Otherwise they are read as numbers.
 
     Raises
     ------
     InputError
-        The file cannot be read, or options that the saved pipeline leaves no choice about.
+        The file cannot be read, or options contradict the saved pipeline.
     """
     items = last_step(estimator).items_
     if needs_of(estimator).prepares:
         if options.categorical or options.impute:
-            raise InputError("The model was saved with its own way to fill and encode features; drop these options.")
+            raise InputError("The saved model fills and encodes features itself; leave out --categorical and --impute.")
         return rows_of(read_for(path, estimator, chosen=options.item, items=items), items, path)
     read = read_features(path, options, items)
     for text in read.notes:

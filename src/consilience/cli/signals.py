@@ -1,4 +1,4 @@
-"""What ends the program from outside: on Ctrl-C, SIGTERM and SIGHUP it removes its temporary files and ends at once."""
+"""Signals: on Ctrl-C, SIGTERM and SIGHUP the program removes its temporary files and ends at once."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from consilience.annotations.files.atomic import remove_temporaries
+from consilience.atomic_files import remove_temporaries
 
-SAID = {"SIGINT": "Interrupted.", "SIGTERM": "Terminated.", "SIGHUP": "Hung up."}
+MESSAGES = {"SIGINT": "Interrupted.", "SIGTERM": "Terminated.", "SIGHUP": "Hung up."}
 
 
 @dataclass
 class _Ending:
-    """Whether the program may end now, and the signal that came while it may not."""
+    """Whether the program may end now, and a signal that arrived while it may not."""
 
     is_held: bool = False
     pending: int | None = None
@@ -27,13 +27,14 @@ _ending = _Ending()
 
 
 def end_on_signals() -> None:
-    """From now on end at once, with one line and the exit code 128 + signal, unless the signals were ignored.
+    """Make signals end the program at once, with one line and the exit code 128 + signal, unless they are ignored.
 
-    An exception would not do: where it arises in a callback or while the interpreter ends, Python shows and drops it.
+    An exception would not do: Python prints and drops one that is raised in a callback or while the interpreter shuts
+    down.
     """
     if threading.current_thread() is not threading.main_thread():
         return
-    for name in SAID:
+    for name in MESSAGES:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _receive)
@@ -48,7 +49,7 @@ def _receive(number: int, _: Any) -> None:
 
 def _end(number: int) -> None:
     remove_temporaries()
-    line = SAID[signal.Signals(number).name] + "\n"
+    line = MESSAGES[signal.Signals(number).name] + "\n"
     with contextlib.suppress(OSError):
         os.write(2, (("\n" if os.isatty(2) else "") + line).encode())
     os._exit(128 + number)
@@ -56,7 +57,7 @@ def _end(number: int) -> None:
 
 @contextlib.contextmanager
 def undivided() -> Iterator[None]:
-    """Do what takes a moment and must not be done by half: a signal that comes meanwhile is obeyed afterwards."""
+    """Run a short block that must not be interrupted: a signal that arrives in it takes effect afterwards."""
     _ending.is_held = True
     try:
         yield

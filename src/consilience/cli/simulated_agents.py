@@ -1,4 +1,4 @@
-"""``consilience simulate agents``: groupings of subsets, by agents who cluster them."""
+"""``consilience simulate agents``: groupings of subsets, by agents that cluster them."""
 
 from __future__ import annotations
 
@@ -36,32 +36,32 @@ def simulate_agents(
     algorithms: tuple[str, ...],
     seed: int,
 ) -> None:
-    """Write the groupings that agents make of subsets, and what is true of the items if that is wanted."""
+    """Write the agents' groupings of subsets, and the true clusters of the items if requested."""
     require_outputs([out, truth_out, features_out], [] if features is None else files_of(features))
     items, agents, shown = (np.random.default_rng(source) for source in np.random.SeedSequence(seed).spawn(3))
     table, truth = _drawn(drawn, items) if features is None else _read(features, classes)
     if truth_out is not None and truth is None:
-        raise InputError("--truth-out needs --classes, the column of the features that has the true clusters.")
+        raise InputError("--truth-out needs --classes, the column of features that holds the true clusters.")
     population = ClusteringPopulation(
         table, n_groups=groups, n_features=features_each, algorithms=algorithms, random_state=agents
     )
-    asked = random_subsets(table.index, subset_size, subsets, random_state=shown)
+    subset_items = random_subsets(table.index, subset_size, subsets, random_state=shown)
     agent = population if annotators is None else [population.draw() for _ in range(annotators)]
-    said = present(agent, asked, items=table.index)
-    writers = {out: long_table_writer(said, out)}
-    told = [f"{out}: {said}"]
+    groupings = present(agent, subset_items, items=table.index)
+    writers = {out: long_table_writer(groupings, out)}
+    lines = [f"{out}: {groupings}"]
     if truth_out is not None and truth is not None:
         writers[truth_out] = table_writer(truth.rename("class").rename_axis("item").reset_index(), truth_out)
-        told.append(f"{truth_out}: {truth.nunique()} clusters of {len(truth)} items")
+        lines.append(f"{truth_out}: {truth.nunique()} clusters of {len(truth)} items")
     if features_out is not None:
         writers[features_out] = table_writer(table.rename_axis("item").reset_index(), features_out)
-        told.append(f"{features_out}: {table.shape[1]} features of {len(table)} items")
+        lines.append(f"{features_out}: {table.shape[1]} features of {len(table)} items")
     write_files(writers)
-    say("\n".join(told))
+    say("\n".join(lines))
 
 
 def _drawn(settings: dict[str, Any], rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
-    """Features and clusters of items in Gaussian clusters."""
+    """Draw features and clusters of items in Gaussian clusters."""
     chosen = {name: usual if settings[name] is None else settings[name] for name, usual in DRAWN.items()}
     task = gaussian_clusters(
         chosen["items"],
@@ -74,11 +74,11 @@ def _drawn(settings: dict[str, Any], rng: np.random.Generator) -> tuple[pd.DataF
 
 
 def _read(source: str, classes: str | None) -> tuple[pd.DataFrame, pd.Series | None]:
-    """Features of the items of a table or of a data set, and their classes if these are known."""
+    """Return features of the items of a table or of a data set, and their classes if known."""
     if source in set(list_datasets()["name"]):
         data_set = load_dataset(source)
         if data_set.data is None:
-            raise InputError(f"The data set {source!r} has no features that agents could see.")
+            raise InputError(f"The data set {source!r} has no features, which agents need.")
         if data_set.target is None:
             return data_set.data, None
         truth, _ = classes_of(source, "", with_features=False)

@@ -1,4 +1,4 @@
-"""``consilience simulate``: its commands, their options and their help; see `commands`."""
+"""``consilience simulate``: its commands, their options and help; see `commands`."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ def simulate() -> None:
 
 
 def simulation_options(function: Function) -> Function:
-    """Options of all simulators."""
+    """Add the options that all simulators share."""
     options: list[Callable[[Any], Any]] = [
         click.argument("source", shell_complete=complete_sources),
         click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="File of annotations to write."),
-        click.option("--features-out", type=FILE, metavar="FILE", help="Write the features too, for 'fit --features'."),
+        click.option(
+            "--features-out", type=FILE, metavar="FILE", help="Also write the features, for 'fit --features'."
+        ),
         click.option(
             "--class-column", default="class", show_default=True, help="Column of classes, if SOURCE is a file."
         ),
-        click.option("--seed", type=Whole(0, SEEDS), default=0, show_default=True, help="Where random numbers start."),
+        click.option("--seed", type=Whole(0, SEEDS), default=0, show_default=True, help="Random seed."),
     ]
     for option in reversed(options):
         function = option(function)
@@ -61,9 +63,9 @@ def experts(
     observed: float,
     flip: float,
 ) -> None:
-    """Simulate experts who split the classes into positive, negative and not labelled, and err now and then.
+    """Simulate experts who label some classes positive, some negative and the others not, with occasional errors.
 
-    SOURCE is a data set that 'consilience datasets' lists, or a table with a column of items and one of classes.
+    SOURCE is a data set listed by 'consilience datasets', or a table with a column of items and one of classes.
     """
     from consilience.cli.data_commands import simulate as run
     from consilience.simulation import simulate_experts
@@ -99,7 +101,7 @@ def experts(
     show_default=True,
     help="Probability of the right group: one for all, or one for each.",
 )
-@click.option("--merge", type=Real(0, 1), default=0.0, show_default=True, help="How coarsely they see, from 0 to 1.")
+@click.option("--merge", type=Real(0, 1), default=0.0, show_default=True, help="Coarseness of groups, from 0 to 1.")
 def crowd(
     source: str,
     out: Path,
@@ -111,9 +113,9 @@ def crowd(
     accuracy: Any,
     merge: float,
 ) -> None:
-    """Simulate a crowd that sorts items into groups, more or less finely, more or less carefully.
+    """Simulate a crowd that sorts items into groups, more or less finely and carefully.
 
-    SOURCE is a data set that 'consilience datasets' lists, or a table with a column of items and one of classes.
+    SOURCE is a data set listed by 'consilience datasets', or a table with a column of items and one of classes.
     """
     from consilience.cli.data_commands import simulate as run
     from consilience.simulation import simulate_crowd
@@ -133,38 +135,40 @@ def crowd(
 
 
 @simulate.command(
-    short_help="Agents who each cluster subsets of the items by some of their features.",
+    short_help="Agents that each cluster subsets of the items by some of their features.",
     epilog=example(
         "consilience simulate agents --items 200 --subsets 500 --out groupings.csv --truth-out truth.csv",
         "consilience simulate agents --features iris.csv --classes class --subsets 300 --out groupings.csv",
     ),
 )
 @click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="File of groupings to write.")
-@click.option("--truth-out", type=FILE, metavar="FILE", help="Write the items' true clusters too.")
-@click.option("--features-out", type=FILE, metavar="FILE", help="Write the features too.")
+@click.option("--truth-out", type=FILE, metavar="FILE", help="Also write the items' true clusters.")
+@click.option("--features-out", type=FILE, metavar="FILE", help="Also write the features.")
 @click.option(
     "--features",
     metavar="FILE|NAME",
-    help="Items by their features: a table, or a data set that 'consilience datasets' lists.  [default: drawn]",
+    help="Features of the items: a table, or a data set listed by 'consilience datasets'.  [default: drawn at random]",
 )
-@click.option("--classes", metavar="COLUMN", help="Column of the table of features that has the true clusters.")
+@click.option("--classes", metavar="COLUMN", help="Column of the table of features that holds the true clusters.")
 @click.option("--items", type=Whole(1, MOST_SIMULATED), help="Number of items to draw.  [default: 200]")
 @click.option("--clusters", type=Whole(1, MOST_SIMULATED), help="Number of clusters to draw them from.  [default: 10]")
 @click.option("--dimensions", type=Whole(1, MOST_SIMULATED), help="Number of features to draw.  [default: 8]")
 @click.option(
-    "--separation", type=Real(0.1, 20), help="How far apart clusters are, from 0.1 (not at all) to 20.  [default: 5]"
+    "--separation", type=Real(0.1, 20), help="Distance between clusters, from 0.1 (none) to 20.  [default: 5]"
 )
+@click.option("--subsets", type=Whole(1, MOST_SIMULATED), default=500, show_default=True, help="Number of subsets.")
 @click.option(
-    "--subsets", type=Whole(1, MOST_SIMULATED), default=500, show_default=True, help="Number of subsets to show."
+    "--subset-size", type=Whole(1, MOST_SIMULATED), default=8, show_default=True, help="Number of items per subset."
 )
-@click.option("--subset-size", type=Whole(1, MOST_SIMULATED), default=8, show_default=True, help="Items of each.")
 @click.option(
     "--annotators",
     type=Whole(1, MOST_SIMULATED),
     help="Number of agents, who take turns.  [default: a new one for each subset]",
 )
-@click.option("--groups", type=Between(), default="3-6", show_default=True, help="Groups that an agent makes.")
-@click.option("--features-each", type=Between(), default="4-8", show_default=True, help="Features that an agent uses.")
+@click.option("--groups", type=Between(), default="3-6", show_default=True, help="Number of groups per subset.")
+@click.option(
+    "--features-each", type=Between(), default="4-8", show_default=True, help="Number of features that an agent uses."
+)
 @click.option(
     "--algorithm",
     "algorithms",
@@ -172,9 +176,9 @@ def crowd(
     multiple=True,
     default=["kmeans", "ward"],
     show_default=True,
-    help="How agents cluster; may be repeated.",
+    help="Clustering algorithm of the agents; may be repeated.",
 )
-@click.option("--seed", type=Whole(0, SEEDS), default=0, show_default=True, help="Where random numbers start.")
+@click.option("--seed", type=Whole(0, SEEDS), default=0, show_default=True, help="Random seed.")
 def agents(
     out: Path,
     truth_out: Path | None,
@@ -185,19 +189,19 @@ def agents(
     clusters: int | None,
     dimensions: int | None,
     separation: float | None,
-    **asked: Any,
+    **options: Any,
 ) -> None:
-    """Simulate agents who are shown subsets of the items and cluster these by some of the features.
+    """Simulate agents that cluster subsets of the items by some of the features.
 
-    How many groups, how many features and which algorithm differ from agent to agent. Items are drawn from Gaussian
-    clusters, or are those of --features.
+    The number of groups, the number of features and the algorithm differ from agent to agent. Items are drawn from
+    Gaussian clusters, or are those of --features.
     """
     from consilience.cli.simulated_agents import simulate_agents as run
 
     drawn: dict[str, Any] = {"items": items, "clusters": clusters, "dimensions": dimensions, "separation": separation}
     given = [name for name, value in drawn.items() if value is not None]
     if features is not None and given:
-        raise click.UsageError(f"--{given[0]} is for items that are drawn; with --features leave it out.")
+        raise click.UsageError(f"--{given[0]} is for items drawn at random; with --features leave it out.")
     if features is None and classes is not None:
         raise click.UsageError("--classes needs --features.")
-    run(features, classes, drawn=drawn, out=out, truth_out=truth_out, features_out=features_out, **asked)
+    run(features, classes, drawn=drawn, out=out, truth_out=truth_out, features_out=features_out, **options)

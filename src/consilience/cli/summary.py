@@ -1,4 +1,4 @@
-"""What a fitted model found, as one object for machines and as text for people."""
+"""Summary of a fitted model, as one object for machines and as text for people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from consilience.cli.inputs import Evidence, Material
 from consilience.cli.preprocessing import is_standardized
 from consilience.cli.results import files_of
 from consilience.inspection.capabilities import Capabilities, attributes
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import as_text, counted, shortened, width
 from consilience.inspection.plots.projection import groupings_of
 from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame
@@ -30,35 +30,35 @@ FITTED = {"prior_variance_": float, "n_ties_": int, "lower_bound_": float, "n_it
 
 
 def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *, more: list[str]) -> dict[str, Any]:
-    """Return what was given and found, of plain values.
+    """Return the inputs and results of a fit as plain values.
 
     Parameters
     ----------
     estimator : fitted estimator, or Pipeline that ends in one
-    material : what the files hold
-    evidence : what it was fitted to
+    material : contents of the files
+    evidence : inputs of the model
     out : folder of the results
-    more : notes on what to try next
+    more : suggestions of what to try next
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
-    said, features = evidence.annotations, evidence.features
+    annotations, features = evidence.annotations, evidence.features
     can = Capabilities.of(model)
     if can.names_classes:
         found = _of_classes(model, evidence)
     else:
         find = _of_fusion if can.fuses else _of_clusters
         found = find(model, estimator, evidence)
-    clustered = Answer.of(model).codes >= 0
+    clustered = FoundClusters.of(model).codes >= 0
     return {
         "consilience": consilience.__version__,
         "model": type(model).__name__,
         "read_as": material.read_as,
         "parameters": {name: _json(value) for name, value in model.get_params().items()},
-        "n_items": len(said),
-        "n_annotators": said.n_annotators,
-        "n_labels": said.n_rows,
+        "n_items": len(annotations),
+        "n_annotators": annotations.n_annotators,
+        "n_labels": annotations.n_rows,
         "n_features": 0 if features is None else features.shape[1],
-        "n_items_without_annotations": said.summary().n_unannotated_items,
+        "n_items_without_annotations": annotations.summary().n_unannotated_items,
         "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **found,
         **{name.rstrip("_"): FITTED[name](value) for name, value in attributes(model, FITTED).items()},
@@ -68,15 +68,15 @@ def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *
 
 
 def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]:
-    quality, said = model.annotators_, evidence.annotations
+    quality, annotations = model.annotators_, evidence.annotations
     found = {
         "standardized": is_standardized(estimator),
         "n_clusters": model.n_clusters_,
-        "cluster_sizes": Answer.of(model).sizes.tolist(),
+        "cluster_sizes": FoundClusters.of(model).sizes.tolist(),
         "cluster_examples": _examples(model),
     }
-    if not isinstance(said, Pairs):
-        found["n_groupings"] = groupings_of(said).n_groupings
+    if not isinstance(annotations, Pairs):
+        found["n_groupings"] = groupings_of(annotations).n_groupings
     if "expected_accuracy" in quality:
         found["accuracy"] = _average(quality["accuracy"], quality["n_labels"])
         return found | {"weakest_annotators": _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"])}
@@ -94,7 +94,7 @@ def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, An
 
 
 def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]:
-    quality, sizes = model.annotators_, Answer.of(model).sizes
+    quality, sizes = model.annotators_, FoundClusters.of(model).sizes
     known = quality[quality["n_items"] > 0].sort_values("weight", kind="stable").head(WEAKEST).reset_index()
     columns = ["annotator", "n_groupings", "n_items", "n_groups", "weight", "agreement"]
     return {
@@ -112,15 +112,15 @@ def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]
 
 
 def _examples(model: Any) -> list[list[Any]]:
-    """Names of some items of each cluster, the most probable first."""
-    codes = Answer.of(model).codes
+    """Return the names of some items of each cluster, the most probable first."""
+    codes = FoundClusters.of(model).codes
     order = np.argsort(-model.responsibilities_.max(1).round(4), kind="stable")
     members = [order[codes[order] == code][:EXAMPLES] for code in range(model.n_clusters_)]
     return [_names(model.items_.take(rows)) for rows in members]
 
 
 def _of_classes(model: Any, evidence: Evidence) -> dict[str, Any]:
-    answer, quality = Answer.of(model), model.annotators_
+    answer, quality = FoundClusters.of(model), model.annotators_
     probability = pd.Series(model.responsibilities_.max(1)).groupby(answer.codes).mean()
     classes = [
         {"label": _json(name), "n_items": int(size), "mean_probability": _figure(probability.get(code, np.nan))}
@@ -139,13 +139,13 @@ def _of_classes(model: Any, evidence: Evidence) -> dict[str, Any]:
 
 
 def _average(values: pd.Series, n_labels: pd.Series) -> float | None:
-    """Mean over labels of what is known of their annotators, None if it is not known."""
-    said = n_labels > 0
-    return _figure(float(np.average(values[said], weights=n_labels[said])))
+    """Return the mean over labels of a figure of their annotators, None if unknown."""
+    has_labels = n_labels > 0
+    return _figure(float(np.average(values[has_labels], weights=n_labels[has_labels])))
 
 
 def _weakest(annotators: pd.DataFrame, columns: list[str]) -> list[dict[str, Any]]:
-    """Annotators whose labels are predicted worst, or tell least where nothing is right or wrong."""
+    """Return the annotators whose labels are least accurate, or least informative if accuracy is unknown."""
     by = ["accuracy", "information"] if "information" in columns else ["accuracy"]
     lowest = annotators[annotators["n_labels"] > 0].sort_values(by, kind="stable").head(WEAKEST)
     return _records(lowest[columns])
@@ -168,13 +168,13 @@ def _json(value: Any) -> Any:
 
 
 def _figure(value: Any) -> Any:
-    """Return a figure as a plain number, or None where there is none."""
+    """Return a figure as a plain number, or None if it is missing."""
     value = _json(value)
     return None if value == "nan" else value
 
 
 def as_lines(found: dict[str, Any]) -> str:
-    """Return a summary as lines for people."""
+    """Return a summary as lines of text."""
     write = _lines_of_classes if "classes" in found else _lines_of_fusion if "caveats" in found else _lines_of_clusters
     lines = [*(found["warnings"] and [*found["warnings"], ""]), *write(found)]
     files = [Path(path) for path in found["files"].values()]
@@ -202,7 +202,7 @@ def _lines_of_clusters(found: dict[str, Any]) -> list[str]:
 
 
 def _lines_of_judges(found: dict[str, Any]) -> list[str]:
-    """Views if there are several, and the figures of the weakest annotators."""
+    """List views, if there are several, and the figures of the weakest annotators."""
     lines = []
     for number, view in enumerate(found.get("views", ())):
         held = ", ".join(map(_short, view["annotators"])) or "nobody"
@@ -223,8 +223,8 @@ def _lines_of_fusion(found: dict[str, Any]) -> list[str]:
     names = [f"cluster {i:<3d}" for i in range(len(sizes))]
     rows = _rows([*names, *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"])
     lines += _with_examples(rows, found)
-    lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: as clear as can be, 0: none).")
-    lines.append("Annotators of the lowest weight:")
+    lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: perfectly clear, 0: none).")
+    lines.append("Annotators with the lowest weight:")
     wide = max(len(_short(row["annotator"])) for row in worst)
     for row in worst:
         agreement = "unknown" if row["agreement"] is None else f"{row['agreement']:.2f}"
@@ -234,10 +234,16 @@ def _lines_of_fusion(found: dict[str, Any]) -> list[str]:
 
 
 def _how_many(found: dict[str, Any]) -> str:
-    """Say where the number of clusters came from."""
-    number, considered, asked = found["n_clusters"], found["n_clusters_considered"], found["parameters"]["n_clusters"]
-    if asked != "auto":
-        return f"{counted(number, 'cluster')}, {'as' if number == asked else f'where {asked:,} were'} asked for;"
+    """Say how the number of clusters was determined."""
+    number, considered, requested = (
+        found["n_clusters"],
+        found["n_clusters_considered"],
+        found["parameters"]["n_clusters"],
+    )
+    if requested != "auto":
+        return (
+            f"{counted(number, 'cluster')}, {'as' if number == requested else f'where {requested:,} were'} asked for;"
+        )
     if len(considered) == 1:
         return f"Found {counted(number, 'cluster')}, the only number considered;"
     return f"Found {counted(number, 'cluster')}, of {min(considered)} to {max(considered)} considered;"
@@ -253,7 +259,7 @@ def _lines_of_classes(found: dict[str, Any]) -> list[str]:
         names, sizes, means = [*names, "in none"], [*sizes, nowhere], [*means, None]
     rows = _rows(names, sizes, found["n_items"])
     lines += [row if mean is None else f"{row}  mean {found['measure']} {mean:.3f}" for row, mean in zip(rows, means)]
-    tells = f"label tells {found['information']:.2f} bits of its item's class on average."
+    tells = f"label gives {found['information']:.2f} bits about its item's class on average."
     if found["agreement"] is None:
         lines.append(f"A {tells}")
     else:
@@ -262,7 +268,7 @@ def _lines_of_classes(found: dict[str, Any]) -> list[str]:
     wide = max(len(_short(row["annotator"])) for row in worst)
     for row in worst:
         accuracy = "" if row["accuracy"] is None else f"accuracy {row['accuracy']:.1%}, "
-        tells = f"{accuracy}{row['information']:.2f} bits a label"
+        tells = f"{accuracy}{row['information']:.2f} bits per label"
         lines.append(f"  {_short(row['annotator']):{wide}s}  {tells}, {counted(row['n_labels'], 'label')}")
     return lines
 
@@ -272,7 +278,7 @@ def _short(name: Any) -> str:
 
 
 def _rows(names: list[str], sizes: list[int], n_items: int) -> list[str]:
-    """Lines of names, numbers of items and their shares, one below the other."""
+    """Return lines of names, numbers of items and their shares, aligned."""
     shown = [f"{size:,}" for size in sizes]
     wide, high = max(map(len, names)), max(map(len, shown))
     return [
@@ -282,7 +288,7 @@ def _rows(names: list[str], sizes: list[int], n_items: int) -> list[str]:
 
 
 def _with_examples(rows: list[str], found: dict[str, Any]) -> list[str]:
-    """Lines of clusters with the names of some of their items; further lines stay as they are."""
+    """Add the names of some items to the lines of clusters; further lines stay as they are."""
     examples, sizes = found["cluster_examples"], found["cluster_sizes"]
     named = [
         f"{row}  {_some(items, size, LINE - width(row) - 2)}".rstrip()
@@ -292,7 +298,7 @@ def _with_examples(rows: list[str], found: dict[str, Any]) -> list[str]:
 
 
 def _some(items: list[Any], size: int, most: int) -> str:
-    """Join as many names as there is room for, at least one; an ellipsis stands for the rest of `size`."""
+    """Join as many names as there is room for, at least one, with an ellipsis if there are more."""
     names = [shortened(as_text(item), LONGEST_EXAMPLE) for item in items]
     for kept in range(len(names), 0, -1):
         text = ", ".join([*names[:kept], *(["…"] if kept < size else [])])

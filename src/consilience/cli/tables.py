@@ -35,12 +35,12 @@ def read_table(path: Path) -> Table:
 
 
 def names_in(table: Table, column: Any, path: Path) -> pd.Index:
-    """Names of the items in a column, one a row.
+    """Return the names of the items in a column, one per row.
 
     Raises
     ------
     InputError
-        A name is missing or there twice.
+        A name is missing or occurs twice.
     """
     try:
         return unique_names(table.column(column), "items", table.where).rename("item")
@@ -51,15 +51,15 @@ def names_in(table: Table, column: Any, path: Path) -> pd.Index:
 def numbers(
     table: Table, path: Path, *, item: Any, besides: tuple[str, ...] = (), blanks: bool = False
 ) -> pd.DataFrame:
-    """Take all columns of a table but that of the items for numbers.
+    """Read all columns of a table as numbers, except that of the items.
 
     Parameters
     ----------
     table : Table
-    path : where it was read from, for messages
-    item : name of the column of the items
-    besides : further columns that are left out
-    blanks : whether a missing value is NaN, or an error
+    path : the file, for messages
+    item : name of the column of items
+    besides : further columns to leave out
+    blanks : whether missing values are allowed, as NaN
 
     Returns
     -------
@@ -68,7 +68,7 @@ def numbers(
     Raises
     ------
     InputError
-        There are no such columns, or a cell is no finite number; the message names column, item and line.
+        There are no such columns, or a cell is not a finite number; the message gives column, item and line.
     """
     reader = ColumnReader(table, path, names_in(table, item, path))
     rest = [name for name in table.columns if name not in {item, *besides}]
@@ -76,7 +76,7 @@ def numbers(
     names = [name for name in rest if name not in ids]
     if not names:
         left_out = ", ".join(map(repr, [item, *besides, *ids]))
-        raise InputError(f"{path}: There is no column of numbers beside {left_out}.")
+        raise InputError(f"{path}: There is no column of numbers besides {left_out}.")
     if ids:
         note(ids_left_out(ids, path))
     columns = {name: reader.numbers(name, read_cells(table.frame[name]), blanks=blanks) for name in names}
@@ -100,14 +100,14 @@ def read_numbers(
 
 
 def named_as(table: pd.DataFrame, items: pd.Index) -> pd.DataFrame:
-    """Return a table whose item names are integers or text as those of other items are; see `names_as`."""
+    """Return a table whose item names are integers or text, like those of other items; see `names_as`."""
     return table.set_axis(names_as(table.index, items).rename("item"), axis=0)
 
 
 def names_as(names: pd.Index, others: pd.Index) -> pd.Index:
-    """Return names as integers or text, as other names of such things are.
+    """Return names as integers or text, like other names of the same things.
 
-    In a file of text a column of names is one of integers if all are, so that 7 in one file may be "7" in another.
+    In a text file a column of names is read as integers only if all are, so that 7 in one file may be "7" in another.
     """
     if pd.api.types.is_integer_dtype(others):
         whole = [isinstance(name, str) and CANONICAL_INTEGER.fullmatch(name) is not None for name in names]
@@ -118,7 +118,7 @@ def names_as(names: pd.Index, others: pd.Index) -> pd.Index:
 
 
 def rows_of(table: pd.DataFrame, items: pd.Index, path: Path) -> pd.DataFrame:
-    """Rows of a table for some items, in their order; how many rows are left out is noted.
+    """Return the rows of a table for some items, in their order; the number of other rows is noted.
 
     Raises
     ------
@@ -136,5 +136,5 @@ def rows_of(table: pd.DataFrame, items: pd.Index, path: Path) -> pd.DataFrame:
 
 
 def read_scores(path: Path, items: pd.Index) -> pd.DataFrame:
-    """Read a table of outside scores, NaN where one is missing, for some items in their order."""
+    """Read a table of external scores, NaN where one is missing, for some items in their order."""
     return rows_of(read_numbers(path, blanks=True, items=items), items, path)

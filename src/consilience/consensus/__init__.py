@@ -1,4 +1,4 @@
-"""Estimators that need only what people said: ``fit(annotations)``."""
+"""Estimators that need only annotations: ``fit(annotations)``."""
 
 from consilience.consensus.groupings.cspa_estimator import CSPA
 from consilience.consensus.groupings.kcc_estimator import KCC

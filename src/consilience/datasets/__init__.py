@@ -1,7 +1,7 @@
 """Data sets with features, with real annotations, or both, as scikit-learn Bunches.
 
-What scikit-learn bundles loads anywhere. Everything else is read from the folder named by the environment variable
-CONSILIENCE_DATA; where a file is absent, a `MissingDataError` says which, and where the data come from.
+Data sets bundled with scikit-learn load anywhere. All others are read from the folder named by the environment variable
+CONSILIENCE_DATA; if a file is missing, a `MissingDataError` names it and the source of the data.
 """
 
 from consilience.datasets.cardsorts import load_cardsort_animals, load_cardsort_greek_sites

@@ -1,4 +1,4 @@
-"""The Bunch that loaders return: scikit-learn's, shown in short."""
+"""The Bunch that loaders return: scikit-learn's, with a short representation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from consilience.annotations.display import names_in_short, table
 
 
 class DataBunch(Bunch):
-    """Fields of a data set, also as attributes.
+    """Fields of a data set, which are also attributes.
 
     Examples
     --------
@@ -26,11 +26,11 @@ class DataBunch(Bunch):
         return f"{type(self).__name__}({', '.join(self)})" + (f": {title}" if title else "")
 
     def _repr_html_(self) -> str:
-        return table("", ["field", "holds"], [[name, _said_of(value)] for name, value in self.items()])
+        return table("", ["field", "holds"], [[name, _summary(value)] for name, value in self.items()])
 
 
-def _said_of(value: Any) -> str:
-    """Say in short what a field holds."""
+def _summary(value: Any) -> str:
+    """Describe the content of a field in short."""
     if value is None:
         return "nothing"
     if isinstance(value, str):

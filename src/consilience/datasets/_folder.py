@@ -1,7 +1,7 @@
-"""What is known of a data set before it is read, where its files lie, and the Bunch that every loader returns.
+"""Descriptions of data sets, the places of their files, and the Bunch that every loader returns.
 
-The package ships no data. Loaders read the folder named by the environment variable CONSILIENCE_DATA; the files of a
-data set lie there in subfolders of fixed names (`DataSet.files`).
+The package contains no data. Loaders read the folder named by the environment variable CONSILIENCE_DATA; the files of a
+data set are in subfolders with fixed names (`DataSet.files`).
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ VARIABLE = "CONSILIENCE_DATA"
 
 @dataclass(frozen=True)
 class DataSet:
-    """What is known of a data set without reading it.
+    """Description of a data set, known without reading it.
 
     Attributes
     ----------
     name : str
-        Unique among all data sets.
+        Unique name.
     title : str
-        One line that says what it is.
+        Description in one line.
     source : str
-        Where the files come from.
+        Origin of the files.
     citation : str
     n_items : int
     n_features, n_classes, n_annotators : int or None
-        None where there is no such thing.
+        None if not applicable.
     files : tuple of str
-        What the loader reads, relative to the data folder; empty for what scikit-learn bundles.
+        Files that the loader reads, relative to the data folder; empty if bundled with scikit-learn.
     notes : str
-        What a user should know about the content.
+        Remarks on the content.
     """
 
     name: str
@@ -57,7 +57,7 @@ class DataSet:
 
     @property
     def available(self) -> bool:
-        """Whether the loader would find its files now."""
+        """Whether the files of the loader exist."""
         folder = data_folder()
         return not self.files or (folder is not None and all((folder / file).is_file() for file in self.files))
 
@@ -67,16 +67,16 @@ class DataSet:
         Raises
         ------
         MissingDataError
-            If the variable is not set, names no folder, or the folder lacks a file.
+            If the variable is not set, does not name a folder, or a file is missing.
         """
         folder = data_folder()
         if folder is None:
             self._missing(self.files[0], "which is not set")
         if not folder.is_dir():
-            self._missing(self.files[0], f"but '{folder}' is no folder")
+            self._missing(self.files[0], f"but '{folder}' is not a folder")
         for file in self.files:
             if not (folder / file).is_file():
-                self._missing(file, f"but '{folder}' has no such file")
+                self._missing(file, f"but '{folder}' does not contain it")
         return [folder / file for file in self.files]
 
     def describe(self) -> str:
@@ -114,9 +114,9 @@ def data_folder() -> Path | None:
 
 
 def choose(name: str, data_sets: Mapping[str, Any], loader: str) -> Any:
-    """Return the entry `name`, or raise an InputError that lists the names there are."""
+    """Return the entry `name`, or raise an InputError that lists the known names."""
     if name not in data_sets:
-        raise InputError(f"{loader} knows no data set {name!r}; choose one of {', '.join(data_sets)}.")
+        raise InputError(f"{loader} has no data set {name!r}; choose one of {', '.join(data_sets)}.")
     return data_sets[name]
 
 
@@ -129,7 +129,7 @@ def bundle(
     class_names: Any = None,
     **others: Any,
 ) -> Bunch:
-    """Return the Bunch that every loader gives, with `others` added to the fields that all have.
+    """Return the Bunch of a loader: the fields that all data sets have, and `others`.
 
     Parameters
     ----------
@@ -140,12 +140,12 @@ def bundle(
     classes : array-like of shape (n_items,), optional
         Name of the true class of each item.
     class_names : array-like of shape (n_classes,), optional
-        The order of the classes; sorted by default.
+        Names of the classes in order; by default sorted.
 
     Raises
     ------
     InputError
-        If an item has a class that is not among `class_names`.
+        If the class of an item is not among `class_names`.
     """
     index = pd.Index(items, name="item")
     target, target_names = (None, None) if classes is None else _codes(data_set, index, classes, class_names)

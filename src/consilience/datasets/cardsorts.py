@@ -1,4 +1,4 @@
-"""Open card sorts: each person put every card into groups of their own making, and named some or all of them."""
+"""Open card sorts: each person sorted all cards into groups of their own, and named some or all of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GREEK_CITATION = "Pechlevanoudis & Zilidis, Aristotle University of Thessalonik
 GREEK_SITES = {
     "celestino": DataSet(
         name="cardsort_celestino",
-        title="Open card sort of 59 categories of a Greek shop for clothes",
+        title="Open card sort of 59 categories of a Greek online clothes shop",
         source=_GREEK_SOURCE,
         citation=_GREEK_CITATION,
         n_items=59,
@@ -37,7 +37,7 @@ GREEK_SITES = {
     ),
     "skroutz": DataSet(
         name="cardsort_skroutz",
-        title="Open card sort of 54 categories of a Greek shop for everything",
+        title="Open card sort of 54 categories of a Greek online marketplace",
         source=_GREEK_SOURCE,
         citation=_GREEK_CITATION,
         n_items=54,
@@ -48,7 +48,7 @@ GREEK_SITES = {
 
 
 def load_cardsort_animals() -> Bunch:
-    """Load an open card sort of 20 animals and creatures, real and mythical, by 107 persons.
+    """Load an open card sort of 20 animals and creatures, real and mythical, by 107 people.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def load_cardsort_animals() -> Bunch:
     raw = pd.read_csv(*ANIMALS.paths())
     annotator = _person(raw["user"])
     unnamed = raw["group_name"].isna()
-    # the source numbers groups through all persons
+    # the source numbers groups consecutively over all persons
     number = raw["group_id"].where(unnamed).groupby(annotator).rank(method="dense")
     group = raw["group_name"].where(~unnamed, "unnamed " + number.astype("Int64").astype(str))
     info = raw.groupby(annotator, sort=False)[["tag"]].first().rename(columns={"tag": "principle"})
@@ -82,18 +82,18 @@ def load_cardsort_animals() -> Bunch:
 
 
 def load_cardsort_greek_sites(site: str) -> Bunch:
-    """Load an open card sort of the categories of a Greek shop on the web.
+    """Load an open card sort of the categories of a Greek online shop.
 
     Parameters
     ----------
     site : {"celestino", "skroutz"}
-        59 cards by 210 persons, or 54 cards by 203 persons.
+        59 cards sorted by 210 people, or 54 cards by 203 people.
 
     Returns
     -------
     Bunch
-        `annotations` (Groupings of all cards by each person, with the names they gave the groups), `item_names` (the
-        cards' texts, Greek), `DESCR`. There is no truth and there are no features.
+        `annotations` (Groupings of all cards by each person, with their names of the groups), `item_names` (the
+        cards' texts, in Greek), `DESCR`. There is no truth and there are no features.
 
     Raises
     ------
@@ -123,5 +123,5 @@ def _card_sort(
 ) -> Bunch:
     items = item.drop_duplicates().tolist()
     frame = pd.DataFrame({"item": item, "annotator": annotator, "group": group})
-    groupings = Groupings.from_frame(frame, items=items, missing=[])  # somebody called a category "unsorted"
+    groupings = Groupings.from_frame(frame, items=items, missing=[])  # "unsorted" is the name of a group here
     return bundle(data_set, items=items, annotations=groupings, **others)

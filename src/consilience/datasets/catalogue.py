@@ -52,14 +52,14 @@ _CATALOGUE = {
 
 
 def list_datasets() -> pd.DataFrame:
-    """Tell which data sets there are, and which of them can be loaded on this machine.
+    """List the data sets, and which of them can be loaded on this machine.
 
     Returns
     -------
     DataFrame
-        A row for each data set: `name` (for `load_dataset`), `loader` (the call that does the same), `n_items`,
-        `n_features`, `n_classes`, `n_annotators` (missing where there is no such thing), `available` (whether the
-        files are there), `description`.
+        One row per data set: `name` (for `load_dataset`), `loader` (the equivalent call), `n_items`,
+        `n_features`, `n_classes`, `n_annotators` (missing if not applicable), `available` (whether the
+        files exist), `description`.
 
     Examples
     --------
@@ -97,8 +97,8 @@ def load_dataset(name: str) -> Bunch:
     -------
     Bunch
         `data` (DataFrame indexed by item, or None), `feature_names`, `target` (n_items,) codes or None,
-        `target_names`, `item_names` (Index), `annotations` (Groupings, Labels or None), `DESCR`, and what the data
-        set's own loader adds.
+        `target_names`, `item_names` (Index), `annotations` (Groupings, Labels or None), `DESCR`, and further fields of
+        the data set's own loader.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def load_dataset(name: str) -> Bunch:
 
 
 def data_files(name: str) -> list[Path]:
-    """Files in the data folder that a data set is read from, whether they are there or not."""
+    """Return the paths of the files that a data set is read from, whether or not they exist."""
     entry: _Entry = choose(name, _CATALOGUE, "data_files")
     folder = data_folder()
     return [] if folder is None else [folder / file for file in entry.data_set.files]

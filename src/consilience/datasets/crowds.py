@@ -1,4 +1,4 @@
-"""What paid workers said about pictures and texts: partial groupings and labels, with the truth."""
+"""Annotations of pictures and texts by paid workers: partial groupings and labels, with the truth."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ ORCHESTRA = {
         n_classes=13,
         n_annotators=485,
         files=("orchestra/answers.csv.gz", "orchestra/scenes_thumbs48.npz"),
-        notes="Workers are not identified: each answer is an annotator of its own. Two answers leave pictures out. "
-        "That the pictures of the two repositories agree follows from their common numbering alone.",
+        notes="Workers are not identified: each answer has its own annotator. Two answers leave pictures out. "
+        "The pictures of the two repositories are matched by their common numbering alone.",
     ),
     "imagenet": DataSet(
         name="orchestra_imagenet",
@@ -41,14 +41,14 @@ ORCHESTRA = {
         n_classes=20,
         n_annotators=485,
         files=("orchestra/answers.csv.gz",),
-        notes="Workers are not identified: each answer is an annotator of its own. Two answers leave pictures out.",
+        notes="Workers are not identified: each answer has its own annotator. Two answers leave pictures out.",
     ),
 }
 
 _DOGS_SOURCE = "the GitHub repository kitkatdafu/cognitive-overload-contextual-bias"
 _DOGS_NOTES = (
-    "Each worker answered 12 to 30 questions of one kind: 'radio' chooses among fixed options, 'drag' "
-    "drags and drops pictures. The source numbers workers anew for each kind; whether some took part in several is "
+    "Each worker answered 12 to 30 questions of one kind: 'radio' offers fixed options, 'drag' "
+    "uses drag and drop. The source numbers workers separately for each kind; whether some took part in several is "
     "not known."
 )
 
@@ -75,7 +75,7 @@ DOGS_BIRDS = {
         n_classes=6,
         n_annotators=2120,
         files=("dogs3-birds5/queries.csv.gz", "dogs3-birds5/truth.csv", "dogs3-birds5/birds5_thumbs32.npz"),
-        notes=f"{_DOGS_NOTES} Class 5 mixes birds of other species.",
+        notes=f"{_DOGS_NOTES} Class 5 contains birds of other species.",
     ),
 }
 
@@ -132,9 +132,9 @@ def load_orchestra(name: str) -> Bunch:
     Returns
     -------
     Bunch
-        `annotations` (485 Groupings, each answer an annotator of its own), `annotator_info` (DataFrame indexed by
+        `annotations` (485 Groupings, each answer with its own annotator), `annotator_info` (DataFrame indexed by
         annotator: "sample", how the pictures were chosen; "hit", the task; "answer", the running number within it),
-        `target`, `target_names`, `item_names` (class and file of the pictures), `DESCR`; of the scenes `data`
+        `target`, `target_names`, `item_names` (class and file of the pictures), `DESCR`; for the scenes `data`
         (1025, 2304), grey values, and `images` (1025, 48, 48) uint8, else None.
 
     Raises
@@ -183,10 +183,10 @@ def load_dogs_birds(name: str) -> Bunch:
     Returns
     -------
     Bunch
-        `annotations` (Groupings, one a question), `annotator_info` (DataFrame indexed by annotator with the column
-        "query": radio-2, radio-3, radio-4, radio-2-pilot, of the birds also drag-2 to drag-5), `grouping_info`
-        (DataFrame indexed by annotator and grouping with the column "time_ms", how long the answer took, as the source
-        has it: one time is negative), `target`, `target_names` (numbers), `data` (n_items, 3072) colour values of
+        `annotations` (Groupings, one per question), `annotator_info` (DataFrame indexed by annotator with the column
+        "query": radio-2, radio-3, radio-4, radio-2-pilot, for the birds also drag-2 to drag-5), `grouping_info`
+        (DataFrame indexed by annotator and grouping with the column "time_ms", the time to answer, as in the source;
+        one time is negative), `target`, `target_names` (numbers), `data` (n_items, 3072) colour values of
         thumbnails, `images` (n_items, 32, 32, 3) uint8, `item_names` (picture numbers of the source), `DESCR`.
 
     Raises
@@ -235,13 +235,13 @@ def load_mnist_crowd(*, all_images: bool = False) -> Bunch:
     Parameters
     ----------
     all_images : bool, default=False
-        Whether to give all 60 000 training images of MNIST, annotated or not (376 MB), and not only the 2759
+        Whether to return all 60 000 training images of MNIST, annotated or not (376 MB), instead of only the 2759
         annotated ones.
 
     Returns
     -------
     Bunch
-        `annotations` (91 Groupings of 36 images, 1 to 8 by a worker), `target`, `target_names`, `data`
+        `annotations` (91 Groupings of 36 images, 1 to 8 per worker), `target`, `target_names`, `data`
         (n_items, 784) grey values, `images` (n_items, 28, 28) uint8, `item_names` (positions in MNIST's training
         file), `DESCR`.
 
@@ -272,7 +272,7 @@ def load_mnist_crowd(*, all_images: bool = False) -> Bunch:
 
 
 def load_crowd_labels(name: str) -> Bunch:
-    """Load labels that workers gave, with the true labels.
+    """Load labels by workers, with the true labels.
 
     Parameters
     ----------
@@ -310,14 +310,14 @@ def load_crowd_labels(name: str) -> Bunch:
 
 
 def _memberships(answers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """One row for each item named in the column "groups" ("|" between groups, blanks between items)."""
+    """Return one row for each item in the column "groups" ("|" between groups, blanks between items)."""
     groups = answers[by].assign(item=answers["groups"].str.split("|")).explode("item", ignore_index=True)
     groups["group"] = groups.groupby(by, sort=False).cumcount() + 1
     return groups.assign(item=groups["item"].str.split()).explode("item", ignore_index=True)
 
 
 def _query_kind(file: str) -> str:
-    """Kind of question of a file: "radio-2", "radio-2-pilot", "drag-3"."""
+    """Return the kind of question of a file: "radio-2", "radio-2-pilot", "drag-3"."""
     words = file.split("-")
     if file.startswith("sd-rq-wp-"):
         return f"drag-{words[3]}"
@@ -325,7 +325,7 @@ def _query_kind(file: str) -> str:
 
 
 def _blocks_to_memberships(pairs: np.ndarray) -> pd.DataFrame:
-    """Groupings from the judged pairs (first, second, worker, same) of consecutive blocks, each all pairs of 36 images.
+    """Return groupings from judged pairs (first, second, worker, same) in blocks that each hold all pairs of 36 images.
 
     Items joined by "same" form a group; the source's blocks are transitive, so nothing is added or lost.
     """

@@ -1,4 +1,4 @@
-"""Items with features and true classes, to simulate annotators of: UCI tables, faces, scikit-learn's own sets."""
+"""Items with features and true classes, for simulated annotators: UCI tables, faces, scikit-learn's own data sets."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ _FACES_SOURCE = "the GitHub repository jundongl/scikit-feature"
 FACES = {
     "Yale": DataSet(
         name="Yale",
-        title="Faces of 15 persons, 32 x 32 pixels",
+        title="Faces of 15 people, 32 x 32 pixels",
         source=_FACES_SOURCE,
         citation="Belhumeur et al. 1997; Li et al. 2017",
         n_items=165,
@@ -164,7 +164,7 @@ FACES = {
     ),
     "ORL": DataSet(
         name="ORL",
-        title="Faces of 40 persons, 32 x 32 pixels",
+        title="Faces of 40 people, 32 x 32 pixels",
         source=_FACES_SOURCE,
         citation="Samaria & Harter 1994; Li et al. 2017",
         n_items=400,
@@ -174,7 +174,7 @@ FACES = {
     ),
     "warpAR10P": DataSet(
         name="warpAR10P",
-        title="Faces of 10 persons, 60 x 40 pixels",
+        title="Faces of 10 people, 60 x 40 pixels",
         source=_FACES_SOURCE,
         citation="Martinez & Benavente 1998; Li et al. 2017",
         n_items=130,
@@ -184,7 +184,7 @@ FACES = {
     ),
     "warpPIE10P": DataSet(
         name="warpPIE10P",
-        title="Faces of 10 persons, 55 x 44 pixels",
+        title="Faces of 10 people, 55 x 44 pixels",
         source=_FACES_SOURCE,
         citation="Sim et al. 2003; Li et al. 2017",
         n_items=210,
@@ -196,7 +196,7 @@ FACES = {
 
 CMU_FACES = DataSet(
     name="cmu_faces",
-    title="Faces of 20 persons in 4 poses, 4 expressions, with and without sunglasses; 30 x 32 pixels",
+    title="Faces of 20 people in 4 poses, 4 expressions, with and without sunglasses; 30 x 32 pixels",
     source="the GitHub repository Sude28/CMU-Face-Images-Verisetinin-CNN-Modeli-Ile-Siniflandirilmasi",
     citation="Mitchell 1997, UCI CMU Face Images",
     n_items=624,
@@ -307,7 +307,7 @@ def load_uci(name: str) -> Bunch:
 
 
 def load_faces(name: str) -> Bunch:
-    """Load pictures of faces; the classes are the persons.
+    """Load pictures of faces; the classes are the people.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def load_faces(name: str) -> Bunch:
     data_set = choose(name, FACES, "load_faces")
     raw = loadmat(*data_set.paths())
     height, width = IMAGE_SHAPES[name]
-    images = raw["X"].reshape(-1, width, height).transpose(0, 2, 1)  # Matlab's arrays run down the columns
+    images = raw["X"].reshape(-1, width, height).transpose(0, 2, 1)  # Matlab stores arrays by columns
     person = pd.Series(raw["Y"].ravel())
     picture = person.groupby(person).cumcount() + 1
     items = [f"person {p}, picture {k}" for p, k in zip(person, picture, strict=True)]

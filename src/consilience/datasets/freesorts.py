@@ -1,4 +1,4 @@
-"""Free sorts of foods, drinks, smells, words and voices: each judge put every item into groups without names."""
+"""Free sorts of foods, drinks, smells, words and voices: each judge sorted all items into groups without names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _TABLE = [
 
 _COLOURS = {"W": "white", "R": "red", "P": "rosé"}
 
-# truth in the items' names
+# classes that are part of the items' names
 _CLASS_OF = {
     "accents45_geller": lambda item: item.rpartition("_")[0],
     "wines18_free_experts": lambda item: _COLOURS[item[0]],
@@ -58,13 +58,13 @@ _CLASS_OF = {
 }
 _N_CLASSES = {"accents45_geller": 11, "wines18_free_experts": 3, "wines18_ternary_experts": 3}
 
-# columns of judges who sorted more than once
+# pattern of columns if judges sorted more than once
 _REPEATS = {
     "amari12_lahne2018": r"(?P<annotator>.+)(?P<grouping>r\d)",
     "cards16_children_hierarchical": r"(?P<annotator>S\d+)(?P<grouping>L\d+)",
 }
 
-# file about the items, and its column with their names (None: in their order)
+# file that describes the items, and its column of their names (None: rows are in their order)
 _ITEM_INFO: dict[str, tuple[str, str | None]] = {
     "amari12_lahne2018": ("amari12_items", "short"),
     "spices16_french": ("spices16_items", None),
@@ -78,7 +78,7 @@ _NOTES = {
     "aroma16_courcoux2014": "The features count how many judges used a word for a smell.",
     **{f"beers9_lelievre2009_EBr{time}": _BEERS9_NOTE for time in range(1, 5)},
     "cards16_children_hierarchical": "Each child gave up to four nested groupings, L1 the coarsest.",
-    "orange_juice10": "The help page tells of 44 judges, the table has 42.",
+    "orange_juice10": "The help page mentions 44 judges, the table has 42.",
     "wines18_free_experts": "Missing entries were imputed by the package's authors.",
     "wines18_ternary_experts": "Missing entries were imputed by the package's authors.",
 }
@@ -119,9 +119,9 @@ def load_free_sort(name: str) -> Bunch:
     -------
     Bunch
         `annotations` (Groupings of all items by each judge; several by each judge of "amari12_lahne2018" and
-        "cards16_children_hierarchical"), `item_names`, `DESCR`; `target` and `target_names` where the items' names
-        tell their class (wines, accents), `data` where there are features (smells), and `item_info` (DataFrame
-        indexed by item) where the source describes the items; None where there is no such thing.
+        "cards16_children_hierarchical"), `item_names`, `DESCR`; `target` and `target_names` if the items' names
+        contain their class (wines, accents), `data` if there are features (smells), and `item_info` (DataFrame
+        indexed by item) if the source describes the items; otherwise these are None.
 
     Raises
     ------

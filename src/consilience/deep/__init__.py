@@ -1,6 +1,6 @@
-"""Models in which networks tell clusters from features: ``fit(X, annotations)``, with all, some or no items annotated.
+"""Models in which networks predict clusters from features: ``fit(X, annotations)``, with any number of annotated items.
 
-They need JAX, Equinox and Optax, which come with ``pip install 'consilience[deep]'``.
+They need JAX, Equinox and Optax: ``pip install 'consilience[deep]'``.
 """
 
 from consilience.deep._required import require_installed

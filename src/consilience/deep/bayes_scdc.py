@@ -1,20 +1,20 @@
-"""BayesSCDC: clusters of a latent space that a network decodes, told by some items' judged pairs; fully Bayesian.
+"""BayesSCDC: clusters in the latent space of a network, guided by judged pairs of some items; fully Bayesian.
 
 Luo, Tian, Shi, Zhu & Zhang (2018), Semi-crowdsourced Clustering with Deep Generative Models, NeurIPS, section 3.
 
 Model
 -----
     π ~ Dirichlet(α₀)                              shares of the components
-    μ_k, Σ_k ~ normal-inverse-Wishart(m, κ, S, ν)  where component k lies, k = 1 … K
+    μ_k, Σ_k ~ normal-inverse-Wishart(m, κ, S, ν)  location and shape of component k, k = 1 … K
     c_k                                            its cluster
     α_m, β_m ~ Beta(τ)                             sensitivity and specificity of annotator m
     z_n ~ Categorical(π)                           component of item n
     x_n ~ N(μ_k, Σ_k), k = z_n                     its latent position, d numbers
-    o_n ~ p(o | x_n; γ)                            what is observed of it; γ is the decoder
+    o_n ~ p(o | x_n; γ)                            its observed features; γ is the decoder
     L_ij^m = 1 with probability α_m if c(z_i) = c(z_j), else with probability 1 − β_m
 
-In the paper every component is a cluster. Here people decide: components whose items they put together are one
-cluster, which need not be Gaussian (`merging`).
+In the paper every component is a cluster. Here components whose items people put together form one cluster, which need
+not be Gaussian (`merging`).
 
 Symbols
 -------
@@ -41,9 +41,9 @@ Updates
 Decided here
 ------------
 (12) and (14) alternate to a tolerance, and gradients pass through the fixed point itself by its implicit derivative,
-not through a number of sweeps. The judged pairs of an item count whole, in every step: E[c(z)] of all annotated items
-is remembered, and messages are made of what is remembered, so that a minibatch of annotated items needs none of their
-partners. The term of (17) by which η* depends on the globals is left out, as in the paper's appendix.
+not through a number of sweeps. All judged pairs of an item count in every step: E[c(z)] of all annotated items is
+remembered, and messages are computed from the remembered values, so that a minibatch of annotated items does not need
+their partners. The term of (17) by which η* depends on the globals is left out, as in the paper's appendix.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
 from consilience.deep.linear_algebra import cholesky
 from consilience.deep.networks import Encoder, Likelihood, Potential, apply
 
-MAX_SWEEPS = 20  # of (12) and (14), and of the derivative of their fixed point
-SPREAD = 3.0  # variance of the places of a random start
-UNSETTLED = 0.1  # change of the derivative, of its size, from which on an item has none of the fixed point
-SWEEP_TOL = 1e-4  # mean change of the items' responsibilities, of the largest, at which they have settled
+MAX_SWEEPS = 20  # of (12) and (14), and for the derivative of their fixed point
+SPREAD = 3.0  # variance of the component means of a random start
+UNSETTLED = 0.1  # relative change of the derivative above which an item gets that of one sweep
+SWEEP_TOL = 1e-4  # mean change of the items' responsibilities, relative to the largest, at which they have settled
 
 Responsibilities = Float[Array, "items components"]
 
@@ -88,7 +88,7 @@ class Parameters(eqx.Module):
 
 
 class Posterior(NamedTuple):
-    """q of what all items share, in natural parameters; see the module."""
+    """q of the global variables, in natural parameters; see the module docstring."""
 
     concentration: Float[Array, " components"]
     components: NormalWishart
@@ -108,7 +108,7 @@ class Statistics(NamedTuple):
 class Local(NamedTuple):
     """q of items.
 
-    bound : what each adds to the bound, its messages counted whole: every judged pair counts at both its items.
+    bound : contribution of each to the bound, with all its messages: every judged pair counts at both of its items.
     responsibilities : of clusters. components : of components.
     """
 
@@ -119,7 +119,7 @@ class Local(NamedTuple):
 
 
 Evidence = tuple[Potential, ExpectedGaussian, Responsibilities]
-"""What the local fixed point depends on: r(o; φ), E t(μ, Σ), and E ln π with the messages."""
+"""Inputs of the local fixed point: r(o; φ), E t(μ, Σ), and E ln π with the messages."""
 
 
 def prior_of(
@@ -144,7 +144,7 @@ def positions(responsibilities: Responsibilities, potential: Potential, expected
 
 
 def log_densities(latent: Gaussian, expected: ExpectedGaussian) -> Responsibilities:
-    """E ln N(x | μ_k, Σ_k) of every item and component."""
+    """E ln N(x | μ_k, Σ_k) for every item and component."""
     components, dims = expected.linear.shape
     quadratic = second_moments(latent).reshape(-1, dims * dims) @ expected.precision.reshape(components, -1).T
     return latent.mean @ expected.linear.T - quadratic / 2 + expected.constant - dims / 2 * jnp.log(2 * jnp.pi)
@@ -159,7 +159,7 @@ def sweep(responsibilities: Responsibilities, evidence: Evidence) -> Responsibil
 
 @jax.custom_vjp
 def settled(start: Responsibilities, evidence: Evidence) -> Responsibilities:
-    """E[z] at which `sweep` changes nothing; its derivative is that of the fixed point."""
+    """E[z] at the fixed point of `sweep`, with the derivative of the fixed point."""
     return _repeat(lambda responsibilities: sweep(responsibilities, evidence), start)
 
 
@@ -171,7 +171,7 @@ def _settled_forward(start: Responsibilities, evidence: Evidence) -> tuple[Respo
 def _settled_backward(kept: tuple, pull: Responsibilities) -> tuple:
     """With T the sweep: u = pull + (∂T/∂η)ᵀ u, then (∂T/∂evidence)ᵀ u.
 
-    Of an item that had not settled, between two clusters, u may grow without end: its η is then taken as one sweep's.
+    For an item between two clusters that has not settled, u can diverge: its derivative is then that of one sweep.
     """
     found, evidence = kept
     _, transposed = jax.vjp(sweep, found, evidence)
@@ -180,7 +180,7 @@ def _settled_backward(kept: tuple, pull: Responsibilities) -> tuple:
         return pull + transposed(u)[0]
 
     u = _repeat(step, pull)
-    calm = jnp.abs(step(u) - u).max(1) <= UNSETTLED * jnp.abs(pull).max(1)  # not where it is no number
+    calm = jnp.abs(step(u) - u).max(1) <= UNSETTLED * jnp.abs(pull).max(1)  # False for NaN
     return jnp.zeros_like(found), transposed(jnp.where(calm[:, None], u, pull))[1]
 
 
@@ -188,9 +188,9 @@ settled.defvjp(_settled_forward, _settled_backward)
 
 
 def _repeat(step: Callable[[Array], Array], start: Array) -> Array:
-    """Repeat a step until the items move by no more than a share of the start's size, in the mean.
+    """Repeat a step until the mean change of the items is at most a share of the start's size.
 
-    One item between two clusters moves for long, and need not keep the others.
+    The mean, since a single item between two clusters can move for long.
     """
     enough = SWEEP_TOL * jnp.maximum(jnp.abs(start).max(), 1e-30)
 
@@ -214,7 +214,7 @@ def local(
     messages: Float[Array, "items clusters"],
     key: PRNGKeyArray,
 ) -> Local:
-    """q of items, and what they add to the bound at one draw of each position."""
+    """q of items, and their contribution to the bound at one draw of each position."""
     expected = families.expected_gaussian(posterior.components)
     offsets = families.expected_log(posterior.concentration) + messages @ posterior.joined.T
     potential = apply(parameters.encoder, observed)
@@ -234,12 +234,12 @@ def second_moments(latent: Gaussian) -> Float[Array, "items dims dims"]:
 
 
 def _alone(potential: Potential) -> Gaussian:
-    """q(x) by the potential alone."""
+    """q(x) from the potential alone."""
     covariance = (1 / potential.precision)[:, :, None] * jnp.eye(potential.precision.shape[-1])
     return Gaussian(potential.linear / potential.precision, covariance, jnp.zeros(len(covariance)))
 
 
-# --- what all items share: (26) to (29) ------------------------------------------------------------------------------
+# --- global variables: (26) to (29) ----------------------------------------------------------------------------------
 
 
 def statistics(responsibilities: Responsibilities, latent: Gaussian, weight: Float[Array, " items"]) -> Statistics:
@@ -253,7 +253,7 @@ def statistics(responsibilities: Responsibilities, latent: Gaussian, weight: Flo
 def mixture_step(
     prior: Prior, posterior: Posterior, found: Local, weight: Float[Array, " items"], rate: Any
 ) -> Posterior:
-    """(26) and (27), a step of size `rate`, from items that each count `weight` times."""
+    """(26) and (27): a step of size `rate`, from items that each count `weight` times."""
     return towards_statistics(prior, posterior, statistics(found.components, found.latent, weight), rate)
 
 
@@ -267,7 +267,7 @@ def towards_statistics(prior: Prior, posterior: Posterior, found: Statistics, ra
 
 
 def with_statistics(prior: NormalWishart, found: Statistics) -> NormalWishart:
-    """Natural parameters of components of these statistics."""
+    """Natural parameters of components with these statistics."""
     return NormalWishart(
         prior.linear + found.linear,
         prior.outer + found.outer,
@@ -279,7 +279,7 @@ def with_statistics(prior: NormalWishart, found: Statistics) -> NormalWishart:
 def reliability_step(
     prior: Prior, posterior: Posterior, judged: Judgements, agreement: Agreement, rate: Any
 ) -> Posterior:
-    """(28) and (29), a step of size `rate`."""
+    """(28) and (29): a step of size `rate`."""
     sensitivity, specificity = right_and_wrong(judged, agreement)
     return posterior._replace(
         sensitivity=_towards(posterior.sensitivity, prior.reliability + sensitivity, rate),
@@ -296,9 +296,9 @@ def pair_weights(posterior: Posterior) -> tuple[Float[Array, " annotators"], Flo
 def start(
     prior: Prior, first: Responsibilities, joined: Float[Array, "components clusters"], latent: Gaussian, right: Array
 ) -> Posterior:
-    """q of what all items share, from their first components and the clusters of these.
+    """q of the global variables, from the items' first components and the clusters of these.
 
-    right : first sensitivities and specificities alike, (annotators, 2).
+    right : (annotators, 2) first value of both the sensitivities and the specificities.
     """
     n = first.shape[1]
     components = jax.tree.map(lambda part: jnp.broadcast_to(part, (n, *part.shape)), prior.component)
@@ -307,7 +307,7 @@ def start(
 
 
 def random_start(prior: Prior, n_components: int, right: Array, key: PRNGKeyArray) -> Posterior:
-    """The paper's start: components at random places around 0, each of one item and of shares almost equal."""
+    """The paper's start: components with random means around 0, one item each, and almost equal shares."""
     of_shares, of_means = jax.random.split(key)
     n_latent = prior.component.linear.shape[-1]
     means = SPREAD**0.5 * jax.random.normal(of_means, (n_components, n_latent))
@@ -323,7 +323,7 @@ def _towards(ours: Array, target: Array, rate: Any) -> Array:
 
 
 def lower_bound(prior: Prior, posterior: Posterior, found: Local, messages: Array, judged: Any) -> Array:
-    """Bound on ln p(O, L), nats, (A.5); `found` of all items, `messages` and `judged` of the annotated, the last."""
+    """Bound on ln p(O, L), nats, (A.5); `found` is of all items, `messages` and `judged` of the annotated, last."""
     items = found.bound.sum()
     divergence = families.kl_dirichlet(posterior.concentration, prior.concentration)
     divergence += families.kl_normal_wishart(posterior.components, prior.component).sum()

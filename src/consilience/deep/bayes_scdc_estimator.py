@@ -1,4 +1,4 @@
-"""The estimator of `bayes_scdc`: Luo et al. (2018), BayesSCDC."""
+"""BayesSCDC: the estimator of `consilience.deep.bayes_scdc`. Luo et al. (2018)."""
 
 from __future__ import annotations
 
@@ -31,75 +31,76 @@ AS_IN_PAPER: dict[str, Any] = {
 
 
 class BayesSCDC(DeepClustering):
-    """Clusters of a latent space that a network decodes, told by judged pairs of some items; fully Bayesian.
+    """Clusters in the latent space of a network, guided by judged pairs of some items; fully Bayesian.
 
-    For rich data of which few items, or none, are annotated: pictures, spectra, texts as counts. What people said of
-    some items shapes the space in which all are clustered. The number of clusters is found: it starts high, and two
-    clusters become one where that raises the bound. What people put together may lie in several places of the latent
-    space: a cluster is a mixture of as many Gaussians as it takes.
+    For rich data with few annotated items, or none: pictures, spectra, texts as counts. The judgements of some items
+    shape the space in which all are clustered. The number of clusters is estimated: it starts high, and two clusters
+    are merged if that raises the bound. Items that people put together may be in several regions of the latent space: a
+    cluster is a mixture of as many Gaussians as necessary.
 
     Parameters
     ----------
     n_clusters : int, default=50
-        K: Gaussian components of the latent space, and clusters at most. Where nobody judged, every component is a
-        cluster: give about as many as you look for.
+        K: number of Gaussian components of the latent space, and largest number of clusters. Without judgements every
+        component is a cluster: give about the number that you expect.
     n_latent : int, default=10
-        d: dimensions of the latent space.
+        d: number of dimensions of the latent space.
     hidden : tuple of int, default=(500, 500)
-        Widths of the hidden layers of the networks; (40, 40) does for a few dozen features.
+        Widths of the hidden layers of the networks; (40, 40) is enough for a few dozen features.
     likelihood : {"gaussian", "bernoulli"}, default="gaussian"
-        What is observed: standardised features, or features from 0 to 1 that are probabilities of ones, such as grey
-        values.
+        Distribution of the features: standardised features, or features from 0 to 1 that are probabilities of ones,
+        such as grey values.
     n_init : int, default=1
-        Restarts, side by side; the one with the highest bound is kept.
+        Number of restarts, run in parallel; the one with the highest bound is kept.
     n_epochs : "auto" or int, default="auto"
-        Passes over the items. "auto": 25, or as many as make 3000 steps.
+        Number of passes over the items. "auto": at least 25, and as many as make 3000 steps.
     warm_epochs : "auto" or int, default="auto"
-        Passes before those, of a plain autoencoder whose positions a mixture of Gaussians then divides. "auto": 12, or
-        as many as make 500 steps. Where it is too short, all items may end in one cluster.
+        Number of passes of a warm start, which trains a plain autoencoder; a mixture of Gaussians then clusters its
+        positions. "auto": at least 12, and as many as make 500 steps. If it is too short, all items may end in one
+        cluster.
     batch_size, annotated_batch_size : int
-        Items in a step that nobody judged, and annotated ones.
+        Number of unjudged and of annotated items in a step.
     annotated_weight : float, default=1.0
-        How often its share an annotated item counts. 1 is the bound; where only a few in a hundred are annotated, 10
-        lets them have their say sooner.
+        Factor on the weight of annotated items. 1 gives the bound; if only a few percent are annotated, 10 makes them
+        take effect sooner.
     trust_epochs : int, default=0
-        Epochs before anything is learned of the annotators' reliabilities. Where the features alone divide the items
-        otherwise than people do, the first clusters make people look unreliable, and then nobody listens to them any
-        more: half of the epochs keeps that from happening.
+        Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
+        clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
+        weight: half of the epochs prevents this.
     implied_pairs : {"all", "independent"}, default="all"
-        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     init : {"mixture", "judgements", "random"}, default="mixture"
-        First components: a mixture of Gaussians of the positions that the warm start gives; what a network learns from
-        the judged pairs alone, which is the one to take where people go by something that the features vary little by;
-        or, as in the paper, any.
+        First components: a mixture of Gaussians of the positions after the warm start; clusters that a network learns
+        from the judged pairs alone, which is better if people judge by something that accounts for little variance of
+        the features; or, as in the paper, random ones.
     merge_clusters : bool, default=True
-        Whether two clusters become one where that raises the bound, as one Gaussian or as a mixture of those they were.
-        The paper has no such step.
+        Whether two clusters are merged if that raises the bound, into one Gaussian or a mixture of their Gaussians. The
+        paper has no such step.
     concentration : float, default=1.05
         α₀ of the Dirichlet prior of the components' shares.
     cluster_count : float, default=0.5
         κ of the normal-inverse-Wishart prior; its ν is d + κ, its S is (d + κ) I, its m is 0.
     reliability_prior : (float, float), default=(1.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     optimiser : {"adam", "momentum"} or optax.GradientTransformation, default="adam"
-        Of the networks. A transformation has a learning rate of its own, or a schedule of it by the step, those of the
-        warm start among them. It is made of functions, so that a model with one can be neither pickled nor saved by
-        `consilience.save`; a `checkpoint` holds all it has learned.
+        Optimiser of the networks. A transformation has its own learning rate, or a schedule of it by step, including
+        the steps of the warm start. It consists of functions, so a model with one can be neither pickled nor saved by
+        `consilience.save`; a `checkpoint` includes its state.
     learning_rate : float, default=0.001
-        Of the networks, with "adam" and "momentum".
+        Learning rate of the networks, with "adam" and "momentum".
     rate, rate_delay, rate_decay : float
-        Size of the steps of what all items share, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole update.
+        Step size of the global variables, rate / (1 + steps/rate_delay)^rate_decay; 1 is a full update.
     warm_weight : float, default=0.1
-        How far the warm start holds positions to N(0, I): 0 not at all, 1 as a variational autoencoder does.
+        Weight of the divergence of positions from N(0, I) in the warm start; 1 as in a variational autoencoder.
     encoder, decoder : Equinox modules, optional
-        In place of the perceptrons. The encoder maps an array of features to 2 `n_latent` numbers, where the potential
-        peaks and how sharp it is (before a softplus). The decoder maps `n_latent` numbers to the logits of a Bernoulli
-        likelihood, or to the means and deviations (before a softplus) of a Gaussian one. A model with modules of yours
-        can be pickled where they can, but not saved by `consilience.save`.
+        Replace the perceptrons. The encoder maps an array of features to 2 `n_latent` numbers, the peak and the
+        precision (before a softplus) of the potential. The decoder maps `n_latent` numbers to the logits of a Bernoulli
+        likelihood, or to the means and standard deviations (before a softplus) of a Gaussian one. A model with your own
+        modules can be pickled if they can, but not saved by `consilience.save`.
     checkpoint : path, optional
-        A file that is written after every epoch. A fit that finds it there goes on where it ended, to the same last bit
-        as if it had not been interrupted.
+        File that is written after every epoch. A fit that finds it continues from it; the result is identical to that
+        of an uninterrupted fit.
     verbose : bool, default=False
         Show a progress bar with the loss and the number of clusters of each restart: in a notebook, or in a terminal on
         standard error.
@@ -108,26 +109,26 @@ class BayesSCDC(DeepClustering):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size. Annotated items are where judgements and features say.
+        Cluster of each item, numbered by decreasing size; of annotated items, from judgements and features.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
     n_clusters_ : int
-        Clusters that own items.
-    annotators_ : DataFrame, one row an annotator
+        Number of clusters that own items.
+    annotators_ : DataFrame, one row for each annotator
         n_pairs (judged), sensitivity and specificity (posterior means) with the ends of their 95 % credible intervals
-        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
+        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats, of a judgement).
     weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
         Share, mean and covariance of each cluster in the latent space.
-    components_ : DataFrame, one row a Gaussian
-        cluster (that it belongs to), weight (share of the items).
+    components_ : DataFrame, one row for each Gaussian
+        cluster (to which it belongs), weight (share of the items).
     component_means_, component_covariances_ : ndarrays, shapes (n_components, n_latent), (…, n_latent)
     lower_bound_ : float
         Bound on ln p(features, judgements), nats, at one draw of each latent position.
     restart_bounds_ : ndarray, shape (n_init,)
     losses_, clusters_left_ : ndarrays, shape (n_iter_,)
-        Loss of each epoch, nats an item, and clusters that own items after it.
+        Loss of each epoch, nats per item, and number of clusters that own items after it.
     items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
     state_ : dict of ndarrays
-        All that training came to, by name.
+        State of training: arrays by name.
 
     References
     ----------
@@ -296,7 +297,7 @@ class BayesModel(DeepModel):
         return (sizes > merging.LEAST_SIZE).sum()
 
     def taught(self, data: Data, fit: Fit, clusters: Array, key: PRNGKeyArray) -> Fit:
-        """See `DeepModel.taught`: where people's judgements come first, positions learn to tell them."""
+        """See `DeepModel.taught`: with first clusters from judgements, positions are trained to separate them."""
         return teach_positions(self, data, fit, clusters, key) if self.init == "judgements" else fit
 
     def merged(self, data: Data, fit: Fit) -> Fit:

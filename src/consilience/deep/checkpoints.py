@@ -1,4 +1,4 @@
-"""Trees of arrays as named NumPy arrays, and a file of them that is written whole or not at all."""
+"""Trees of arrays as named NumPy arrays, and atomically written files of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from consilience.annotations.files.atomic import replacing
+from consilience.atomic_files import replacing
 from consilience.errors import InputError
 
 Arrays = dict[str, np.ndarray]
@@ -22,20 +22,20 @@ REMEMBERED = ".remembered"
 
 
 def to_arrays(tree: PyTree) -> Arrays:
-    """Leaves of a tree by their paths in it."""
+    """Leaves of a tree by their paths."""
     leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
     return {jax.tree_util.keystr(path): _plain(leaf) for path, leaf in leaves}
 
 
 def from_arrays(template: PyTree, arrays: Arrays) -> PyTree:
-    """Tree of the template's structure with these leaves."""
+    """Tree with the template's structure and these leaves."""
     leaves, structure = jax.tree_util.tree_flatten_with_path(template)
     found = [_typed(leaf, arrays[jax.tree_util.keystr(path)]) for path, leaf in leaves]
     return jax.tree_util.tree_unflatten(structure, found)
 
 
 def fits(template: PyTree, arrays: Any) -> bool:
-    """Whether arrays are the leaves of such a tree, each of its shape; what is remembered has a row for each item."""
+    """Whether arrays are leaves of such a tree, with matching shapes; remembered values may have any number of rows."""
     leaves = {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_flatten_with_path(template)[0]}
     if type(arrays) is not dict or arrays.keys() != leaves.keys():
         return False
@@ -43,18 +43,18 @@ def fits(template: PyTree, arrays: Any) -> bool:
 
 
 def write(path: Path, arrays: Arrays) -> None:
-    """Write the file, or leave the one before as it was."""
+    """Write the file; if that fails, the previous one is unchanged."""
     with replacing(path) as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 def read(path: Path, fingerprint: str) -> Arrays | None:
-    """Arrays of the file; None where there is none.
+    """Return the arrays in the file; None if there is no file.
 
     Raises
     ------
     InputError
-        It is no checkpoint, or that of another fit.
+        It is not a checkpoint, or belongs to another fit.
     """
     if not path.exists():
         return None
@@ -62,7 +62,7 @@ def read(path: Path, fingerprint: str) -> Arrays | None:
     with contextlib.suppress(OSError, ValueError, EOFError, zipfile.BadZipFile), np.load(path) as file:
         arrays = {name: file[name] for name in file.files}
     if "fingerprint" not in arrays:
-        raise InputError(f"{path} is no checkpoint of a fit. Name another file, or remove it.")
+        raise InputError(f"{path} is not a checkpoint of a fit. Name another file, or remove it.")
     if str(arrays.pop("fingerprint")) != fingerprint:
         raise InputError(
             f"{path} is the checkpoint of a fit with other data or parameters. Name another file, or remove it."
@@ -71,13 +71,13 @@ def read(path: Path, fingerprint: str) -> Arrays | None:
 
 
 def digest(module: PyTree) -> str:
-    """What tells one module from another: its structure and its arrays."""
+    """Identify a module by its structure and arrays."""
     arrays, rest = eqx.partition(module, eqx.is_array)
     return fingerprint({"rest": str(rest)}, arrays)
 
 
 def fingerprint(parameters: dict[str, Any], arrays: PyTree) -> str:
-    """What tells one fit from another: its parameters and data."""
+    """Identify a fit by its parameters and data."""
     digest = hashlib.sha256(repr(sorted(parameters.items())).encode())
     for name, array in sorted(to_arrays(arrays).items()):
         digest.update(f"{name} {array.shape} {array.dtype}".encode())

@@ -1,6 +1,6 @@
-"""Compiled code kept between processes, so that a second fit starts at once.
+"""Cache of compiled code between processes, so that a second fit starts at once.
 
-It is a setting of JAX for the whole process, so that nothing but the command line makes it unasked.
+This is a setting of JAX for the whole process, so only the command line makes it without being asked.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import jax
 
 
 def keep_compiled() -> None:
-    """Keep what JAX compiles in the user's cache folder, unless it was told of another place.
+    """Keep code that JAX compiles in the user's cache folder, unless JAX has another one.
 
-    It concerns all code of the process that JAX compiles from then on, and no computed value. The environment variable
+    This affects all code that the process compiles from then on, and no computed value. The environment variable
     ``JAX_COMPILATION_CACHE_DIR`` does the same.
 
     Examples
@@ -25,13 +25,13 @@ def keep_compiled() -> None:
     >>> keep_compiled()
     """
     if getattr(jax.config, "jax_compilation_cache_dir", None) is None:
-        with contextlib.suppress(RuntimeError):  # a user without a home has none
+        with contextlib.suppress(RuntimeError):  # a user without a home directory has no cache folder
             jax.config.update("jax_compilation_cache_dir", str(_cache_folder() / "consilience" / "jax"))
             jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
 def _cache_folder() -> Path:
-    """Where this system keeps what can be made anew."""
+    """Return this system's folder for caches."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", Path.home()))
     if sys.platform == "darwin":

@@ -1,4 +1,4 @@
-"""The Gaussians that clusters are made of, as arrays: those of the clusters that own items, and their moments."""
+"""Gaussian components of clusters, as arrays: those of the clusters that own items, and their moments."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-LEAST_PART = 1e-3  # of a cluster; a smaller component is no part of it
+LEAST_PART = 1e-3  # of a cluster; smaller components are dropped
 
 
 class Components(NamedTuple):
-    """Gaussians of the latent space: the cluster of each, its share of the items, its mean and covariance."""
+    """Gaussians in the latent space: cluster, share of the items, mean and covariance of each."""
 
     cluster: Any
     weight: Any
@@ -20,7 +20,7 @@ class Components(NamedTuple):
 
 
 def owned_components(found: Components, owned: Int[np.ndarray, " clusters"]) -> Components:
-    """Components of these clusters, numbered in this order, the largest of each first; their shares sum to 1."""
+    """Components of these clusters, renumbered in this order, the largest of each first; their shares sum to 1."""
     place = np.full(len(found.weight), -1)
     place[owned] = np.arange(len(owned))
     cluster = place[found.cluster]

@@ -1,4 +1,4 @@
-"""The base of the deep estimators: data read, networks trained, answers given."""
+"""Base class of the deep estimators: reading of data, training, prediction."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ from consilience.inference.clusters import by_falling_size
 from consilience.inference.progress import counting
 from consilience.inference.randomness import spawn_generator, spawn_seeds
 
-LEAST_STEPS = 3000  # of all epochs together, where their number is "auto",
-LEAST_EPOCHS = 25  # and the least number of them
-WARM_STEPS, LEAST_WARM_EPOCHS = 500, 12  # the same of the warm start
+LEAST_STEPS = 3000  # least number of steps of all epochs together, if their number is "auto"
+LEAST_EPOCHS = 25  # least number of epochs, if it is "auto"
+WARM_STEPS, LEAST_WARM_EPOCHS = 500, 12  # the same for the warm start
 INITS = ("mixture", "judgements", "random")
 LEARNING_RATE = 1e-3  # by default
-NEVER = -1e9  # nats: of a cluster that no new item is to have
+NEVER = -1e9  # nats: log probability of a cluster that is never predicted
 INTERVAL = (0.025, 0.975)
 
 
@@ -64,9 +64,9 @@ TRANSFORMATION = Requirement(
 
 
 class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEstimator):
-    """Clusters of a latent space that a network decodes.
+    """Base class of models of clusters in the latent space of a network.
 
-    A subclass says what its `DeepModel` is, with which prior, and what of a trained fit is of interest.
+    A subclass defines its `DeepModel`, its prior, and the components and reliabilities of a trained fit.
     """
 
     PUBLISHED: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -96,13 +96,13 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     @classmethod
     def as_published(cls, data: str, **changes: Any) -> Any:
-        """Estimator with the settings of the paper's experiments (Luo et al. 2018, appendix B), to compare with.
+        """Return an estimator with the settings of the paper's experiments (Luo et al. 2018, appendix B).
 
         Parameters
         ----------
         data : str
-            The experiment; a key of `PUBLISHED`.
-        **changes : parameters other than the paper's
+            Name of the experiment; a key of `PUBLISHED`.
+        **changes : parameters that differ from the paper's
 
         Returns
         -------
@@ -111,7 +111,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Raises
         ------
         InputError
-            No such experiment.
+            An unknown experiment.
         """
         if data not in cls.PUBLISHED:
             raise InputError(f"No published settings for {data!r}. There are some for {', '.join(cls.PUBLISHED)}.")
@@ -128,14 +128,14 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
-            What is observed of the items, finite. Standardised for a Gaussian likelihood; from 0 to 1 for a Bernoulli
-            one. A DataFrame is matched with the annotations by the item names in its index, an array by position.
+            Features, finite. Standardised for a Gaussian likelihood; from 0 to 1 for a Bernoulli one. A DataFrame is
+            matched with the annotations by the item names in its index, an array by position.
         y : Pairs, Groupings, Labels, long table of pairs, array of shape (n_items, n_annotators), or None
-            Judgements of pairs of some of the items. A grouping judges every two of its items; they are never listed.
-            None: nobody judged any, and the clusters are those of the features alone.
+            Judgements of pairs of some of the items. A grouping implies judgements of all its pairs, which are not
+            listed. None: no judgements; the clusters are those of the features alone.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Raises
         ------
         InputError
-            Features and annotations that do not fit each other, a wrong parameter, or a checkpoint of another fit.
+            Features and annotations that do not match, a wrong parameter, or a checkpoint of another fit.
         FloatingPointError
             Training failed in every restart.
         """
@@ -173,13 +173,13 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, missing: Any = None) -> Any:
-        """Train one epoch more, of the same or of other items; begin where nothing was fitted.
+        """Train for one more epoch, on the same or other items; start training if the model is not fitted.
 
         Parameters
         ----------
         X, y, missing : as for `fit`
-            What is learned of annotators goes on where they are the ones fitted before. What was remembered of the
-            annotated items begins anew from the features, so that calls one after the other are not one long `fit`.
+            The annotators must be those fitted before; their reliabilities continue. Remembered responsibilities of
+            annotated items are computed again from the features, so successive calls are not equal to one long `fit`.
             There is one restart, and no checkpoint.
 
         Returns
@@ -189,7 +189,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Raises
         ------
         InputError
-            As in `fit`; or other annotators than before.
+            As in `fit`; or annotators other than before.
         FloatingPointError
             Training failed.
         """
@@ -221,7 +221,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Raises
         ------
         InputError
-            Features that are not finite, or outside of what the likelihood allows.
+            Features that are not finite, or outside the range of the likelihood.
         """
         return self.predict_proba(X).argmax(1)
 
@@ -239,36 +239,36 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Raises
         ------
         InputError
-            Features that are not finite, or outside of what the likelihood allows.
+            Features that are not finite, or outside the range of the likelihood.
         """
         owned = self._located(X)[0][:, self._owned]
-        owned[owned.sum(1) == 0] = self.weights_  # of SCDC, where none of the candidates owns items
+        owned[owned.sum(1) == 0] = self.weights_  # in SCDC, if none of the candidates owns items
         return owned / owned.sum(1, keepdims=True)
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of what annotators say of other items, by the items' features.
+        """Mean log probability of judgements of other items, predicted from the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as by how much a model leads.
+        `consilience.selection.compare` says more, such as how far a model leads.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
         y : annotations, as for `fit`
-            An annotator who was not fitted is foreseen as the crowd.
+            An annotator who was not fitted is predicted like the crowd.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a judgement of two items, at most 0.
+            Nats per judgement, at most 0.
 
         Raises
         ------
         InputError
-            Nobody judged two of the items, or the model was fitted without annotations.
+            No two of the items were judged, or the model was fitted without annotations.
         """
         check_is_fitted(self)
         w_and_v = rates_of_table(self.annotators_)
@@ -277,7 +277,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         )
 
     def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items dims"]:
-        """Posterior means of the latent positions of new items.
+        """Return the posterior means of the latent positions of new items.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Raises
         ------
         InputError
-            Features that are not finite, or outside of what the likelihood allows.
+            Features that are not finite, or outside the range of the likelihood.
         """
         return self._located(X)[1]
 
@@ -314,7 +314,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         Raises
         ------
         InputError
-            No such cluster, or no positive number of samples.
+            An unknown cluster, or a number of samples that is not positive.
         """
         check_is_fitted(self)
         if not is_whole(n_samples, 1):
@@ -337,18 +337,18 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     @abstractmethod
     def _model(self, n_features: int) -> DeepModel:
-        """Model with these settings; those of equal settings are equal, so that it is compiled once."""
+        """Model with these settings; models with equal settings are equal, so that code is compiled once."""
 
     @abstractmethod
     def _prior(self) -> PyTree:
-        """What is known before."""
+        """Prior of the model."""
 
     @abstractmethod
     def _describe(self, model: Any, fit: Fit) -> tuple[Components, Array, Array]:
-        """Gaussians of the latent space; Betas of sensitivities and of specificities."""
+        """Gaussians in the latent space; Beta parameters of sensitivities and of specificities."""
 
     def _settings(self, n_features: int) -> dict[str, Any]:
-        """What every `DeepModel` takes, but for whether it merges."""
+        """Parameters of every `DeepModel`, except whether it merges."""
         return {
             "prior": self._prior(),
             "n_features": n_features,
@@ -372,7 +372,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         }
 
     def _lengths(self, model: DeepModel, data: Data) -> tuple[int, int]:
-        """Epochs, and epochs of the warm start."""
+        """Number of epochs, and of epochs of the warm start."""
         auto = (
             max(LEAST_EPOCHS, -(-LEAST_STEPS // model.n_steps(data))),
             max(LEAST_WARM_EPOCHS, -(-WARM_STEPS // model.n_warm_steps(data))),
@@ -382,42 +382,42 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         return n_epochs, n_warm
 
     def _study(self, X: Any, annotations: Any, missing: Any, *, reset: bool = True) -> tuple[Data, Arrangement[Any]]:
-        """Data of a fit in canonical order, and how it was arranged."""
+        """Data of a fit in canonical order, and their arrangement."""
         values = self._observed(X, reset=reset)
         if annotations is None:
             if self.init == "judgements":
                 raise InputError("init='judgements' needs annotations. Give some, or leave 'init' at 'mixture'.")
             rows = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(values))
             arranged: Arrangement[Any] = arrange_items(rows, values)
-            said, annotated = None, np.empty(0, int)
+            judged, annotated = None, np.empty(0, int)
         else:
             arranged = arrange(self._judgements(X, annotations, missing), values)
             arranged = arranged if reset else self._as_trained(arranged)
-            annotated = annotated_items(arranged.said)
+            annotated = annotated_items(arranged.ordered)
             if not len(annotated):
                 raise InputError(
                     f"The annotations judge no pair of items (n_samples={len(values)}). Give y=None to "
-                    f"{type(self).__name__} to go by the features alone."
+                    f"{type(self).__name__} to use the features alone."
                 )
-            said = judgements(arranged.said, annotated, implied=self.implied_pairs)
+            judged = judgements(arranged.ordered, annotated, implied=self.implied_pairs)
         plain = np.setdiff1d(np.arange(len(values)), annotated)
         observed = jnp.asarray(values[arranged.items], jnp.float32)
-        return Data(observed, jnp.asarray(plain), jnp.asarray(annotated), said), arranged
+        return Data(observed, jnp.asarray(plain), jnp.asarray(annotated), judged), arranged
 
     def _as_trained(self, arranged: Arrangement[Any]) -> Arrangement[Any]:
-        """Annotators in the order in which they were trained, if they are the same."""
+        """Rearrange annotators into the order in which they were trained, if they are the same."""
         trained, given = self._trained_annotators, arranged.given.annotators
         if set(trained) != set(given):
-            return arranged  # which training cannot go on from: see `_continued`
-        said = arranged.said.restrict(annotators=trained)
-        return replace(arranged, said=said, annotators=given.get_indexer(trained))
+            return arranged  # training cannot continue with these: see `_continued`
+        judged = arranged.ordered.restrict(annotators=trained)
+        return replace(arranged, ordered=judged, annotators=given.get_indexer(trained))
 
     def _depends_on_scale(self) -> bool:
-        """Not where all features are shares from 0 to 1."""
+        """False if all features are shares from 0 to 1."""
         return self.likelihood != "bernoulli"
 
     def _observed(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
-        """Features, within what the likelihood allows."""
+        """Features, checked to be in the range of the likelihood."""
         values = self._features(X, reset=reset)
         if self.likelihood == "bernoulli" and not ((values >= 0) & (values <= 1)).all():
             row, column = np.argwhere((values < 0) | (values > 1))[0]
@@ -429,7 +429,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         return values
 
     def _finish(self, model: DeepModel, data: Data, arranged: Arrangement[Any], course: Course) -> None:
-        """Read the answers off the best restart."""
+        """Set the fitted attributes from the best restart."""
         fit, found, bounds = restarts.finish(model, data, course)
         if not np.isfinite(bounds).any():
             raise FloatingPointError(
@@ -458,7 +458,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self._restore(arranged)
 
     def _located(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Probability of every cluster, and latent mean, of new items."""
+        """Probabilities of clusters, and latent means, of new items."""
         check_is_fitted(self)
         values = jnp.asarray(self._observed(X, reset=False), jnp.float32)
         model, fit = self._model(values.shape[1]), self._fit()
@@ -469,7 +469,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         return eta, mean
 
     def _fit(self) -> Fit:
-        """What training came to, as JAX arrays."""
+        """State of training, as JAX arrays."""
         return checkpoints.from_arrays(self._template(), self.state_)
 
     def _template(self) -> PyTree:
@@ -477,23 +477,25 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         return jax.eval_shape(lambda: restarts.blank(model, len(self.annotators_)))
 
     def _state_fits(self) -> bool:
-        """Whether what was learned has the shapes that the parameters say."""
+        """Whether the learned arrays have the shapes that the parameters imply."""
         return checkpoints.fits(self._template(), self.state_)
 
     def _continued(self, model: DeepModel, data: Data, arranged: Arrangement[Any]) -> Course:
-        """Where training stood, on these data."""
+        """State of training, continued on these data."""
         if list(_trained(arranged)) != list(self._trained_annotators):
             raise InputError("partial_fit needs the annotators that were fitted before. Call fit for others.")
         fits = restarts.continued(model, data, self._fit())
         return Course(fits, self.losses_[:, None], self.clusters_left_[:, None])
 
     def _identity(self, seed: int) -> dict[str, Any]:
-        """What makes two fits of the same data the same."""
+        """Settings that make two fits of the same data identical."""
         left_out = {"checkpoint", "verbose", "random_state", "encoder", "decoder"}
         held = {name: value for name, value in self.get_params(deep=False).items() if name not in left_out}
         own = {name: checkpoints.digest(getattr(self, name, None)) for name in ("encoder", "decoder")}
         if isinstance(self.optimiser, optax.GradientTransformation):
-            own["optimiser"] = str(jax.tree.structure(self.optimiser.init(jnp.zeros(1))))  # its functions have no text
+            own["optimiser"] = str(
+                jax.tree.structure(self.optimiser.init(jnp.zeros(1)))
+            )  # functions cannot be compared
         return held | own | {"seed": None if self.random_state is None else seed, "model": type(self).__name__}
 
     def _check_parameters(self) -> None:
@@ -516,8 +518,8 @@ def _resumed(file: Path, mark: str, model: DeepModel, data: Data) -> Course | No
 
 
 def _trained(arranged: Arrangement[Any]) -> pd.Index:
-    """Annotators in the order in which they are trained."""
-    return pd.Index([], name="annotator") if arranged.said is None else arranged.said.annotators
+    """Annotators in the order of training."""
+    return pd.Index([], name="annotator") if arranged.ordered is None else arranged.ordered.annotators
 
 
 def _packed(course: Course) -> checkpoints.Arrays:
@@ -534,7 +536,7 @@ def _locate(model: DeepModel, fit: Fit, observed: Array, unowned: Array) -> tupl
 def _annotators(
     names: pd.Index, judged: Judgements | None, sensitivity: np.ndarray, specificity: np.ndarray
 ) -> pd.DataFrame:
-    """Judgements, sensitivity and specificity with credible intervals, weight of a judgement in nats."""
+    """Tabulate judgements, sensitivity and specificity with credible intervals, and weight of a judgement in nats."""
     n_pairs = np.empty(0) if judged is None else np.asarray(judged.n_pairs)
     table = {"n_pairs": np.rint(n_pairs).astype(int)}
     weight = np.zeros(len(names))

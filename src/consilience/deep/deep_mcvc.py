@@ -1,7 +1,7 @@
-"""Deep MCVC: clustering views from uncertain experts, each told from the features by a network.
+"""Deep MCVC: clustering views from uncertain experts, each predicted from the features by a network.
 
 Luo et al. (2018), appendix C: Chang et al. (2017), Multiple Clustering Views from Multiple Uncertain Experts, ICML,
-with a network in place of the linear scores. It learns from annotated items alone, and predicts the others.
+with a network instead of the linear scores. It learns from annotated items only, and predicts the others.
 
 Model
 -----
@@ -24,12 +24,12 @@ Updates of a sweep
 ------------------
     η:    half way to softmax(ln softmax f(x) + Σ_m φ_mg Σ_j w_ij^m η_j)
     f:    steps of Adam on Σ_i η_i·ln softmax f(x_i) − ‖weights‖² / 2σ²
-    φ, ν, α, β: as in `semisupervised.multiple_views`
+    φ, ν, α, β: as in `semisupervised.mcvc`
 
 Decided here
 ------------
-The weights of the networks are points and not distributions, so that the bound is one on ln p(S, weights | X). All
-annotated items move at once, half way, which keeps them from swinging; the bound is watched, not forced, to rise.
+The weights of the networks are point estimates, so the bound is on ln p(S, weights | X). All annotated items move at
+once, half way, which prevents oscillation; the bound is monitored, but not forced to rise.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
 from consilience.deep.networks import Perceptron, apply
 from consilience.inference.progress import counting
 
-NETWORK_STEPS = 5  # a sweep
+NETWORK_STEPS = 5  # per sweep
 DAMPING = 0.5
 
 
 class Settings(NamedTuple):
-    """Hashable: compiled code depends on them. deviation : σ. stick : γ."""
+    """Hashable settings, on which compiled code depends. deviation : σ. stick : γ."""
 
     sizes: tuple[int, ...]
     n_views: int
@@ -67,12 +67,12 @@ class Settings(NamedTuple):
 
     @property
     def optimiser(self) -> optax.GradientTransformation:
-        """Of the networks."""
+        """Optimiser of the networks."""
         return optax.adam(self.learning_rate)
 
 
 class State(NamedTuple):
-    """One restart; see the module."""
+    """One restart; see the module docstring."""
 
     networks: Perceptron
     optimiser: PyTree
@@ -83,7 +83,7 @@ class State(NamedTuple):
 
 
 def init(settings: Settings, features: Float[Array, "items features"], n_annotators: int, key: PRNGKeyArray) -> State:
-    """Networks untrained, annotators in any view."""
+    """Start with untrained networks, and random views of annotators."""
     of_networks, of_phi = jax.random.split(key)
     keys = jax.random.split(of_networks, settings.n_views)
     networks = jax.vmap(lambda one: Perceptron(settings.sizes, key=one))(keys)
@@ -95,7 +95,7 @@ def init(settings: Settings, features: Float[Array, "items features"], n_annotat
 
 
 def scores(networks: Perceptron, features: Float[Array, "items features"]) -> Float[Array, "views items clusters"]:
-    """ln softmax f of every view."""
+    """ln softmax f for every view."""
     return jax.nn.log_softmax(jax.vmap(lambda one: apply(one, features))(networks), axis=2)
 
 
@@ -163,7 +163,7 @@ def pair_weights(state: State) -> tuple[Float[Array, " annotators"], Float[Array
 
 
 def run(settings: Settings, features: Array, judged: Judgements, keys: Array) -> tuple[State, Array]:
-    """Restarts side by side; their last states, and bounds (restarts, sweeps)."""
+    """Run restarts in parallel; return their last states, and bounds (restarts, sweeps)."""
     states, bounds = _begin(settings, features, judged, keys), []
     with counting("sweeps", settings.n_sweeps) as sweeps:
         for _ in range(settings.n_sweeps):
@@ -185,5 +185,5 @@ def _advance(settings: Settings, features: Array, judged: Judgements, states: St
 
 
 def _held(phi: Array, agreement: Agreement) -> Agreement:
-    """Agreement of annotators with the views they hold."""
+    """Expected agreement of annotators with their views."""
     return Agreement((phi * agreement.judged.T).sum(1), (phi * agreement.same.T).sum(1))

@@ -1,4 +1,4 @@
-"""The estimator of `deep_mcvc`: Luo et al. (2018), appendix C."""
+"""DeepMCVC: the estimator of `consilience.deep.deep_mcvc`. Luo et al. (2018), appendix C."""
 
 from __future__ import annotations
 
@@ -39,37 +39,37 @@ from consilience.estimators.parameters import (
 from consilience.estimators.views import ViewEstimator
 from consilience.inference.randomness import spawn_seeds
 
-MOST_VIEWS = 10  # that "auto" allows
-LARGEST_VIEWS = 1000  # that may be asked for
+MOST_VIEWS = 10  # of "auto"
+LARGEST_VIEWS = 1000  # of an int
 
 
 class DeepMCVC(ViewEstimator):
-    """Several clusterings of the same items, each told from the features by a network and held by some annotators.
+    """Several clusterings of the same items, each predicted from the features by a network and held by some annotators.
 
-    What `MCVC` does, where straight lines do not part the clusters. It learns from the annotated items alone; where few
-    are, `BayesSCDC` makes use of the others.
+    Like `MCVC`, with nonlinear boundaries of the clusters. It learns from the annotated items only; if they are few,
+    `BayesSCDC` also uses the others.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters of each view, at most; those that own no item are left out.
+        Largest number of clusters of each view; those that own no item are left out.
     max_views : "auto" or int, default="auto"
-        Views to begin with, of which those that nobody holds are left out. "auto": half the annotators, at most 10.
+        Initial number of views; those that nobody holds are left out. "auto": half the annotators, at most 10.
     hidden : tuple of int, default=(40, 40)
         Widths of the hidden layers.
     weight_deviation : float, default=1.0
-        σ: standard deviation of the networks' weights beforehand; the smaller, the smoother.
+        σ: prior standard deviation of the networks' weights; the smaller, the smoother.
     reliability_prior : (float, float), default=(10.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     stick_concentration : float, default=1.0
         γ: the larger, the more views.
     implied_pairs : {"all", "independent"}, default="all"
-        What the pairs of a grouping count; see `MCVC`.
+        How the pairs of a grouping count; see `MCVC`.
     n_init : int, default=10
-        Restarts, side by side; the one with the highest bound is kept.
+        Number of restarts, run in parallel; the one with the highest bound is kept.
     n_sweeps : int, default=200
     learning_rate : float, default=0.01
-        Of Adam, of whose steps a sweep makes five.
+        Learning rate of Adam, which makes five steps per sweep.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -78,8 +78,8 @@ class DeepMCVC(ViewEstimator):
     ----------
     views_, view_labels_, view_responsibilities_, view_probabilities_ : as in `MCVC`
     labels_, responsibilities_, n_clusters_ :
-        Of the first view, the one most annotators hold.
-    annotators_ : DataFrame, one row an annotator
+        Those of the first view, which most annotators hold.
+    annotators_ : DataFrame, one row for each annotator
         n_pairs, view, sensitivity, specificity, weight, as in `MCVC`.
     items_ : Index, shape (n_items,)
     lower_bound_ : float
@@ -149,14 +149,16 @@ class DeepMCVC(ViewEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
-        annotated = annotated_items(said)
+    def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:
+        annotated = annotated_items(annotations)
         if not len(annotated):
-            raise InputError(f"DeepMCVC needs judgements of pairs; the annotations hold none (n_samples={len(said)}).")
-        judged = judgements(said, annotated, implied=self.implied_pairs)
+            raise InputError(
+                f"DeepMCVC needs judgements of pairs; the annotations hold none (n_samples={len(annotations)})."
+            )
+        judged = judgements(annotations, annotated, implied=self.implied_pairs)
         seed = spawn_seeds(self.random_state, 1)[0]
         observed = jnp.asarray(features, jnp.float32)
-        settings = self._settings(len(said.annotators))
+        settings = self._settings(len(annotations.annotators))
         keys = jax.random.split(jax.random.key(seed), self.n_init)
         with self._progress():
             states, bounds = run(settings, observed[annotated], judged, keys)
@@ -170,8 +172,8 @@ class DeepMCVC(ViewEstimator):
         eta = np.exp(np.asarray(scores(state.networks, observed), float))
         eta[:, annotated] = state.eta
         phi, share = np.asarray(state.phi, float), np.exp(np.asarray(expected_log_sticks(state.sticks), float))
-        said_any = np.asarray(judged.n_pairs) > 0
-        self._kept = self._read_views(eta, phi, said_any, share, said)
+        judged_any = np.asarray(judged.n_pairs) > 0
+        self._kept = self._read_views(eta, phi, judged_any, share, annotations)
         self._read_annotators(state, judged)
         self.state_ = checkpoints.to_arrays(state.networks)
 
@@ -186,7 +188,7 @@ class DeepMCVC(ViewEstimator):
         return jax.eval_shape(lambda rows: init(settings, rows, 1, jax.random.key(0)).networks, observed)
 
     def _state_fits(self) -> bool:
-        """Whether what was learned has the shapes that the parameters say."""
+        """Whether the learned arrays have the shapes that the parameters imply."""
         return checkpoints.fits(self._template(), self.state_)
 
     def _read_annotators(self, state: State, judged: Judgements) -> None:

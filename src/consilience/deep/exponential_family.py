@@ -1,16 +1,16 @@
-"""Conjugate families in natural parameters, as JAX arrays: what natural-gradient steps are made of.
+"""Conjugate families in natural parameters, as JAX arrays, for natural-gradient steps.
 
 Luo et al. (2018), appendix A, with t the sufficient statistics and ln Z the log-partition function:
 
     family                  natural parameters             t                                expected t
-    Dirichlet               α − 1, held as α               ln π                             ψ(α) − ψ(Σ α)
+    Dirichlet               α − 1, stored as α             ln π                             ψ(α) − ψ(Σ α)
     normal-inverse-Wishart  κm, S + κ m mᵀ, κ, ν + d + 2   Σ⁻¹μ, −½Σ⁻¹, −½μᵀΣ⁻¹μ, −½ln|Σ|   below
     Gaussian                P μ, P = precision             x, −½ x xᵀ                       μ, −½ (P⁻¹ + μ μᵀ)
 
     E t(μ, Σ) = (ν S⁻¹ m,  −½ ν S⁻¹,  −½ (d/κ + ν mᵀS⁻¹m),  ½ (ψ_d(ν/2) + d ln 2 − ln|S|))
     ψ_d(a) = Σᵢ ψ(a + (1 − i)/2), i = 1 … d
 
-A convex combination of natural parameters is again one, which is why a natural-gradient step of size ρ,
+A convex combination of natural parameters is again valid, which is why a natural-gradient step of size ρ,
 (1 − ρ) η + ρ (η⁰ + statistics), needs no projection. Every family may be batched in the leading axes.
 """
 
@@ -39,7 +39,7 @@ class NormalWishart(NamedTuple):
 
 
 class ExpectedGaussian(NamedTuple):
-    """Expected statistics of (μ, Σ): what a cluster says of the items in it.
+    """Expected statistics of (μ, Σ), the parameters of a cluster for its items.
 
     linear : E Σ⁻¹μ. precision : E Σ⁻¹. constant : E[−½ μᵀΣ⁻¹μ − ½ ln|Σ|].
     """
@@ -63,7 +63,7 @@ def normal_wishart(
     scale: Float[Array, "*batch dims dims"],
     degrees: Float[Array, "*batch"],
 ) -> NormalWishart:
-    """Natural parameters of m, κ, S, ν."""
+    """Natural parameters from m, κ, S, ν."""
     outer = scale + count[..., None, None] * mean[..., :, None] * mean[..., None, :]
     return NormalWishart(count[..., None] * mean, outer, count, degrees + mean.shape[-1] + 2)
 
@@ -112,7 +112,7 @@ def kl_normal_wishart(natural: NormalWishart, prior: NormalWishart) -> Float[Arr
 
 
 def expected_log(concentration: Float[Array, "*batch classes"]) -> Float[Array, "*batch classes"]:
-    """E ln π of Dirichlet distributions; of Beta ones, that of two classes."""
+    """E ln π of Dirichlet distributions; a Beta distribution is one of two classes."""
     return digamma(concentration) - digamma(concentration.sum(-1, keepdims=True))
 
 
@@ -124,7 +124,7 @@ def kl_dirichlet(concentration: Float[Array, "*batch classes"], prior: Array) ->
 
 
 def gaussian(linear: Float[Array, "*batch dims"], precision: Float[Array, "*batch dims dims"]) -> Gaussian:
-    """Gaussians of natural parameters P μ and P."""
+    """Gaussians from natural parameters P μ and P."""
     covariance, log_determinant = inverse_and_log_determinant(precision)
     mean = jnp.einsum("...ij,...j->...i", covariance, linear)
     entropy = (linear.shape[-1] * (1 + jnp.log(2 * jnp.pi)) - log_determinant) / 2

@@ -1,4 +1,4 @@
-"""Clusters to start from: of the positions that the warm start gives, or of the judgements."""
+"""Initial clusters, from the latent positions of the warm start or from the judgements."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from consilience.deep.judgements import Judgements
 from consilience.deep.model import Data
 from consilience.inference.threads import one_blas_thread
 
-STARTS = 4  # of a mixture, of which the best is kept
-MOST_ITEMS = 20_000  # on which a mixture is fitted
-BREADTH = 1e-3  # of the variance of the positions, added to that of every component
-HIDDEN, N_SWEEPS, NETWORKS = (40, 40), 200, 10  # that the judgements teach, of which the best is kept
+STARTS = 4  # of a mixture; the best is kept
+MOST_ITEMS = 20_000  # to which a mixture is fitted
+BREADTH = 1e-3  # share of the variance of the positions, added to that of every component
+HIDDEN, N_SWEEPS, NETWORKS = (40, 40), 200, 10  # of networks trained on the judgements; the best is kept
 
 Positions = Float[np.ndarray, "items dims"]
 
 
 def of_positions(positions: Positions, n_clusters: int, key: Array) -> Int[np.ndarray, " items"]:
-    """Clusters by a mixture of Gaussians."""
+    """Clusters from a mixture of Gaussians."""
     return _mixture(positions, n_clusters, _seed(key))
 
 
 def of_judgements(data: Data, n_clusters: int, key: Array) -> Int[np.ndarray, " items"]:
-    """What a network learns from the judged pairs alone, of all items, those that nobody judged first.
+    """Clusters of all items, unjudged ones first, from a network trained on the judged pairs alone.
 
-    See `deep_mcvc`, here of one view.
+    This is `deep_mcvc` with one view.
     """
     sizes = (data.observed.shape[1], *HIDDEN, n_clusters)
     settings = deep_mcvc.Settings(
@@ -45,7 +45,7 @@ def of_judgements(data: Data, n_clusters: int, key: Array) -> Int[np.ndarray, " 
     )
     last = np.asarray(bounds[:, -1])
     if not np.isfinite(last).any():
-        raise FloatingPointError("init='judgements': no network could be taught. Standardise the features.")
+        raise FloatingPointError("init='judgements': training failed for every network. Standardise the features.")
     best = int(np.where(np.isfinite(last), last, -np.inf).argmax())
     networks, judged = jax.tree.map(lambda part: part[best], (states.networks, states.eta))
     plain = deep_mcvc.scores(networks, data.observed[data.plain])[0]
@@ -55,12 +55,12 @@ def of_judgements(data: Data, n_clusters: int, key: Array) -> Int[np.ndarray, " 
 def divided(
     clusters: Int[np.ndarray, " items"], positions: Positions, n_components: int, key: Array
 ) -> tuple[Int[np.ndarray, " items"], Int[np.ndarray, " components"]]:
-    """Divide each cluster into its share of the components, at least one, by a mixture of Gaussians.
+    """Divide each cluster into components by a mixture of Gaussians, their number by its size, and at least 1.
 
     Returns
     -------
     component of each item
-    cluster of each component, by the first component in it
+    cluster of each component, named by its first component
     """
     _, own, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
     counts = 1 + np.floor((n_components - len(sizes)) * sizes / sizes.sum()).astype(int)
@@ -74,7 +74,7 @@ def divided(
 
 def _mixture(positions: Positions, n_components: int, seed: int) -> Int[np.ndarray, " items"]:
     """Component of each position."""
-    points = np.nan_to_num(positions)  # of a restart that has failed, and will have no bound
+    points = np.nan_to_num(positions)  # a failed restart has NaN positions, and will not have the best bound
     some = points[np.random.default_rng(seed).permutation(len(points))[:MOST_ITEMS]]
     n = min(n_components, len(np.unique(some, axis=0)))
     if n == 1:

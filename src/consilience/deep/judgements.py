@@ -1,7 +1,7 @@
-"""What annotators said of pairs, as JAX arrays: `consilience.inference.pair_evidence` for compiled models.
+"""Judgements of pairs as JAX arrays: `consilience.inference.pair_evidence` for compiled models.
 
-Both bodies give the messages Σ_m Σ_j w_m(S_ij) η_j and the agreements Σ_E a_ij, Σ_E a_ij S_ij, a_ij = η_i·η_j, in time
-linear in the pairs, or in the memberships of groupings, whose pairs are implied.
+Both implementations give the messages Σ_m Σ_j w_m(S_ij) η_j and the agreements Σ_E a_ij, Σ_E a_ij S_ij, a_ij = η_i·η_j,
+in time linear in the pairs, or in the memberships of groupings, whose pairs are implied.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from jaxtyping import Float, Int
 from consilience.annotations import Groupings, Pairs
 from consilience.inference.memberships import Memberships
 
-FIRST_RELIABILITY = (10.0, 1.0)  # judgements right and wrong of every annotator, before anything is known
+FIRST_RELIABILITY = (10.0, 1.0)  # imagined right and wrong judgements of every annotator at the start
 
 
 class Agreement(NamedTuple):
-    """Expected number of judged pairs within clusters: all, and those judged the same."""
+    """Expected number of judged pairs within clusters: all, and those judged "same"."""
 
     judged: Float[Array, " annotators"]
     same: Float[Array, " annotators"]
 
 
 class Judgements(eqx.Module):
-    """Judgements of pairs of items numbered from 0, which all are judged.
+    """Judgements of pairs of items, numbered from 0; every item is judged.
 
-    n_pairs, n_same : judgements of each annotator, and those that say "same".
+    n_pairs, n_same : number of judgements of each annotator, and of those that are "same".
     """
 
     n_pairs: Float[Array, " annotators"]
@@ -43,7 +43,7 @@ class Judgements(eqx.Module):
     def messages(
         self, eta: Float[Array, "items clusters"], same: Array, apart: Array
     ) -> Float[Array, "items clusters"]:
-        """Σ_m Σ_j w_m(S_ij) η_j of every item.
+        """Σ_m Σ_j w_m(S_ij) η_j for every item.
 
         same, apart : weight of a judgement of each annotator.
         """
@@ -77,7 +77,7 @@ class PairJudgements(Judgements):
 
 
 class GroupedJudgements(Judgements):
-    """Judgements implied by groupings, a row a membership."""
+    """Judgements implied by groupings, one row for each membership."""
 
     item: Int[Array, " rows"]
     group: Int[Array, " rows"]
@@ -116,14 +116,14 @@ class GroupedJudgements(Judgements):
 
 
 def judgements(annotations: Pairs | Groupings, items: Int[np.ndarray, " annotated"], *, implied: str) -> Judgements:
-    """Judgements of these items, which hold all that were judged, numbered in this order.
+    """Build the judgements of these items, which must include all judged ones, renumbered in this order.
 
     Parameters
     ----------
     annotations : Pairs or Groupings
-    items : places of the annotated items
+    items : positions of the annotated items
     implied : {"all", "independent"}
-        What the pairs of a grouping count; see `consilience.inference.pair_evidence`.
+        How the pairs of a grouping count; see `consilience.inference.pair_evidence`.
     """
     number = np.full(annotations.n_items, -1)
     number[items] = np.arange(len(items))
@@ -143,7 +143,7 @@ def judgements(annotations: Pairs | Groupings, items: Int[np.ndarray, " annotate
     weight = 2 / np.maximum(sizes, 2) if implied == "independent" else np.ones(len(sizes))
     by, of_group = memberships.annotator_of_grouping, memberships.grouping_of_group
     n = memberships.n_annotators
-    row = number[memberships.item] >= 0  # an item alone in its groupings is in no pair
+    row = number[memberships.item] >= 0  # an item that is alone in its groupings is in no pair
     item, group = number[memberships.item[row]], memberships.group[row]
     return GroupedJudgements(
         n_pairs=_floats(np.bincount(by, weight * sizes * (sizes - 1) / 2, n)),
@@ -159,20 +159,20 @@ def judgements(annotations: Pairs | Groupings, items: Int[np.ndarray, " annotate
 
 
 def first_reliability(n_annotators: int) -> Float[Array, "annotators 2"]:
-    """Judgements right and wrong of each annotator, before anything is known: mostly right."""
+    """Imagined right and wrong judgements of each annotator at the start: mostly right."""
     return jnp.tile(jnp.array(FIRST_RELIABILITY), (n_annotators, 1))
 
 
 def right_and_wrong(judged: Judgements, agreement: Agreement) -> tuple[Array, Array]:
-    """Expected judgements of each annotator that are right, and wrong: of pairs within clusters, and of others."""
+    """Expected right and wrong judgements of each annotator: of pairs within clusters, and of others."""
     within_apart = agreement.judged - agreement.same
     sensitivity = jnp.stack([agreement.same, within_apart], 1)
     specificity = jnp.stack([judged.n_pairs - judged.n_same - within_apart, judged.n_same - agreement.same], 1)
-    return jnp.maximum(sensitivity, 0), jnp.maximum(specificity, 0)  # rounding
+    return jnp.maximum(sensitivity, 0), jnp.maximum(specificity, 0)  # rounding can make them negative
 
 
 def annotated_items(annotations: Pairs | Groupings) -> Int[np.ndarray, " annotated"]:
-    """Places of the items that take part in a judged pair."""
+    """Positions of the items that are in a judged pair."""
     if isinstance(annotations, Pairs):
         return np.union1d(annotations.item_a, annotations.item_b)
     memberships = Memberships.of(annotations)

@@ -1,8 +1,8 @@
-"""Positive definite matrices, many and small, by elimination in JAX's own operations.
+"""Inverses and determinants of many small positive definite matrices, by elimination in JAX operations.
 
-Not by LAPACK: JAX calls it from the threads of a pool, and has it divide a batch among the threads of the same pool and
-wait for them. Where two such calls meet on a machine of two cores, both wait for ever (jaxlib 0.10). For matrices of
-ten rows or so this is as fast.
+LAPACK is not used: JAX calls it from the threads of a pool, and LAPACK divides a batch among the threads of the same
+pool and waits for them. Two such calls at once on a machine with two cores wait for ever (jaxlib 0.10). For matrices of
+about ten rows elimination is as fast.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _root_and_inverse(matrix: Array) -> tuple[Array, Array]:
 
 @partial(jax.jit, static_argnames="above")
 def _eliminated(matrix: Array, *, above: bool) -> tuple[Array, Array]:
-    """A and I after the elimination of what is below the diagonal of A, and of what is above it."""
+    """A and I after elimination of the entries below the diagonal of A, and of those above it if `above`."""
     dims = matrix.shape[-1]
     places = jnp.arange(dims)[:, None]
 

@@ -1,15 +1,15 @@
-"""Fewer clusters where that raises the bound: components joined to clusters, and two components made one.
+"""Reduction of the number of clusters where it raises the bound: joining and merging components.
 
-**Joined.** Which components make a cluster together touches nothing but the judged pairs: with q(z) as it is, joining
-clusters a and b adds to the bound Σ w_ij η_ia η_jb over the judged pairs across them. From all components alone, the
+**Joining.** Which components form a cluster together affects only the judged pairs: with q(z) fixed, joining clusters a
+and b adds Σ w_ij η_ia η_jb over the judged pairs across them to the bound. Starting from one cluster per component, the
 two of highest gain are joined, again and again.
 
-**Merged.** With q(x) as it is and what all items share at its optimum, the bound of components of statistics s is
+**Merging.** With q(x) fixed and the global variables at their optimum, the bound of components with statistics s is
 
     Σ_k ln Z(η⁰ + s_k) + Σ_k lnΓ(α₀ + n_k) + H[q(z)] + Σ of judged pairs,   n_k = Σ_i E z_ik
 
-up to what merging leaves as it is. Merging k and l, and their clusters with them, changes each term by what is in this
-file, exactly; merges of pairs that share no cluster add up.
+up to terms that merging does not change. The functions below give the exact change of each term when k and l, and their
+clusters with them, are merged; the changes of pairs that share no cluster add up.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from consilience.deep.bayes_scdc import (
 from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.training import survey
 
-LEAST_SIZE = 1.0  # items, expected; a smaller component is empty
+LEAST_SIZE = 1.0  # expected number of items; a smaller component is empty
 CHUNK = 4096
 
 Pairs = Float[Array, "components components"]
@@ -42,7 +42,7 @@ Joined = Float[Array, "components clusters"]
 
 
 def merge(model: DeepModel, data: Data, fit: Fit) -> Fit:
-    """Join and merge components by all items; what items share ends at its optimum."""
+    """Join and merge components using all items; the global variables end at their optimum."""
     prior, weight = model.prior, data.weights(model.annotated_weight)
     found = survey(model, data, fit)
     annotated, weight_annotated = found.components[len(data.plain) :], weight[len(data.plain) :]
@@ -57,7 +57,7 @@ def merge(model: DeepModel, data: Data, fit: Fit) -> Fit:
 
 
 def join(affinity: Pairs) -> Joined:
-    """Clusters of components, from all alone, by the judged pairs across them; see the module."""
+    """Join components to clusters by the judged pairs across them, from one cluster each; see the module docstring."""
 
     def between(joined: Joined) -> Array:
         total = joined.T @ affinity @ joined
@@ -76,18 +76,18 @@ def join(affinity: Pairs) -> Joined:
 
 
 def better(one: Joined, other: Joined, affinity: Pairs) -> Joined:
-    """Clusters with more of the judged pairs' bound within them."""
+    """Of two joinings, return the one with the larger bound of judged pairs within clusters."""
     return jnp.where(_within(one, affinity) >= _within(other, affinity), one, other)
 
 
 def across(joined: Joined, affinity: Pairs) -> Pairs:
-    """What it adds to the judged pairs' bound to join the clusters of each two components."""
+    """Gain of the judged pairs' bound if the clusters of two components are joined, for each two."""
     between = joined @ (joined.T @ affinity @ joined) @ joined.T
     return jnp.where(joined @ joined.T > 0, 0.0, between)
 
 
 def gains(prior: Prior, found: Statistics, entropy: Pairs, affinity: Pairs) -> Pairs:
-    """What merging each two components adds to the bound; −inf where one of them is empty.
+    """Gain of the bound if two components are merged, for each two; −inf if one of them is empty.
 
     entropy : see `lost_entropy`. affinity : see `across`.
     """
@@ -107,7 +107,7 @@ def evidence(prior: Prior, found: Statistics) -> Float[Array, "*components"]:
 
 
 def lost_entropy(responsibilities: Float[Array, "items components"], weight: Float[Array, " items"]) -> Pairs:
-    """Entropy of q(z) that is lost by merging each two components, nats."""
+    """Entropy of q(z) lost by merging two components, for each two, nats."""
     n_items, n_components = responsibilities.shape
     n_chunks = -(-n_items // CHUNK)
     rows = ((0, n_chunks * CHUNK - n_items), (0, 0))
@@ -122,7 +122,7 @@ def lost_entropy(responsibilities: Float[Array, "items components"], weight: Flo
 
 
 def chosen(gain: Pairs, joined: Joined) -> Pairs:
-    """What each component becomes, a one in each row: pairs of highest positive gain, none of which share a cluster."""
+    """Component that each becomes, as one-hot rows: pairs of highest positive gain that share no cluster are merged."""
     together = joined @ joined.T > 0
 
     def more(carry: tuple[Any, Any]) -> Bool[Array, ""]:
@@ -140,18 +140,18 @@ def chosen(gain: Pairs, joined: Joined) -> Pairs:
 
 
 def after(into: Pairs, joined: Joined) -> Joined:
-    """Clusters after components were merged: those of a merged pair are one."""
+    """Clusters after a merge of components: those of a merged pair become one."""
     of_clusters = jnp.eye(joined.shape[1], dtype=joined.dtype) + joined.T @ (into - jnp.eye(len(into))) @ joined
     return joined @ of_clusters
 
 
 def _within(joined: Joined, affinity: Pairs) -> Array:
-    """Judged pairs' bound within clusters, twice, nats."""
+    """Twice the judged pairs' bound within clusters, nats."""
     return jnp.einsum("kc,kl,lc->", joined, affinity, joined)
 
 
 def _lost(one: Array, other: Array) -> Array:
-    """Entropy of two shares beyond that of their sum."""
+    """Entropy of two shares in excess of that of their sum."""
     both = one + other
 
     def entropy(value: Array) -> Array:

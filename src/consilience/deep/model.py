@@ -1,8 +1,9 @@
-"""What a deep model is to those who train it: one Equinox module, of settings, a prior, and functions of its file.
+"""Interface between a deep model and its training: one Equinox module of settings, a prior, and pure functions.
 
-A `DeepModel` holds no weights. What a fit has come to is a `Fit`, arrays only, so that it can be stacked to train
-restarts side by side (`jax.vmap`), and saved and resumed bit for bit. Settings are static: compiled code depends on
-them, and two models of equal settings share it. The prior's numbers are arrays, and may change without compiling anew.
+A `DeepModel` holds no weights. The state of a fit is a `Fit`, which has only arrays, so that fits can be stacked to
+train restarts in parallel (`jax.vmap`), and saved and resumed bit for bit. Settings are static: compiled code depends
+on them, and two models with equal settings share it. The prior's numbers are arrays, and can change without
+recompilation.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ DESCENTS: dict[str, Callable[[float], optax.GradientTransformation]] = {
 
 
 class Data(eqx.Module):
-    """Items, and what was said of some of them.
+    """Items, and the judgements of some of them.
 
-    plain, annotated : places of the items in no judged pair, and in some.
+    plain, annotated : positions of the items that are in no judged pair, and in some.
     """
 
     observed: Float[Array, "items features"]
@@ -41,23 +42,23 @@ class Data(eqx.Module):
 
     @property
     def n_items(self) -> int:
-        """Items of both strata."""
+        """Number of items of both strata."""
         return len(self.plain) + len(self.annotated)
 
     @property
     def n_annotators(self) -> int:
-        """Annotators, also of no pair."""
+        """Number of annotators, including those without pairs."""
         return 0 if self.judgements is None else len(self.judgements.n_pairs)
 
     @property
     def rows(self) -> Int[Array, " items"]:
-        """Places of all items, those that nobody judged first."""
+        """Positions of all items, unjudged ones first."""
         return jnp.concatenate([self.plain, self.annotated])
 
     def weights(self, annotated_weight: float, sizes: tuple[int, int] | None = None) -> Float[Array, " rows"]:
-        """What each item counts, those that nobody judged first; over all items, the mean is 1.
+        """Weight of each item, unjudged ones first; over all items, the mean is 1.
 
-        sizes : of the strata, if not of all items but of a step's.
+        sizes : of the strata in a step; by default those of all items.
         """
         plain, annotated = len(self.plain), len(self.annotated)
         unit = self.n_items / (plain + annotated_weight * annotated)
@@ -65,16 +66,16 @@ class Data(eqx.Module):
         return jnp.concatenate([jnp.full(n_plain, unit), jnp.full(n_annotated, annotated_weight * unit)])
 
     def all_messages(self, remembered: Array, weights: tuple[Array, Array]) -> Float[Array, "annotated clusters"]:
-        """Messages to annotated items from what is remembered of them."""
+        """Messages to annotated items from their remembered responsibilities."""
         if self.judgements is None:
             return jnp.zeros_like(remembered)
         return self.judgements.messages(remembered, *weights)
 
 
 class Fit(NamedTuple):
-    """What training has come to.
+    """State of training.
 
-    remembered : responsibilities of annotated items. key : of the draws to come.
+    remembered : responsibilities of annotated items. key : of future draws.
     """
 
     parameters: PyTree
@@ -86,7 +87,7 @@ class Fit(NamedTuple):
 
 
 class LocalResult(Protocol):
-    """What a model finds of items: at least these."""
+    """Attributes that the local result of every model has."""
 
     bound: Array
     responsibilities: Array
@@ -96,14 +97,14 @@ class DeepModel(eqx.Module):
     """A model with its settings; all functions are pure.
 
     hidden : widths of the hidden layers of the networks.
-    encoder, decoder : modules of the user's in place of the perceptrons.
-    init : where first clusters come from, "mixture" or "judgements"; or "random", if they are left to `start`.
-    descent : how the parameters are moved, a key of `DESCENTS` or a transformation of Optax, with a rate of its own.
-    rate, rate_delay, rate_decay : size of the steps of what all items share, rate / (1 + step/delay)^decay.
-    trust_epochs : first epochs, in which annotators stay as reliable as they are held to be.
-    annotated_weight : how often its share an annotated item counts; 1 is the bound.
+    encoder, decoder : modules of the user's instead of the perceptrons.
+    init : source of the first clusters, "mixture" or "judgements"; or "random", if they are left to `start`.
+    descent : optimiser of the parameters, a key of `DESCENTS` or a transformation of Optax with its own rate.
+    rate, rate_delay, rate_decay : step size of the global variables, rate / (1 + step/delay)^decay.
+    trust_epochs : first epochs, in which the reliability of annotators is not updated.
+    annotated_weight : factor on the weight of annotated items; 1 gives the bound.
     warm_weight : of the divergence of q(x) from N(0, I) in the warm start.
-    merges : whether clusters are `merged` now and then.
+    merges : whether clusters are `merged` during training.
     """
 
     prior: PyTree
@@ -131,25 +132,25 @@ class DeepModel(eqx.Module):
 
     @abstractmethod
     def untrained(self, key: PRNGKeyArray) -> PyTree:
-        """Networks, and all else that gradients move; `.encoder` and `.likelihood` are among them."""
+        """Networks and other parameters that gradients update; `.encoder` and `.likelihood` are among them."""
 
     @abstractmethod
     def start(
         self, parameters: PyTree, first: Array, joined: Array, latent: Gaussian, n_annotators: int, key: PRNGKeyArray
     ) -> tuple[PyTree, PyTree]:
-        """Parameters and q of what all items share, from first components, their clusters, and positions."""
+        """Parameters and q of the global variables, from first components, their clusters, and positions."""
 
     @abstractmethod
     def local(self, parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: PRNGKeyArray) -> Any:
-        """What is found of items, a `LocalResult`, and what they add to the bound."""
+        """q of items and their contribution to the bound, a `LocalResult`."""
 
     @abstractmethod
     def shared_step(self, posterior: PyTree, found: Any, weight: Float[Array, " items"], rate: Any) -> PyTree:
-        """A step of what all items share, from items that each count `weight` times."""
+        """One step of the global variables, from items that each count `weight` times."""
 
     @abstractmethod
     def reliability_step(self, posterior: PyTree, judged: Judgements, agreement: Agreement, rate: Any) -> PyTree:
-        """A step of the annotators' reliabilities."""
+        """One step of the annotators' reliabilities."""
 
     @abstractmethod
     def pair_weights(self, posterior: PyTree) -> tuple[Float[Array, " annotators"], Float[Array, " annotators"]]:
@@ -157,46 +158,46 @@ class DeepModel(eqx.Module):
 
     @abstractmethod
     def lower_bound(self, data: Data, fit: Fit, found: Any) -> Float[Array, ""]:
-        """Bound of a fit, nats, from what it finds of all items."""
+        """Bound of a fit, nats, given its local result for all items."""
 
     @abstractmethod
     def n_owners(self, fit: Fit) -> Int[Array, ""]:
-        """How many clusters own items."""
+        """Number of clusters that own items."""
 
     @abstractmethod
     def taught(self, data: Data, fit: Fit, clusters: Int[Array, " items"], key: PRNGKeyArray) -> Fit:
-        """Fit that tells first clusters from what is observed, where the model learns that."""
+        """Fit trained to predict the first clusters from the features, if the model does that."""
 
     def merged(self, data: Data, fit: Fit) -> Fit:
-        """Fit with clusters merged, asked for where the model `merges`."""
+        """Fit with clusters merged; called if the model `merges`."""
         return fit
 
     @property
     def optimiser(self) -> optax.GradientTransformation:
-        """Of the parameters."""
+        """Optimiser of the parameters."""
         return DESCENTS[self.descent](self.learning_rate) if isinstance(self.descent, str) else self.descent
 
     def encoder_of(self, key: PRNGKeyArray) -> Encoder:
-        """Encoder, untrained, or with the module given for one."""
+        """Untrained encoder, or one with the user's module."""
         sizes = [self.n_features, *self.hidden, 2 * self.n_latent]
         return Encoder(Perceptron(sizes, key=key) if self.encoder.module is None else Given(self.encoder.module))
 
     def likelihood_of(self, key: PRNGKeyArray) -> Likelihood:
-        """Likelihood with a decoder, untrained, or with the module given for one."""
+        """Likelihood with an untrained decoder, or with the user's module."""
         kind = LIKELIHOODS[self.likelihood]
         sizes = [self.n_latent, *reversed(self.hidden), kind.n_outputs(self.n_features)]
         return kind(Perceptron(sizes, key=key) if self.decoder.module is None else Given(self.decoder.module))
 
     def sizes(self, data: Data) -> tuple[tuple[int, int], int]:
-        """Items of each stratum in a step, and steps of an epoch."""
+        """Number of items of each stratum in a step, and of steps in an epoch."""
         sizes = min(self.batch_size, len(data.plain)), min(self.annotated_batch_size, len(data.annotated))
         steps = [-(-n // size) for n, size in zip((len(data.plain), len(data.annotated)), sizes, strict=True) if size]
         return sizes, max(steps)
 
     def n_steps(self, data: Data) -> int:
-        """Steps of an epoch."""
+        """Number of steps in an epoch."""
         return self.sizes(data)[1]
 
     def n_warm_steps(self, data: Data) -> int:
-        """Steps of an epoch of the warm start, which passes all items alike."""
+        """Number of steps in an epoch of the warm start, which does not distinguish the strata."""
         return -(-data.n_items // min(self.batch_size, data.n_items))

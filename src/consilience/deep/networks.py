@@ -1,7 +1,7 @@
-"""Networks between what is observed and what is latent, and the distribution of the observed.
+"""Networks between observed features and latent positions, and distributions of the features.
 
-Any Equinox module may take the place of the perceptrons here: an encoder maps one observation to a `Potential` over its
-latent position, a decoder maps one latent position to what `Likelihood.log_probability` takes.
+Any Equinox module may replace the perceptrons: an encoder maps one observation to a `Potential` over its latent
+position, a decoder maps one latent position to the outputs that the `Likelihood` needs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float, PRNGKeyArray, PyTree
 
-LEAST_DEVIATION = 1e-2  # of a Gaussian observation; features are standardised
+LEAST_DEVIATION = 1e-2  # standard deviation of a Gaussian observation; features are standardised
 LEAST_PRECISION = 1e-3  # of a potential
 
 
@@ -33,8 +33,8 @@ class Potential(NamedTuple):
 class Perceptron(eqx.Module):
     """Layers of rectified linear units, the last one linear.
 
-    Unlike `eqx.nn.MLP`, its hidden layers may differ in width, it is a tree of arrays alone, which can be stacked,
-    scanned and saved as it is, and it starts after Glorot.
+    Unlike `eqx.nn.MLP`, its hidden layers may differ in width; it is a tree of arrays only, which can be stacked,
+    scanned and saved directly; and it has Glorot's initialisation.
     """
 
     layers: tuple[eqx.nn.Linear, ...]
@@ -51,7 +51,7 @@ class Perceptron(eqx.Module):
 
 
 class Given(eqx.Module):
-    """A module of the user's, its arrays apart from all else."""
+    """A module of the user's, with its arrays separated from the rest."""
 
     arrays: PyTree
     rest: PyTree = eqx.field(static=True)
@@ -65,7 +65,7 @@ class Given(eqx.Module):
 
 
 class Same:
-    """A module, or none, that equals itself alone: for what is made once for each module."""
+    """A module, or None, compared by identity: a key for caches per module."""
 
     def __init__(self, module: Any):
         self.module = module
@@ -90,21 +90,21 @@ class Encoder(eqx.Module):
 
 
 def potential(outputs: Float[Array, " twice_dims"]) -> Potential:
-    """Potential of a network's outputs: where it peaks, and how sharply."""
+    """Potential from a network's outputs: its peak, and its precision before `softplus`."""
     peak, precision = jnp.split(outputs, 2)
     precision = jax.nn.softplus(precision) + LEAST_PRECISION
     return Potential(peak * precision, precision)
 
 
 class Likelihood(eqx.Module):
-    """p(o | x): what an observation may be, and its decoder."""
+    """p(o | x): the distribution of observations, and its decoder."""
 
     decoder: Perceptron | Given
 
     @staticmethod
     @abstractmethod
     def n_outputs(n_features: int) -> int:
-        """Outputs of the decoder."""
+        """Number of outputs of the decoder."""
 
     @abstractmethod
     def log_probability(
@@ -117,12 +117,12 @@ class Likelihood(eqx.Module):
         """E o, given x."""
 
     def draw_observed(self, data: Float[Array, "items features"], key: PRNGKeyArray) -> Float[Array, "items features"]:
-        """Observations that the data stand for: themselves."""
+        """Observations to train on: by default the data themselves."""
         return data
 
 
 class GaussianLikelihood(Likelihood):
-    """Continuous features, each with a mean and a deviation of its own at every x."""
+    """Continuous features, each with its own mean and standard deviation at every x."""
 
     @staticmethod
     def n_outputs(n_features: int) -> int:
@@ -145,7 +145,7 @@ class GaussianLikelihood(Likelihood):
 
 
 class BernoulliLikelihood(Likelihood):
-    """Features from 0 to 1, which are probabilities of ones: the ones are drawn anew in every step."""
+    """Features from 0 to 1, the probabilities of ones; binary observations are drawn anew in every step."""
 
     @staticmethod
     def n_outputs(n_features: int) -> int:
@@ -175,7 +175,7 @@ def apply(network: Any, rows: Array) -> Any:
 
 
 def _linear(n_in: int, n_out: int, key: PRNGKeyArray) -> eqx.nn.Linear:
-    """Linear layer started after Glorot, its offsets at 0."""
+    """Linear layer with Glorot's initialisation and zero offsets."""
     layer = eqx.nn.Linear(n_in, n_out, key=key)
     limit = jnp.sqrt(6 / (n_in + n_out))
     weight = jax.random.uniform(key, (n_out, n_in), minval=-limit, maxval=limit)

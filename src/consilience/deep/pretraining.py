@@ -1,4 +1,4 @@
-"""How networks learn the first clusters, so that training begins from these."""
+"""Pretraining of networks on the first clusters, so that training starts from these."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from consilience.deep.networks import apply
 from consilience.deep.training import batches
 
 LEAST_STEPS, LEAST_EPOCHS = 500, 3
-WEIGHT = 10.0  # of ln q(first cluster), beside the bound
+WEIGHT = 10.0  # of ln q(first cluster), relative to the bound
 LEAST_PROBABILITY = 1e-6
 
 
 def teach_classifier(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array, " items"], key: PRNGKeyArray) -> Fit:
-    """Epochs in which a model's classifier learns the first clusters of the items, those that nobody judged first."""
+    """Train a model's classifier to predict the first clusters of the items, unjudged ones first."""
     optimiser, parameters = model.optimiser, fit.parameters
 
     def loss(classifier: PyTree, observed: Array, known: Array) -> Array:
@@ -35,14 +35,14 @@ def teach_classifier(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array
         return (optax.apply_updates(classifier, change), state), None
 
     start = parameters.classifier, optimiser.init(parameters.classifier)
-    classifier = jax.lax.scan(step, start, _lessons(model, data, clusters, key))[0][0]
+    classifier = jax.lax.scan(step, start, _minibatches(model, data, clusters, key))[0][0]
     return fit._replace(parameters=eqx.tree_at(lambda one: one.classifier, parameters, classifier))
 
 
 def teach_positions(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array, " items"], key: PRNGKeyArray) -> Fit:
-    """Epochs in which all that a model has learns to find the first clusters of the items by what is observed of them.
+    """Train all parameters of a model to predict the first clusters of the items from their features.
 
-    Without, the positions of an autoencoder need not tell the clusters apart, however sure these are.
+    Without this, the positions of an autoencoder may not separate the clusters, however certain these are.
     """
 
     def loss(parameters: PyTree, posterior: PyTree, observed: Array, known: Array, key: Array) -> tuple:
@@ -58,22 +58,24 @@ def teach_positions(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array,
         gradient, found = jax.grad(loss, has_aux=True)(parameters, posterior, observed, known, key_local)
         change, optimiser = model.optimiser.update(gradient, optimiser, parameters)
         weight = jnp.full(len(rows), data.n_items / len(rows))
-        posterior = bayes_scdc.mixture_step(model.prior, posterior, _told(posterior, found, known), weight, model.rate)
+        posterior = bayes_scdc.mixture_step(
+            model.prior, posterior, _restricted(posterior, found, known), weight, model.rate
+        )
         return (optax.apply_updates(parameters, change), optimiser, posterior), None
 
     start = fit.parameters, fit.optimiser, fit.posterior
-    parameters, optimiser, posterior = jax.lax.scan(step, start, _lessons(model, data, clusters, key))[0]
+    parameters, optimiser, posterior = jax.lax.scan(step, start, _minibatches(model, data, clusters, key))[0]
     return fit._replace(parameters=parameters, optimiser=optimiser, posterior=posterior)
 
 
-def _told(posterior: bayes_scdc.Posterior, found: bayes_scdc.Local, clusters: Array) -> bayes_scdc.Local:
-    """What was found, with items in the components of these clusters only."""
+def _restricted(posterior: bayes_scdc.Posterior, found: bayes_scdc.Local, clusters: Array) -> bayes_scdc.Local:
+    """Local result with items restricted to the components of these clusters."""
     within = (found.components + LEAST_PROBABILITY) * posterior.joined.T[clusters]
     return found._replace(components=within / within.sum(1, keepdims=True))
 
 
-def _lessons(model: DeepModel, data: Data, clusters: Array, key: PRNGKeyArray) -> tuple[Array, Array, Array]:
-    """Rows of the items of each step of teaching, their first clusters, and keys."""
+def _minibatches(model: DeepModel, data: Data, clusters: Array, key: PRNGKeyArray) -> tuple[Array, Array, Array]:
+    """Rows of the items of each pretraining step, their first clusters, and keys."""
     batch, n_steps = min(model.batch_size, data.n_items), max(LEAST_EPOCHS * model.n_warm_steps(data), LEAST_STEPS)
     key_rows, key_steps = jax.random.split(key)
     places = batches(key_rows, data.n_items, batch, n_steps)

@@ -1,4 +1,4 @@
-"""From data to trained fits: warm start, first clusters, epochs; several restarts side by side."""
+"""From data to trained fits: warm start, first clusters, epochs; several restarts in parallel."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from consilience.deep.exponential_family import Gaussian
 from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.training import by_chunks, standard_position, survey, train, warm_up
 
-FIRST_MERGES = 4  # epochs after each of which clusters are merged,
-LATER_MERGES = 20  # and how often in a fit at most
-OF_START, OF_TEACHING = 1 << 20, (1 << 20) + 1  # keys that no epoch has
+FIRST_MERGES = 4  # first epochs, after each of which clusters are merged
+LATER_MERGES = 20  # largest number of regular merges in a fit
+OF_START, OF_TEACHING = 1 << 20, (1 << 20) + 1  # to derive keys that differ from those of all epochs
 FIRST_SURE = 0.9  # responsibility of an annotated item's first cluster
 
 
 class Course(NamedTuple):
-    """Fits on their way.
+    """Fits of all restarts during training.
 
-    fits : `Fit` of all restarts, stacked. losses : nats an item. left : clusters that own items.
+    fits : `Fit` of all restarts, stacked. losses : nats per item. left : number of clusters that own items.
     """
 
     fits: Fit
@@ -34,12 +34,12 @@ class Course(NamedTuple):
 
     @property
     def n_epochs(self) -> int:
-        """Epochs done."""
+        """Number of epochs done."""
         return len(self.losses)
 
 
 def begin(model: DeepModel, data: Data, keys: Array, n_epochs: int, tick: Callable[[], object]) -> Course:
-    """Warm start of some epochs, then first clusters, a restart for each key; `tick` after each epoch."""
+    """Run a warm start, then find first clusters, for one restart per key; call `tick` after each epoch."""
     split = _split(keys)
     parameters, optimiser = _untrained(model, split[:, 0])
     for epoch in range(n_epochs):
@@ -55,7 +55,7 @@ def begin(model: DeepModel, data: Data, keys: Array, n_epochs: int, tick: Callab
 
 
 def advance(model: DeepModel, data: Data, course: Course, n_epochs: int) -> Course:
-    """One epoch of every restart, of `n_epochs` in all."""
+    """Train every restart for one epoch, of `n_epochs` in total."""
     fits, losses = _train(model, data, course.fits)
     done = course.n_epochs + 1
     if model.merges and (done <= FIRST_MERGES or done % -(-n_epochs // LATER_MERGES) == 0):
@@ -65,7 +65,7 @@ def advance(model: DeepModel, data: Data, course: Course, n_epochs: int) -> Cour
 
 
 def blank(model: DeepModel, n_annotators: int) -> Fit:
-    """A fit of nothing: what one is made of."""
+    """Return an untrained fit, as a template of the structure and shapes."""
     key, dims = jax.random.key(0), model.n_latent
     latent = Gaussian(jnp.zeros((1, dims)), jnp.zeros((1, dims, dims)), jnp.zeros(1))
     nothing = jnp.zeros((1, model.n_clusters))
@@ -74,7 +74,7 @@ def blank(model: DeepModel, n_annotators: int) -> Fit:
 
 
 def finish(model: DeepModel, data: Data, course: Course) -> tuple[Fit, Any, Float[np.ndarray, " restarts"]]:
-    """The fit of the highest bound, what it finds of all items, and the bounds of all."""
+    """Return the fit with the highest bound, its local result for all items, and the bounds of all fits."""
     bounds = np.asarray(_bounds(model, data, course.fits), float)
     best = int(np.nanargmax(bounds)) if np.isfinite(bounds).any() else 0
     fit = jax.tree.map(lambda part: part[best], course.fits)
@@ -82,7 +82,7 @@ def finish(model: DeepModel, data: Data, course: Course) -> tuple[Fit, Any, Floa
 
 
 def continued(model: DeepModel, data: Data, fit: Fit) -> Fit:
-    """The fit as one restart on these data: annotated items are remembered as their features say."""
+    """Return the fit as one restart on these data, remembering annotated items as their features predict."""
     unjudged = Data(data.observed, data.rows, jnp.empty(0, int), None)
     found = survey(model, unjudged, fit._replace(remembered=jnp.empty((0, model.n_clusters))))
     fit = fit._replace(remembered=found.responsibilities[len(data.plain) :])
@@ -132,7 +132,7 @@ def _bounds(model: DeepModel, data: Data, fits: Fit) -> Array:
 
 @jax.jit
 def _positions(data: Data, parameters: PyTree) -> Gaussian:
-    """Where the warm start puts all items, those that nobody judged first."""
+    """Latent positions of all items after the warm start, unjudged ones first."""
     rows = data.rows
 
     def of_restart(one: PyTree) -> Gaussian:
@@ -145,7 +145,7 @@ def _positions(data: Data, parameters: PyTree) -> Gaussian:
 
 
 def _first(model: DeepModel, data: Data, positions: Float[np.ndarray, "items dims"], key: Array) -> tuple[Array, Array]:
-    """First components of all items, those that nobody judged first, and the clusters of the components, as ones."""
+    """First components of all items, unjudged ones first, and the clusters of the components, both one-hot."""
     n = model.n_clusters
     if model.init == "random":
         return jnp.full((data.n_items, n), 1 / n), jnp.eye(n)
@@ -185,7 +185,7 @@ def _start_one(
     n_annotators: int,
     key: Array,
 ) -> Fit:
-    """Fit from first components of all items, all of which it remembers."""
+    """Fit from first components of all items; it remembers all of them."""
     key_start = jax.random.fold_in(key, OF_START)
     parameters, posterior = model.start(parameters, first, joined, latent, n_annotators, key_start)
     remembered = FIRST_SURE * first @ joined + (1 - FIRST_SURE) / model.n_clusters

@@ -1,4 +1,4 @@
-"""SCDC: clusters of a latent space that a network decodes, told by some items' judged pairs; by point estimates.
+"""SCDC: clusters in the latent space of a network, guided by judged pairs of some items; by point estimates.
 
 Luo, Tian, Shi, Zhu & Zhang (2018), Semi-crowdsourced Clustering with Deep Generative Models, NeurIPS, section 2.
 
@@ -6,7 +6,7 @@ Model
 -----
     z_n ~ Categorical(π)                cluster of item n
     x_n ~ N(μ_k, Σ_k), k = z_n          its latent position, d numbers
-    o_n ~ p(o | x_n; γ)                 what is observed of it
+    o_n ~ p(o | x_n; γ)                 its observed features
     L_ij^m = 1 with probability α_m if z_i = z_j, else with probability 1 − β_m
 
     q(z_n, x_n | o_n) = Categorical(π(o_n; φ)) N(μ(z_n, o_n; φ), diag σ²(z_n, o_n; φ))
@@ -30,9 +30,9 @@ by Adam, at one draw of x for every item and cluster: the cost is K passes of th
 
 Decided here
 ------------
-- The divergence of two Gaussians is in closed form, and not at the draw.
-- α and β are not moved by gradient: given q(Z) their optimum is known, a share of judgements.
-- The judged pairs of an item count whole in every step, by what is remembered of the others: see `training`.
+- The divergence of two Gaussians is computed in closed form, not at the draw.
+- α and β are not updated by gradients: given q(Z) their optimum is known, a share of judgements.
+- All judged pairs of an item count in every step, through remembered responsibilities of the others: see `training`.
 - With `n_candidates` the sum goes over the most probable clusters of each item only, to which q(z) is then restricted:
   a looser bound, at a cost that does not grow with K.
 """
@@ -57,9 +57,9 @@ Responsibilities = Float[Array, "items clusters"]
 
 
 class ConditionalEncoder(eqx.Module):
-    """q(x | z, o): an observation and a cluster to a Gaussian; without a cluster, to that of none in particular.
+    """q(x | z, o): maps an observation and a cluster to a Gaussian; without a cluster, to a common one.
 
-    The first layer sees the observation once, whatever the number of clusters.
+    The first layer is applied to the observation once, whatever the number of clusters.
     """
 
     first: Perceptron
@@ -84,7 +84,7 @@ class ConditionalEncoder(eqx.Module):
 
 
 class Parameters(eqx.Module):
-    """All that gradients move; see the module."""
+    """Parameters that gradients update; see the module docstring."""
 
     classifier: Perceptron
     encoder: ConditionalEncoder
@@ -95,14 +95,14 @@ class Parameters(eqx.Module):
 
 
 class Reliability(NamedTuple):
-    """Judgements of each annotator that are right and wrong: of pairs within clusters, then of others."""
+    """Right and wrong judgements of each annotator: of pairs within clusters, then of others."""
 
     sensitivity: Float[Array, "annotators 2"]
     specificity: Float[Array, "annotators 2"]
 
 
 class Prior(NamedTuple):
-    """reliability : judgements right and wrong, added to every annotator's."""
+    """reliability : imagined right and wrong judgements, added to those of every annotator."""
 
     reliability: Float[Array, " 2"]
 
@@ -130,7 +130,7 @@ def local(
     *,
     n_candidates: int | None = None,
 ) -> Local:
-    """q of items, and what they add to the objective."""
+    """q of items, and their contribution to the objective."""
     n_clusters = len(parameters.log_shares)
     log_q = jax.nn.log_softmax(apply(parameters.classifier, observed), axis=1)
     n_candidates = min(n_candidates or n_clusters, n_clusters)
@@ -169,7 +169,7 @@ def lower_roots(roots: Float[Array, "clusters dims dims"]) -> Float[Array, "clus
 
 
 def start(parameters: Parameters, responsibilities: Responsibilities, latent: Gaussian, shrinkage: float) -> Parameters:
-    """Gaussians of first clusters, shrunk towards one for all."""
+    """Gaussians of first clusters, shrunk towards a common one."""
     sizes = responsibilities.sum(0)
     second = latent.covariance + latent.mean[:, :, None] * latent.mean[:, None, :]
     dims = second.shape[1]
@@ -198,7 +198,7 @@ def pair_weights(posterior: Reliability) -> tuple[Float[Array, " annotators"], F
 def reliability_step(
     prior: Prior, posterior: Reliability, judged: Judgements, agreement: Agreement, rate: Any
 ) -> Reliability:
-    """α and β, a share `rate` of the way to their optimum."""
+    """α and β: a step of size `rate` towards their optimum."""
     found = right_and_wrong(judged, agreement)
     return Reliability(
         *((1 - rate) * ours + rate * (prior.reliability + own) for ours, own in zip(posterior, found, strict=True))
@@ -206,7 +206,7 @@ def reliability_step(
 
 
 def lower_bound(posterior: Reliability, found: Local, messages: Responsibilities, judged: Judgements | None) -> Array:
-    """The objective, nats; `found` of all items, `messages` and `judged` of the annotated, the last."""
+    """The objective, nats; `found` is of all items, `messages` and `judged` of the last, annotated ones."""
     items = found.bound.sum()
     if judged is None:
         return items

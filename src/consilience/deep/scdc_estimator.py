@@ -1,4 +1,4 @@
-"""The estimator of `scdc`: Luo et al. (2018), SCDC."""
+"""SCDC: the estimator of `consilience.deep.scdc`. Luo et al. (2018)."""
 
 from __future__ import annotations
 
@@ -24,65 +24,66 @@ from consilience.estimators.parameters import NONE, Requirements, whole
 
 
 class SCDC(DeepClustering):
-    """Clusters of a latent space that a network decodes, told by judged pairs of some items; by point estimates.
+    """Clusters in the latent space of a network, guided by judged pairs of some items; by point estimates.
 
-    The forerunner of `BayesSCDC`, which is faster, finds the number of clusters and makes more of the judgements.
+    The predecessor of `BayesSCDC`, which is faster, estimates the number of clusters and makes better use of
+    judgements.
 
     Parameters
     ----------
     n_clusters : int, default=10
-        K.
+        K: number of clusters.
     n_latent : int, default=10
-        d: dimensions of the latent space.
+        d: number of dimensions of the latent space.
     hidden : tuple of int, default=(500, 500)
-        Widths of the hidden layers of the networks; (40, 40) does for a few dozen features.
+        Widths of the hidden layers of the networks; (40, 40) is enough for a few dozen features.
     likelihood : {"gaussian", "bernoulli"}, default="gaussian"
-        What is observed: standardised features, or features from 0 to 1 that are probabilities of ones, such as grey
-        values.
+        Distribution of the features: standardised features, or features from 0 to 1 that are probabilities of ones,
+        such as grey values.
     n_candidates : int or None, default=None
         Sum over this many of the most probable clusters of each item, so that the cost does not grow with K. None: over
         all, as in the paper.
     n_init : int, default=1
-        Restarts, side by side; the one with the highest bound is kept.
+        Number of restarts, run in parallel; the one with the highest bound is kept.
     n_epochs : "auto" or int, default="auto"
-        Passes over the items. "auto": 25, or as many as make 3000 steps.
+        Number of passes over the items. "auto": at least 25, and as many as make 3000 steps.
     warm_epochs : "auto" or int, default="auto"
-        Passes before those, of a plain autoencoder whose positions a mixture of Gaussians then divides. "auto": 12, or
-        as many as make 500 steps. Where it is too short, all items may end in one cluster.
+        Number of passes of a warm start, which trains a plain autoencoder; a mixture of Gaussians then clusters its
+        positions. "auto": at least 12, and as many as make 500 steps. If it is too short, all items may end in one
+        cluster.
     batch_size, annotated_batch_size : int
-        Items in a step that nobody judged, and annotated ones.
+        Number of unjudged and of annotated items in a step.
     annotated_weight : float, default=1.0
-        How often its share an annotated item counts. 1 is the bound; where only a few in a hundred are annotated, 10
-        lets them have their say sooner.
+        Factor on the weight of annotated items. 1 gives the bound; if only a few percent are annotated, 10 makes them
+        take effect sooner.
     trust_epochs : int, default=0
-        Epochs before anything is learned of the annotators' reliabilities. Where the features alone divide the items
-        otherwise than people do, the first clusters make people look unreliable, and then nobody listens to them any
-        more: half of the epochs keeps that from happening.
+        Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
+        clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
+        weight: half of the epochs prevents this.
     implied_pairs : {"all", "independent"}, default="all"
-        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     init : {"mixture", "judgements", "random"}, default="mixture"
-        What the classifier is taught first: a mixture of Gaussians of the positions that the warm start gives; what a
-        network learns from the judged pairs alone, which is the one to take where people go by something that the
-        features vary little by; or, as in the paper, nothing.
+        First clusters on which the classifier is trained: a mixture of Gaussians of the positions after the warm start;
+        clusters that a network learns from the judged pairs alone, which is better if people judge by something that
+        accounts for little variance of the features; or, as in the paper, none.
     reliability_prior : (float, float), default=(1.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     optimiser : {"adam", "momentum"} or optax.GradientTransformation, default="adam"
-        Of the networks. A transformation has a learning rate of its own, or a schedule of it by the step, those of the
-        warm start among them. It is made of functions, so that a model with one can be neither pickled nor saved by
-        `consilience.save`; a `checkpoint` holds all it has learned.
+        Optimiser of the networks. A transformation has its own learning rate, or a schedule of it by step, including
+        the steps of the warm start. It consists of functions, so a model with one can be neither pickled nor saved by
+        `consilience.save`; a `checkpoint` includes its state.
     learning_rate : float, default=0.001
-        Of the networks, with "adam" and "momentum".
+        Learning rate of the networks, with "adam" and "momentum".
     rate, rate_delay, rate_decay : float
-        Size of the steps of the annotators' reliabilities, rate / (1 + steps/rate_delay)^rate_decay; 1 is a whole
-        update.
+        Step size of the annotators' reliabilities, rate / (1 + steps/rate_delay)^rate_decay; 1 is a full update.
     warm_weight : float, default=0.1
-        How far the warm start holds positions to N(0, I): 0 not at all, 1 as a variational autoencoder does.
+        Weight of the divergence of positions from N(0, I) in the warm start; 1 as in a variational autoencoder.
     decoder : Equinox module, optional
-        In place of the perceptron; see `BayesSCDC`.
+        Replaces the perceptron; see `BayesSCDC`.
     checkpoint : path, optional
-        A file that is written after every epoch. A fit that finds it there goes on where it ended, to the same last bit
-        as if it had not been interrupted.
+        File that is written after every epoch. A fit that finds it continues from it; the result is identical to that
+        of an uninterrupted fit.
     verbose : bool, default=False
         Show a progress bar with the loss and the number of clusters of each restart: in a notebook, or in a terminal on
         standard error.
@@ -91,13 +92,13 @@ class SCDC(DeepClustering):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size: that of the classifier, which the judgements have taught.
+        Cluster of each item, numbered by decreasing size, from the classifier, which was trained on the judgements.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
     n_clusters_ : int
-        Clusters that own items.
-    annotators_ : DataFrame, one row an annotator
+        Number of clusters that own items.
+    annotators_ : DataFrame, one row for each annotator
         n_pairs (judged), sensitivity and specificity (posterior means) with the ends of their 95 % credible intervals
-        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
+        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats, of a judgement).
     weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
         Share, mean and covariance of each cluster in the latent space.
     components_, component_means_, component_covariances_ : as in `BayesSCDC`; a Gaussian is a cluster
@@ -105,10 +106,10 @@ class SCDC(DeepClustering):
         Bound on ln p(features, judgements), nats, at the point estimates and one draw of each latent position.
     restart_bounds_ : ndarray, shape (n_init,)
     losses_, clusters_left_ : ndarrays, shape (n_iter_,)
-        Loss of each epoch, nats an item, and clusters that own items after it.
+        Loss of each epoch, nats per item, and number of clusters that own items after it.
     items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
     state_ : dict of ndarrays
-        All that training came to, by name.
+        State of training: arrays by name.
 
     References
     ----------
@@ -248,7 +249,7 @@ class SCDCModel(DeepModel):
         return scdc.local(parameters, posterior, observed, messages, key, n_candidates=self.n_candidates)
 
     def shared_step(self, posterior: PyTree, found: Any, weight: Array, rate: Any) -> scdc.Reliability:
-        """See `DeepModel.shared_step`: none, since gradients move all that the items share."""
+        """See `DeepModel.shared_step`: does nothing, since gradients update all global variables."""
         return posterior
 
     def reliability_step(
@@ -271,5 +272,5 @@ class SCDCModel(DeepModel):
         return (jax.nn.softmax(fit.parameters.log_shares) > 1e-4).sum()
 
     def taught(self, data: Data, fit: Fit, clusters: Array, key: PRNGKeyArray) -> Fit:
-        """See `DeepModel.taught`: the classifier learns first clusters, wherever there are some."""
+        """See `DeepModel.taught`: the classifier learns the first clusters, if there are any."""
         return fit if self.init == "random" else teach_classifier(self, data, fit, clusters, key)

@@ -1,8 +1,8 @@
-"""How the deep models are trained: compiled epochs of minibatches, drawn apart from annotated items and others.
+"""Training of deep models: compiled epochs of minibatches, stratified by annotated and other items.
 
-A step draws items that nobody judged, and annotated ones with the messages of all their judged pairs; each counts as
-many as it stands for, so that the gradient is that of the bound. An epoch passes all items; the smaller stratum comes
-round again until the larger is through.
+A step draws unjudged items, and annotated ones with the messages of all their judged pairs; each is weighted by the
+number of items it represents, so that the gradient is that of the bound. An epoch passes over all items; the smaller
+stratum is repeated until the larger is done.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from jaxtyping import Float, Int, PRNGKeyArray, PyTree
 from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.networks import apply
 
-MESSAGES_AT_ONCE = 1 << 21  # memberships × clusters whose messages are made anew in every step; of more, more rarely
-DAMPING = 0.5  # share of the remembered responsibilities that a visit leaves
-CHUNK_SIZE = 1024  # items passed at a time outside of training
+MESSAGES_AT_ONCE = 1 << 21  # memberships × clusters up to which messages are updated in every step; else more rarely
+DAMPING = 0.5  # share of the remembered responsibilities that a visit keeps
+CHUNK_SIZE = 1024  # items processed at a time outside of training
 
 
 def train(model: DeepModel, data: Data, fit: Fit) -> tuple[Fit, Array]:
-    """One epoch; the fit after it, and the mean loss of its steps, nats an item."""
+    """Train for one epoch; return the fit after it, and the mean loss of its steps, nats per item."""
     sizes, n_steps = model.sizes(data)
     key_plain, key_annotated, key_steps, key_after = jax.random.split(fit.key, 4)
     drawn = (
@@ -80,7 +80,7 @@ def train(model: DeepModel, data: Data, fit: Fit) -> tuple[Fit, Array]:
 
 
 def warm_up(model: DeepModel, data: Data, parameters: PyTree, optimiser: PyTree, key: PRNGKeyArray) -> tuple:
-    """One epoch of the plain autoencoder, q(x) held to N(0, I) loosely; parameters, optimiser."""
+    """Train a plain autoencoder for one epoch, q(x) drawn loosely to N(0, I); return parameters and optimiser state."""
     batch, n_steps = min(model.batch_size, data.n_items), model.n_warm_steps(data)
     key_rows, key_steps = jax.random.split(key)
     rows = batches(key_rows, data.n_items, batch, n_steps)
@@ -108,9 +108,9 @@ def warm_up(model: DeepModel, data: Data, parameters: PyTree, optimiser: PyTree,
 
 @jax.jit
 def survey(model: DeepModel, data: Data, fit: Fit) -> Any:
-    """What the model finds of all items, those that nobody judged first; annotated ones with their messages.
+    """Local result of all items, unjudged ones first; annotated ones with their messages.
 
-    The observed are as they are, and the draws those of one key, so that two surveys of one fit are equal.
+    Observations are the data themselves, and draws use one key, so that two surveys of a fit are equal.
     """
     messages = data.all_messages(fit.remembered, model.pair_weights(fit.posterior))
     own = jnp.concatenate([jnp.zeros((len(data.plain), messages.shape[1])), messages])
@@ -123,7 +123,7 @@ def survey(model: DeepModel, data: Data, fit: Fit) -> Any:
 
 
 def by_chunks(of_chunk: Callable[[Array, PRNGKeyArray], Any], n_items: int) -> Any:
-    """Apply a function of places and a key to all items, some at a time."""
+    """Apply a function of positions and a key to all items, in chunks."""
     size = min(CHUNK_SIZE, n_items)
     n_chunks = -(-n_items // size)
     places = jnp.minimum(jnp.arange(n_chunks * size), n_items - 1).reshape(n_chunks, size)
@@ -132,19 +132,19 @@ def by_chunks(of_chunk: Callable[[Array, PRNGKeyArray], Any], n_items: int) -> A
 
 
 def standard_position(encoder: Any, observed: Float[Array, "items features"]) -> tuple[Array, Array]:
-    """Mean and variance of q(x) where x ~ N(0, I) and not from a mixture."""
+    """Mean and variance of q(x) if x ~ N(0, I) instead of a mixture."""
     potential = apply(encoder, observed)
     variance = 1 / (1 + potential.precision)
     return potential.linear * variance, variance
 
 
 def _stands_for(n_items: int, size: int) -> Array:
-    """How many items each of a step stands for."""
+    """Number of items that each item of a step represents."""
     return jnp.full(size, n_items / max(size, 1), jnp.float32)
 
 
 def batches(key: PRNGKeyArray, n_items: int, size: int, n_steps: int) -> Int[Array, "steps size"]:
-    """Places among n items for every step; all come once before one comes again."""
+    """Positions among n items for every step; none is repeated before all have occurred."""
     if not size:
         return jnp.zeros((n_steps, 0), int)
     rounds = jax.random.split(key, -(-n_steps * size // n_items))
@@ -153,6 +153,6 @@ def batches(key: PRNGKeyArray, n_items: int, size: int, n_steps: int) -> Int[Arr
 
 
 def messages_every(data: Data, n_clusters: int) -> int:
-    """Steps for which messages are kept."""
+    """Number of steps for which messages are kept."""
     rows = 0 if data.judgements is None else data.judgements.n_rows
     return max(round(rows * n_clusters / MESSAGES_AT_ONCE), 1)

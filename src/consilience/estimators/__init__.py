@@ -1,1 +1,1 @@
-"""What estimators share towards users: how they read, match, check, learn and say what they found."""
+"""Base classes of the estimators: reading, matching and checking of input, and fitted attributes."""

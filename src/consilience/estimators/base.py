@@ -1,4 +1,4 @@
-"""The base of all estimators: items and features brought together, clusters read off."""
+"""Base class of all estimators: features matched with items, queries of fitted clusters."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ from consilience.inference.progress import showing
 from consilience.metrics.profiles import association, cluster_profile
 
 TWO_NAMES = "item_a and item_b must be two names of items, or two lists of names of one length."
-LARGEST = 1e150  # a feature, so that sums of squares are finite
-CONSTANT = 1e-12  # of its size: the range of a feature that rounding alone spreads
-APART = 1000.0  # times: scales of two features of which a model sees one alone
+LARGEST = 1e150  # of a feature, so that sums of squares are finite
+CONSTANT = 1e-12  # range of a feature, relative to its size, that is due to rounding
+APART = 1000.0  # ratio of scales at which a model depends on one of two features only
 
 
 class CrowdEstimator(BaseEstimator):
-    """What every estimator of the package shares.
+    """Base class of every estimator of the package.
 
-    A subclass sets ``items_`` (Index), ``labels_`` and ``n_clusters_`` in `fit`, and the features are read by
-    `_features`. Where ``labels_`` are no numbers from 0, it overrides `_cluster_codes` and `_cluster_names`; where the
-    scale of the features does not matter, `_depends_on_scale`.
+    A subclass sets ``items_`` (Index), ``labels_`` and ``n_clusters_`` in `fit`, and reads features with `_features`.
+    If ``labels_`` are not numbers from 0, it overrides `_cluster_codes` and `_cluster_names`; if the scale of the
+    features does not matter, `_depends_on_scale`.
 
     It learns from annotations in canonical order (`consilience.annotations.canonical`), so that their order and names
-    change nothing, and brings what it learned back into the user's order by `_restore`; ``_axes`` says which of its
-    attributes have an axis of items, annotators, groupings or groups.
+    change nothing, and restores the user's order with `_restore`; ``_axes`` says which of its attributes have an axis
+    of items, annotators, groupings or groups.
     """
 
     _name_of_labels = "cluster"
-    _does_without_features = False  # whether None may be given for them
-    _reads_alone = False  # whether `fit` takes annotations alone
+    _does_without_features = False  # whether features may be None
+    _reads_alone = False  # whether `fit` takes annotations without features
     _axes: ClassVar[Axes] = {
         "labels_": ("items",),
         "responsibilities_": ("items",),
@@ -73,12 +73,12 @@ class CrowdEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.estimator_type = None if self._reads_alone else "clusterer"
         tags.target_tags.required = not self._reads_alone
-        if self._reads_alone:  # a matrix of labels holds names, and blanks
+        if self._reads_alone:  # a matrix of labels has names and blanks
             tags.input_tags.categorical = tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags
 
     def _repr_html_inner(self) -> str:
-        """scikit-learn's diagram, below what a fitted model found."""
+        """scikit-learn's diagram, below a summary of the fitted model."""
         return self._found_in_html() + str(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
@@ -87,7 +87,7 @@ class CrowdEstimator(BaseEstimator):
         return bundle | found
 
     def _found_in_html(self) -> str:
-        """What a fitted model found, as a short table; nothing before it is fitted."""
+        """Summary of a fitted model as a short table; empty before it is fitted."""
         if not hasattr(self, "labels_"):
             return ""
         codes, several = self._cluster_codes(), "classes" if self._name_of_labels == "label" else "clusters"
@@ -103,7 +103,7 @@ class CrowdEstimator(BaseEstimator):
         return facts(f"{type(self).__name__} found:", found, below=" ".join(getattr(self, "notes_", ())))
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Fit, and give the cluster or class of every item.
+        """Fit, and return the cluster or class of every item.
 
         Parameters
         ----------
@@ -118,12 +118,12 @@ class CrowdEstimator(BaseEstimator):
 
     @property
     def labels_series_(self) -> pd.Series:
-        """``labels_`` indexed by item: a Series named "label" of models that read labels alone, else "cluster".
+        """``labels_`` indexed by item: a Series, named "label" for models that read only labels, else "cluster".
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            The model was not fitted.
+            The model is not fitted.
         """
         check_is_fitted(self)
         return pd.Series(self.labels_, index=self.items_.rename("item"), name=self._name_of_labels)
@@ -138,7 +138,7 @@ class CrowdEstimator(BaseEstimator):
     def predict_same(
         self, item_a: Names, item_b: Names, annotator: Name | None = None
     ) -> float | Float[np.ndarray, " pairs"]:
-        """Probability that two fitted items belong together, or that an annotator says so.
+        """Probability that two fitted items belong together, or that an annotator judges them the same.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class CrowdEstimator(BaseEstimator):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """Answer `predict_same` for items by their places; an annotator is by default as right as the table says."""
+        """`predict_same` for positions of items; by default from the annotator's rates in `annotators_`."""
         same: np.ndarray = (self.responsibilities_[a] * self.responsibilities_[b]).sum(1)
         if annotator is None:
             return same
@@ -178,32 +178,32 @@ class CrowdEstimator(BaseEstimator):
         Parameters
         ----------
         X : DataFrame, Series or array, shape (n_items, n_features) or (n_items,)
-            The items that were fitted, indexed by name; or an array in their order. Raw features read best.
+            The fitted items, indexed by name; or an array in their order. Raw features read best.
 
         Returns
         -------
         DataFrame
-            Indexed by cluster, or by the name of the class; those that own no item have no row. Items of no cluster
+            Indexed by cluster, or by the name of the class; empty ones have no row. Items of no cluster
             are left out.
 
         Raises
         ------
         InputError
-            A row for each item is not there, or a feature is no number.
+            The row of an item is missing, or a feature is not a number.
         """
         codes = self._cluster_codes()
         profile = cluster_profile(self._of_items(X)[codes >= 0], codes[codes >= 0])
         return profile.set_axis(self._cluster_names()[profile.index].rename(profile.index.name))
 
     def association(self, scores: FeaturesLike) -> pd.DataFrame:
-        """Whether outside scores differ between the clusters: Kruskal-Wallis, corrected for their number.
+        """Test whether external scores differ between clusters: Kruskal-Wallis, corrected for the number of scores.
 
         See `consilience.metrics.profiles.association`.
 
         Parameters
         ----------
         scores : DataFrame, Series or array, shape (n_items, n_scores) or (n_items,)
-            The items that were fitted, indexed by name; or an array in their order. NaN where a score is missing.
+            The fitted items, indexed by name; or an array in their order. NaN where a score is missing.
 
         Returns
         -------
@@ -213,18 +213,18 @@ class CrowdEstimator(BaseEstimator):
         Raises
         ------
         InputError
-            A row for each item is not there, or a score is no number.
+            The row of an item is missing, or a score is not a number.
         """
         codes = self._cluster_codes()
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
 
     def _forget_columns(self) -> None:
-        """Forget the columns of a fit before, where the next may have none."""
+        """Forget the columns of a previous fit; the next may have none."""
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):
             delattr(self, name)
 
     def _check_parameters(self) -> None:
-        """Raise an InputError if a parameter is wrong; a subclass adds the comparison of parameters with each other."""
+        """Raise an InputError if a parameter is invalid; a subclass adds checks of parameters against each other."""
         require_parameters(self)
 
     def _progress(self) -> AbstractContextManager[None]:
@@ -232,12 +232,12 @@ class CrowdEstimator(BaseEstimator):
         return showing(type(self).__name__, shown=bool(getattr(self, "verbose", False)))
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
-        """Place of each item's cluster among `_cluster_names`; -1 for items of none."""
+        """Position of each item's cluster in `_cluster_names`; -1 for items of no cluster."""
         codes: np.ndarray = self.labels_
         return codes
 
     def _cluster_names(self) -> pd.Index:
-        """Names of all clusters, also of those that own no item."""
+        """Names of all clusters, including empty ones."""
         return pd.RangeIndex(self.n_clusters_)
 
     def _of_items(self, table: Any) -> pd.DataFrame:
@@ -248,7 +248,7 @@ class CrowdEstimator(BaseEstimator):
     def _pairs_of_items(
         self, item_a: Any, item_b: Any
     ) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"], bool]:
-        """Places of the two items of each pair among ``items_``, and whether two names were given and not two lists."""
+        """Positions of the two items of each pair in ``items_``, and whether two names were given instead of lists."""
         check_is_fitted(self)
         one = _is_name(item_a)
         if one != _is_name(item_b):
@@ -268,7 +268,7 @@ class CrowdEstimator(BaseEstimator):
         return places_of_fitted(listed(names, "items"), self.items_, "Item")
 
     def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
-        """Features as a float array, every one finite; when they are fitted, scales far apart are warned of."""
+        """Return features as a finite float array; in `fit`, warn of very different scales."""
         self._require_features(X)
         _require_numeric(X)
         values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
@@ -318,7 +318,7 @@ class CrowdEstimator(BaseEstimator):
             raise InputError(f"{model} needs features, and X is None.")
 
     def _require_annotations(self, X: Any, y: Any) -> None:
-        """Raise an InputError if one argument was given alone, which is taken for features."""
+        """Raise an InputError if only one argument was given, which is read as features."""
         if y is None and not isinstance(X, Annotations):
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Give the annotations "
@@ -329,14 +329,14 @@ class CrowdEstimator(BaseEstimator):
         return "; without features, fit(None, annotations)" if self._does_without_features else ""
 
     def _depends_on_scale(self) -> bool:
-        """Whether the answer changes if a feature is given in another unit."""
+        """Whether the result changes if a feature is given in another unit."""
         return True
 
     def _warn_of_scales(self, values: Float[np.ndarray, "items features"]) -> None:
-        """Warn if the scales of two features are so far apart that one hides the other.
+        """Warn if the scales of two features are so different that one hides the other.
 
-        Both the standard deviations and the ranges must be `APART`: a pixel that is dark in all pictures but one has a
-        small deviation, and yet the scale of the others. Constant features count for nothing.
+        Both the standard deviations and the ranges must differ by `APART`: a pixel that is dark in all pictures except
+        one has a small deviation, and yet the scale of the others. Constant features are ignored.
         """
         extremes = far_apart(values)
         if extremes is None:
@@ -354,7 +354,7 @@ class CrowdEstimator(BaseEstimator):
         return self.feature_names_in_[column] if hasattr(self, "feature_names_in_") else int(column)
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
-        """Bring what was learned in canonical order into that of the annotations as they were given."""
+        """Reorder fitted attributes from canonical order into that of the annotations given."""
         restore(self, arrangement)
 
     def _groupings(self, X: Any, annotations: Any, missing: Any = None) -> Groupings:
@@ -362,7 +362,7 @@ class CrowdEstimator(BaseEstimator):
         return matched(as_groupings(annotations, X, type(self).__name__, missing), X)
 
     def _judgements(self, X: Any, annotations: Any, missing: Any = None) -> Pairs | Groupings:
-        """Annotations as what they say of pairs of the items of X, in their order."""
+        """Annotations as judgements of pairs of the items of X, in their order."""
         if annotations is not None:
             annotations = read_beside(annotations, X, "groupings", type(self).__name__, missing)
         return matched(annotations, X) if isinstance(annotations, Pairs) else self._groupings(X, annotations)
@@ -380,9 +380,9 @@ class CrowdEstimator(BaseEstimator):
 
 
 def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, float] | None:
-    """Return the features of the smallest and the largest standard deviation, and their ratio, if it is `APART`.
+    """Return the features of smallest and largest standard deviation, and their ratio, if it is at least `APART`.
 
-    None if it is less, or if the ranges of the features are less apart.
+    None if it is less, or if the ratio of the ranges is less.
 
     Examples
     --------
@@ -406,7 +406,7 @@ def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, fl
 
 
 def _is_name(names: Any) -> bool:
-    """Whether it is one name and not a list of names; a tuple is a name."""
+    """Whether the argument is one name rather than a list of names; a tuple is a name."""
     if isinstance(names, list | Mapping | Set):
         return False
     return isinstance(names, tuple) or np.ndim(names) == 0

@@ -1,4 +1,4 @@
-"""How estimators read annotations that come alone, ``fit(annotations)``: tables and matrices brought in."""
+"""Reading of annotations by estimators without features, ``fit(annotations)``: tables and matrices."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def read_alone(estimator: CrowdEstimator, given: Any, kind: str, *, reset: bool,
         estimator._missing = values_of_missing(missing)
     if isinstance(given, pd.Series) and given.index.nlevels == 1:
         raise InputError(
-            f"{model} reads what several annotators said, and a Series holds what one did. Give a DataFrame with a "
-            "column for each annotator, or a long table."
+            f"{model} reads annotations of several annotators, and a Series holds those of one. Give a DataFrame with "
+            "a column for each annotator, or a long table."
         )
     is_array = not (isinstance(given, Annotations | pd.Series) or is_frame(given, model))
     if is_array:
@@ -66,28 +66,28 @@ def read_groupings_or_pairs(
     return read_alone(estimator, annotations, "groupings", reset=reset, missing=missing)
 
 
-def groupings_of_some(said: Annotations | None, model: str) -> Groupings:
-    """Groupings that hold at least one item, of annotations that were read.
+def groupings_of_some(annotations: Annotations | None, model: str) -> Groupings:
+    """Return annotations as groupings, of which at least one has items.
 
     Raises
     ------
     InputError
         There are none.
     """
-    groupings = as_groupings(said, None, model)
+    groupings = as_groupings(annotations, None, model)
     if not groupings.n_rows:
         raise InputError(f"{model} needs groupings, and none of the {len(groupings)} items is in any.")
     return groupings
 
 
 def keep_columns(estimator: CrowdEstimator, matrix: Any, *, reset: bool) -> None:
-    """Raise an InputError unless it is a matrix of labels; keep in mind its columns, or compare them."""
+    """Raise an InputError unless it is a matrix of labels; remember its columns, or compare them."""
     require_matrix(matrix, type(estimator).__name__)
     validate_data(estimator, matrix, reset=reset, skip_check_array=True)
 
 
 def require_matrix(matrix: Any, model: str) -> None:
-    """Raise an InputError unless it is a matrix of labels, real and of at least one row and column."""
+    """Raise an InputError unless it is a real matrix of labels with at least one row and column."""
     if isinstance(matrix, dict):
         raise InputError(f"{model} expected a label matrix, a table or annotations. Got a dict; give pd.DataFrame(…).")
     try:

@@ -1,4 +1,4 @@
-"""The base of the estimators that need groupings alone: groupings brought in, clusters read off."""
+"""Base class of estimators that need only groupings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from consilience.annotations.fit_arguments import (
     first_named,
     models_of_features,
     require_no_second,
-    warn_of_unsaid,
+    warn_of_unannotated,
 )
 from consilience.annotations.types import AnnotationsLike, Missing, Self
 from consilience.estimators.base import CrowdEstimator
@@ -24,7 +24,7 @@ from consilience.inference.threads import one_blas_thread
 
 
 class GroupingConsensus(CrowdEstimator):
-    """What the estimators of clusters from groupings share: ``fit(groupings)``.
+    """Base class of estimators of clusters from groupings: ``fit(groupings)``.
 
     A subclass implements `_fuse`, which reads `Groupings` in canonical order and learns from them.
     """
@@ -40,10 +40,10 @@ class GroupingConsensus(CrowdEstimator):
             Groupings; a long table of item, annotator and / or grouping, group; or a matrix of group names, in which
             NaN and None mean that the annotator left the item out.
         y : not used
-            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+            Refused, unless it is one value for each item, which scikit-learn passes to every estimator.
         missing : optional
-            A value, or a list of them, that means that the annotator left the item out, besides blank cells. By default
-            -1 where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+            Value or list of values that means missing, in addition to blank cells. By default
+            -1 if it is the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
 
         Returns
         -------
@@ -52,26 +52,26 @@ class GroupingConsensus(CrowdEstimator):
         Raises
         ------
         InputError
-            Annotations that hold no groupings, features beside them, or a wrong parameter.
+            Annotations without groupings, features given with them, or an invalid parameter.
 
         Warns
         -----
         AnnotationWarning
-            Something was left out, taken for missing, or not used.
+            Something was left out, treated as missing, or not used.
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()
         arranged = arrange(self._read_groupings(annotations, reset=True, missing=missing))
         with one_blas_thread(), self._progress():
-            self._fuse(arranged.said)
+            self._fuse(arranged.ordered)
         self._restore(arranged)
-        if not hasattr(self, "notes_"):  # else it says so there
+        if not hasattr(self, "notes_"):  # otherwise a note says so
             grouped = np.diff(arranged.given.incidence.indptr) > 0
-            warn_of_unsaid(arranged.given, grouped, "no annotations and no cluster (label -1)")
+            warn_of_unannotated(arranged.given, grouped, "no annotations and no cluster (label -1)")
         return self
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
-        """Bring what was learned into the order of the annotations, and name the items of no grouping in a note."""
+        """Restore the order of the annotations, and name the items of no grouping in a note."""
         super()._restore(arrangement)
         notes: list[str] | None = getattr(self, "notes_", None)
         if notes is not None:
@@ -79,20 +79,20 @@ class GroupingConsensus(CrowdEstimator):
             self.notes_ = [*notes, *_of_unseen(given.items, np.diff(given.incidence.indptr) > 0)]
 
     def __getattr__(self, name: str) -> Any:
-        """Say what has a score and what predicts, which models that place no new items cannot."""
+        """Explain why there are no `score` and `predict` if the model cannot place new items."""
         raise AttributeError(reason_for_none(self, name))
 
     @abstractmethod
     def _fuse(self, groupings: Groupings) -> Any:
-        """Fit to groupings that hold at least one item."""
+        """Fit to groupings, of which at least one has items."""
 
     def _read_groupings(self, annotations: Any, *, reset: bool, missing: Any = None) -> Groupings:
-        said = read_groupings_or_pairs(self, annotations, reset=reset, missing=missing)
-        return groupings_of_some(said, type(self).__name__)
+        read = read_groupings_or_pairs(self, annotations, reset=reset, missing=missing)
+        return groupings_of_some(read, type(self).__name__)
 
 
 def _of_unseen(items: pd.Index, grouped: Bool[np.ndarray, " items"]) -> list[str]:
-    """Say which items no grouping holds, if there are any."""
+    """Return a note that names the items in no grouping, if there are any."""
     unseen = items[~grouped]
     if unseen.empty:
         return []
@@ -104,12 +104,12 @@ def _of_unseen(items: pd.Index, grouped: Bool[np.ndarray, " items"]) -> list[str
 
 
 def reason_for_none(estimator: Any, name: str) -> str:
-    """Say why an estimator that places no new items lacks an attribute, and where to look for what it stands for."""
+    """Explain why an estimator that cannot place new items lacks an attribute, and name alternatives."""
     model = type(estimator).__name__
     if name == "score":
         return (
-            f"{model} places no new items, and so has no score. To choose a number of clusters use "
-            "consilience.selection.compare, which predicts judgements that are held out."
+            f"{model} cannot place new items, so it has no score. To choose a number of clusters use "
+            "consilience.selection.compare, which predicts held-out judgements."
         )
     if name in {"predict", "predict_proba"} and not hasattr(type(estimator), "predict"):
         return _for_new_items(model, name)
@@ -117,10 +117,10 @@ def reason_for_none(estimator: Any, name: str) -> str:
 
 
 def _for_new_items(model: str, method: str) -> str:
-    """Say what places new items, where a model does not."""
+    """Name alternatives that place new items."""
     using = [name for name in models_of_features() if name != "InductiveConsensus"]
     return (
-        f"{model} places no new items, and so has no {method}; labels_series_ holds the clusters of those that were "
-        f"fitted. For new items fit InductiveConsensus({model}(), classifier) to features and annotations, or a model "
+        f"{model} cannot place new items, so it has no {method}; labels_series_ has the clusters of the fitted items. "
+        f"For new items fit InductiveConsensus({model}(), classifier) to features and annotations, or a model "
         f"of features: {', '.join(using)}."
     )

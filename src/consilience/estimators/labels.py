@@ -1,4 +1,4 @@
-"""The base of the estimators that need labels alone: labels brought in, classes and annotators read off."""
+"""Base class of estimators that need only labels, and the quality of annotators."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Labels
 from consilience.annotations.canonical import arrange
-from consilience.annotations.fit_arguments import of_groupings, require_no_second, warn_of_unsaid
+from consilience.annotations.fit_arguments import of_groupings, require_no_second, warn_of_unannotated
 from consilience.annotations.names import MISSING, plain
 from consilience.annotations.types import AnnotationsLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import read_alone
 from consilience.estimators.user_order import Axes
-from consilience.inference.product_distributions import Answers, expectation, posterior
+from consilience.inference.product_distributions import OneHotLabels, expectation, posterior
 from consilience.inference.threads import one_blas_thread
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
 
 
 class LabelAggregator(CrowdEstimator):
-    """What the estimators of a class for each item from labels share: ``fit(labels)``, and answers in class names.
+    """Base class of estimators of a class for each item from labels: ``fit(labels)``, with results as class names.
 
-    A subclass implements `_aggregate`, which reads `Labels` in canonical order and ends with `_set_result`. What its
-    parameters say of each item, `_known_of_items` gives.
+    A subclass implements `_aggregate`, which reads `Labels` in canonical order and ends with `_set_result`. If its
+    parameters have values for each item, `_known_of_items` returns them.
     """
 
     _name_of_labels = "label"
@@ -50,10 +50,10 @@ class LabelAggregator(CrowdEstimator):
             Labels; a long table of item, annotator, label, or other words for these, as in `Labels.from_frame`; or a
             label matrix, in which NaN and None mean that the annotator did not label the item.
         y : not used
-            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+            Refused, unless it is one value for each item, which scikit-learn passes to every estimator.
         missing : optional
-            A value, or a list of them, that means that the annotator gave no label, besides blank cells. By default -1
-            where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+            Value or list of values that means missing, in addition to blank cells. By default -1
+            if it is the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
 
         Returns
         -------
@@ -62,12 +62,12 @@ class LabelAggregator(CrowdEstimator):
         Raises
         ------
         InputError
-            Annotations that hold no labels, features beside them, or a wrong parameter.
+            Annotations without labels, features given with them, or an invalid parameter.
 
         Warns
         -----
         AnnotationWarning
-            Something was left out, taken for missing, or not used.
+            Something was left out, treated as missing, or not used.
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()
@@ -75,7 +75,7 @@ class LabelAggregator(CrowdEstimator):
         known = self._known_of_items(labels)
         arranged = arrange(labels, known)
         with one_blas_thread(), self._progress():
-            self._aggregate(arranged.said, None if known is None else known[arranged.items])
+            self._aggregate(arranged.ordered, None if known is None else known[arranged.items])
         self._restore(arranged)
         return self
 
@@ -83,26 +83,26 @@ class LabelAggregator(CrowdEstimator):
     def _aggregate(self, labels: Labels, known: np.ndarray | None) -> Any:
         """Fit to labels of at least one item by at least one annotator.
 
-        known : a row for each item, as `_known_of_items` gives it.
+        known : one row for each item, from `_known_of_items`.
         """
 
     def _known_of_items(self, labels: Labels) -> np.ndarray | None:
-        """Numbers that the parameters hold for each item, a row an item; by default there are none."""
+        """Values of parameters for each item, one row for each item; by default there are none."""
         return None
 
     def predict(self, annotations: AnnotationsLike, *, missing: Missing | None = None) -> np.ndarray:
-        """Most probable class of items, old or new, by the labels of known annotators.
+        """Most probable class of fitted or new items, by the labels of known annotators.
 
         Parameters
         ----------
         annotations : Labels, DataFrame or array, as for `fit`
-            Of annotators who were fitted, with labels among `classes_`.
+            By fitted annotators, with labels among `classes_`.
         missing : as for `fit`
 
         Returns
         -------
         ndarray of class names, shape (n_items,)
-            In the order of the items; the first of several that are as probable. An item without labels has none, as
+            In the order of the items; the first of equally probable ones. An item without labels has none, as
             in ``labels_``.
 
         Raises
@@ -122,19 +122,19 @@ class LabelAggregator(CrowdEstimator):
     def predict_proba(
         self, annotations: AnnotationsLike, *, missing: Missing | None = None
     ) -> Float[np.ndarray, "items classes"]:
-        """Probability of each class of items, old or new, by the labels of known annotators.
+        """Probability of each class of fitted or new items, by the labels of known annotators.
 
         Parameters
         ----------
         annotations : Labels, DataFrame or array, as for `fit`
-            Of annotators who were fitted, with labels among `classes_`.
+            By fitted annotators, with labels among `classes_`.
         missing : as for `fit`
 
         Returns
         -------
         ndarray, shape (n_items, n_classes)
-            Rows in the order of the items, columns in that of `classes_`. Of an item without labels, what the model
-            holds of any item.
+            Rows in the order of the items, columns in that of `classes_`. An item without labels has the
+            probabilities of any item.
 
         Raises
         ------
@@ -147,30 +147,30 @@ class LabelAggregator(CrowdEstimator):
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         annotator, label = self._fitted_codes(labels)
         n_labels = len(self._label_names)
-        answers = Answers.of(
+        onehot = OneHotLabels.of(
             labels.item, annotator * n_labels + label, (len(labels), len(self._log_table)), len(self._log_weights)
         )
-        return posterior(answers, self._log_weights, self._log_table)
+        return posterior(onehot, self._log_weights, self._log_table)
 
     def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of the labels that known annotators give to other items, by what was learned of them.
+        """Mean log probability of labels that known annotators give to other items.
 
-        The labels of an item are expected together: ln Σ_k π_k Π_a p(label by a | class k), with the classes' shares π
+        The labels of an item are predicted jointly: ln Σ_k π_k Π_a p(label by a | class k), with the classes' shares π
         and the confusion matrices of the model. Higher is better, also across numbers of clusters.
 
         Parameters
         ----------
         annotations : Labels, DataFrame or array, as for `fit`
-            Of annotators who were fitted, with labels among those fitted.
+            By fitted annotators, with labels among those fitted.
         y : ignored
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a label, at most 0.
+            Nats per label, at most 0.
 
         Raises
         ------
@@ -183,9 +183,9 @@ class LabelAggregator(CrowdEstimator):
         table = self.confusion_matrices_.to_numpy().reshape(-1, self.n_clusters_, len(self._label_names))
         columns = table.transpose(0, 2, 1).reshape(-1, self.n_clusters_)
         column = annotator * len(self._label_names) + label
-        answers = Answers.of(labels.item, column, (len(labels), len(columns)), self.n_clusters_)
-        size = self.responsibilities_.sum(0) + 1  # as if there were an item more of each class
-        found = expectation(answers, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
+        onehot = OneHotLabels.of(labels.item, column, (len(labels), len(columns)), self.n_clusters_)
+        size = self.responsibilities_.sum(0) + 1  # one imagined item of each class
+        found = expectation(onehot, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
         return found.log_likelihood / labels.n_rows
 
     def _same(
@@ -209,8 +209,7 @@ class LabelAggregator(CrowdEstimator):
             kind = type(labels).__name__
             others = f" {of_groupings()}" if isinstance(labels, Groupings) else ""
             raise InputError(
-                f"{model} reads Labels, whose names mean the same to all annotators. Got {kind}, which have none such."
-                f"{others}"
+                f"{model} reads Labels, whose names mean the same to all annotators. Got {kind} instead.{others}"
             )
         if not labels.n_rows:
             raise InputError(f"{model} needs labels, and none of the {len(labels)} items has any.")
@@ -223,7 +222,7 @@ class LabelAggregator(CrowdEstimator):
         return labels
 
     def _fitted_codes(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
-        """Codes of annotator and label as they were when the model was fitted."""
+        """Codes of annotator and label in the fitted model."""
         codes = []
         for what, codes_now, names, fitted in (
             ("annotator", labels.annotator, labels.annotators, self.annotators_.index),
@@ -247,16 +246,16 @@ class LabelAggregator(CrowdEstimator):
         annotators: pd.Index | None = None,
         known: Int[np.ndarray, " items"] | None = None,
     ) -> None:
-        """Name what was found; `annotators` are those of the labels and any further ones, `known` classes or -1."""
+        """Set fitted attributes; `annotators` are those of the labels and any further ones, `known` classes or -1."""
         annotators = labels.annotators if annotators is None else annotators
         self.items_ = labels.items
         self.classes_ = classes.to_numpy()
         self.n_clusters_ = len(classes)
         self.responsibilities_ = responsibilities
-        said = _labelled(labels) if known is None else _labelled(labels) | (known >= 0)
-        self.labels_ = self._named(labels, responsibilities, said)
+        labelled = _labelled(labels) if known is None else _labelled(labels) | (known >= 0)
+        self.labels_ = self._named(labels, responsibilities, labelled)
         self._label_names = labels.classes
-        # made of its parts, since from_product sorts names, which not all can be
+        # built from its parts, since from_product sorts names, and not all names can be sorted
         levels: Any = [annotators, classes]
         rows: Any = np.indices(confusion.shape[:2]).reshape(2, -1)
         index = pd.MultiIndex(levels, rows, names=["annotator", "class"])
@@ -266,16 +265,16 @@ class LabelAggregator(CrowdEstimator):
         self.annotators_ = annotator_quality(labels, responsibilities, confusion, annotators, named=named)
 
     def _named(
-        self, labels: Labels, responsibilities: Float[np.ndarray, "items classes"], said: Bool[np.ndarray, " items"]
+        self, labels: Labels, responsibilities: Float[np.ndarray, "items classes"], labelled: Bool[np.ndarray, " items"]
     ) -> np.ndarray:
-        """Name the most probable class of each item, missing where nothing is known of it, which a warning tells."""
+        """Name the most probable class of each item; missing, with a warning, where nothing is known."""
         named: np.ndarray = self.classes_[responsibilities.argmax(1)]
-        if said.all():
+        if labelled.all():
             return named
-        warn_of_unsaid(labels, said, "no annotations and no class (missing; probabilities as of any item)")
+        warn_of_unannotated(labels, labelled, "no annotations and no class (missing; probabilities as of any item)")
         numbers = named.dtype.kind in "iuf" and np.abs(self.classes_).max() < 2**53
         named = named.astype(float if numbers else object)
-        named[~said] = np.nan if numbers else None
+        named[~labelled] = np.nan if numbers else None
         return named
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
@@ -297,19 +296,19 @@ def annotator_quality(
     *,
     named: bool,
 ) -> pd.DataFrame:
-    """Tell how much each annotator said, how often rightly, and how much a label of theirs says of an item's class.
+    """Tabulate the number of labels of each annotator, their correctness, and their information about the class.
 
     Parameters
     ----------
     labels : Labels
     responsibilities : probability of each class of each item
     confusion : probability of each label of an annotator, given the class
-    annotators : names; the first are those of the labels
-    named : whether the classes are those of the labels, in their order, and not components without names
+    annotators : names; those of the labels come first
+    named : whether the classes are those of the labels, in their order, rather than components without names
 
     Returns
     -------
-    DataFrame, one row an annotator
+    DataFrame, one row for each annotator
         ``n_labels``; ``agreement``: the expected share of these labels that are the item's class, NaN without labels;
         ``accuracy``: the probability that a label of an item of the crowd's mixture of classes is right; and
         ``information``: mutual information of label and class, bits. Agreement and accuracy are NaN if classes have
@@ -344,7 +343,7 @@ def information(
 
 
 def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
-    """Share of the votes of each item for each class; equal shares where nobody voted."""
+    """Share of the votes of each item for each class; equal shares for items without votes."""
     votes = np.bincount(labels.item * labels.n_classes + labels.label, minlength=len(labels) * labels.n_classes)
     shares = votes.reshape(len(labels), labels.n_classes).astype(float)
     shares[shares.sum(1) == 0] = 1.0

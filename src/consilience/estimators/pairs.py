@@ -1,11 +1,11 @@
-"""The base of the clusterings by features and judgements of pairs: `MPCKMeans`, `ITMLClustering`, `SemiCrowd`.
+"""Base class of clusterings by features and judgements of pairs: `MPCKMeans`, `ITMLClustering`, `SemiCrowd`.
 
-`PairwiseClustering` reads judgements and features, hands them to `_learn`, and says how far annotators agree with the
-clusters. Those that learn a metric first cluster by `learn_kmeans` in it.
+`PairwiseClustering` reads judgements and features, passes them to `_learn`, and tabulates how far annotators agree with
+the clusters. Models that learn a metric first cluster in it with `learn_kmeans`.
 
 Decided here
 ------------
-Judgements are taken one by one, up to a million of them; `max_pairs` draws some.
+Judgements are processed one by one, up to a million; `max_pairs` draws a sample.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from consilience.inference.pair_reliability import annotator_table, same_by_clus
 from consilience.inference.randomness import check_random_state
 from consilience.inference.threads import one_blas_thread
 
-LARGEST = 1_000_000  # judgements that are taken without being asked to sample
+LARGEST = 1_000_000  # judgements that are accepted without sampling
 
 
 class PairwiseClustering(CrowdEstimator):
@@ -67,10 +67,10 @@ class PairwiseClustering(CrowdEstimator):
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position.
         y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
-            Judgements of pairs; or what they follow from, as for the other models.
+            Judgements of pairs, or annotations that imply them.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
@@ -79,7 +79,7 @@ class PairwiseClustering(CrowdEstimator):
         Raises
         ------
         InputError
-            Features and annotations that do not fit each other, too many judgements or items, or a wrong parameter.
+            Features and annotations that do not match, too many judgements or items, or an invalid parameter.
 
         Warns
         -----
@@ -92,7 +92,7 @@ class PairwiseClustering(CrowdEstimator):
         rng = check_random_state(self.random_state)
         self._missing = values_of_missing(missing)
         arranged = arrange(self._judgements(X, y, missing), features)
-        pairs, notes = read_pairs(arranged.said, model, self.max_pairs, rng)
+        pairs, notes = read_pairs(arranged.ordered, model, self.max_pairs, rng)
         if self.n_clusters > len(features):
             raise InputError(
                 f"The 'n_clusters' parameter of {model} must be at most the number of items, {len(features)} "
@@ -107,7 +107,7 @@ class PairwiseClustering(CrowdEstimator):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """1 or 0; of an annotator, by sensitivity and specificity."""
+        """1 or 0; for an annotator, by sensitivity and specificity."""
         place = None if annotator is None else self._place_of_annotator(annotator)
         return same_by_clusters(self.labels_[a] == self.labels_[b], self.annotators_, place)
 
@@ -121,35 +121,35 @@ class PairwiseClustering(CrowdEstimator):
         Returns
         -------
         ndarray of int, shape (n_items,)
-            Fitted items may come out otherwise than in `labels_`, where constraints contribute to these.
+            Fitted items may be in another cluster than in `labels_`, if constraints contribute to these.
         """
         check_is_fitted(self)
         return self._nearest(self._features(X, reset=False))
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of what annotators say of other items, by the items' features.
+        """Mean log probability of judgements of other items, predicted from the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as by how much a model leads.
+        `consilience.selection.compare` says more, such as how far a model leads.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
         y : annotations, as for `fit`
-            An annotator who was not fitted is foreseen as the crowd.
+            An annotator who was not fitted is predicted like the crowd.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a judgement of two items, at most 0.
+            Nats per judgement, at most 0.
 
         Raises
         ------
         InputError
-            Nobody judged two of the items.
+            No two of the items were judged.
         """
         check_is_fitted(self)
         of_item = np.eye(self.n_clusters_)[self.predict(X)]
@@ -159,7 +159,7 @@ class PairwiseClustering(CrowdEstimator):
 
     @abstractmethod
     def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
-        """Set clusters and all else that is learned; give notes on what was left out."""
+        """Set clusters and the other fitted attributes; return notes on what was left out."""
 
     def _nearest(self, features: Float[np.ndarray, "items features"]) -> Int[np.ndarray, " items"]:
         """Nearest centroid, here in the metric whose root is ``components_``."""
@@ -168,7 +168,7 @@ class PairwiseClustering(CrowdEstimator):
         return nearest
 
     def _set_clusters(self, cluster: Int[np.ndarray, " items"]) -> Int[np.ndarray, " kept"]:
-        """Set the clusters of the items, numbered by falling size; give the old number of each."""
+        """Set the clusters of the items, numbered by decreasing size; return the old number of each."""
         sizes = np.bincount(cluster)
         kept = by_falling_size(sizes)
         self.n_clusters_ = len(kept)
@@ -178,7 +178,7 @@ class PairwiseClustering(CrowdEstimator):
 
 
 def learn_kmeans(model: Any, features: Float[np.ndarray, "items features"], rng: np.random.RandomState) -> None:
-    """Set clusters and centroids by k-means in the metric that a model learned, whose root is ``components_``."""
+    """Set clusters and centroids by k-means in the model's metric, whose root is ``components_``."""
     rows = features @ model.components_.T
     n_clusters = min(int(model.n_clusters), len(np.unique(rows, axis=0)))
     kmeans = KMeans(n_clusters, n_init=model.n_init, random_state=rng).fit(rows)
@@ -189,16 +189,16 @@ def learn_kmeans(model: Any, features: Float[np.ndarray, "items features"], rng:
 
 
 def read_pairs(
-    said: Pairs | Groupings, model: str, max_pairs: int | None, rng: np.random.RandomState
+    annotations: Pairs | Groupings, model: str, max_pairs: int | None, rng: np.random.RandomState
 ) -> tuple[Pairs, list[str]]:
-    """Judgements of pairs, one by one; and a note if some were left out.
+    """Return judgements of pairs, and a note if some were left out.
 
     Parameters
     ----------
-    said : Pairs or Groupings
+    annotations : Pairs or Groupings
     model : name of the estimator, for messages.
     max_pairs : int, optional
-        Of more judgements, so many at random are taken.
+        If there are more judgements, this many are drawn at random.
     rng : RandomState
 
     Returns
@@ -210,17 +210,17 @@ def read_pairs(
     InputError
         More than a million judgements and no `max_pairs`.
     """
-    n_pairs = said.n_rows if isinstance(said, Pairs) else _n_pairs(said)
+    n_pairs = annotations.n_rows if isinstance(annotations, Pairs) else _n_pairs(annotations)
     if max_pairs is None and n_pairs > LARGEST:
         raise InputError(
-            f"The annotations hold {n_pairs} judgements of pairs, and {model} takes {LARGEST} at most. Set max_pairs "
-            "to use so many of them, drawn at random."
+            f"The annotations hold {n_pairs} judgements of pairs, and {model} accepts at most {LARGEST}. Set max_pairs "
+            "to draw that many at random."
         )
     if max_pairs is not None and n_pairs > max_pairs:
         ranks = np.sort(rng.choice(n_pairs, int(max_pairs), replace=False))
-        said = said._rows(ranks) if isinstance(said, Pairs) else _drawn(said, ranks)
-        return said, [f"Of {n_pairs} judgements of pairs, {max_pairs} were drawn at random."]
-    return said if isinstance(said, Pairs) else said.to_pairs(max_pairs=n_pairs), []
+        annotations = annotations._rows(ranks) if isinstance(annotations, Pairs) else _drawn(annotations, ranks)
+        return annotations, [f"Of {n_pairs} judgements of pairs, {max_pairs} were drawn at random."]
+    return annotations if isinstance(annotations, Pairs) else annotations.to_pairs(max_pairs=n_pairs), []
 
 
 def _sizes(groupings: Groupings) -> Int[np.ndarray, " groupings"]:
@@ -234,7 +234,7 @@ def _n_pairs(groupings: Groupings) -> int:
 
 
 def _drawn(groupings: Groupings, ranks: Int[np.ndarray, " drawn"]) -> Pairs:
-    """Pairs of groupings by their ranks among all pairs, which are not listed."""
+    """Pairs of groupings by their ranks among all pairs, without listing all."""
     group = groupings.incidence.indices.astype(np.int64)
     order = np.argsort(groupings.grouping_of_group[group], kind="stable")
     group, item = group[order], groupings.item_of_row[order]

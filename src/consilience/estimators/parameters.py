@@ -1,10 +1,10 @@
-"""Parameters of estimators: what each must be, declared as data, and the sentence that says what was found instead.
+"""Requirements of parameters of estimators, declared as data, and the message if one is not met.
 
 A class declares its parameters once::
 
     _requirements: ClassVar[Requirements] = {"n_clusters": AUTO | whole(1), "tol": NOT_NEGATIVE}
 
-and `require_parameters` compares them when the estimator is fitted. Parameters that depend on each other are compared
+and `require_parameters` checks them when the estimator is fitted. Parameters that depend on each other are checked
 by the class itself, with `require`.
 """
 
@@ -28,7 +28,7 @@ SMALLEST_NUMBER, LARGEST_NUMBER = 1e-100, 1e100  # so that squares and products 
 
 @dataclass(frozen=True)
 class Requirement:
-    """What a parameter must be: one of several options, in words, and a test that holds for all of them."""
+    """Requirement of a parameter: its options in words, and a test that holds for any of them."""
 
     options: tuple[str, ...]
     holds: Callable[[Any], bool]
@@ -47,7 +47,7 @@ Requirements = Mapping[str, Requirement]
 
 
 def one_of(*values: str | None) -> Requirement:
-    """Require one of some texts, or None where that is among them.
+    """Require one of some strings, or None if it is among them.
 
     Examples
     --------
@@ -104,7 +104,7 @@ RANDOM_STATE = Requirement(
 def require_parameters(estimator: Any) -> None:
     """Raise an InputError unless every parameter is what its class, or a base of it, declares.
 
-    What a class declares takes the place of what its bases declare of the same parameter.
+    A declaration of a class overrides those of its bases for the same parameter.
     """
     requirements: dict[str, Requirement] = {}
     for one in reversed(type(estimator).__mro__):
@@ -115,7 +115,7 @@ def require_parameters(estimator: Any) -> None:
 
 
 def require(estimator: Any, name: str, expected: str, holds: bool) -> None:
-    """Raise an InputError that says what a parameter must be, unless it holds."""
+    """Raise an InputError that says what a parameter must be, unless `holds`."""
     if not holds:
         value = getattr(estimator, name)
         limit = _limit(value, expected)
@@ -126,7 +126,7 @@ def require(estimator: Any, name: str, expected: str, holds: bool) -> None:
 
 
 def _limit(value: Any, expected: str) -> str:
-    """Say what a number may be at most, or at least, if it is larger or smaller than any may be."""
+    """Return the limit of a number as text, if it is larger or smaller than any parameter may be."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return ""
     if isinstance(value, Integral):
@@ -139,12 +139,12 @@ def _limit(value: Any, expected: str) -> str:
 
 
 def is_auto(value: Any) -> bool:
-    """Whether a value says that the model is to find it."""
+    """Whether a value is "auto"."""
     return isinstance(value, str) and value == "auto"
 
 
 def is_one_of(value: Any, values: Iterable[str | None]) -> bool:
-    """Whether a value is one of some texts, or None where that is among them."""
+    """Whether a value is one of some strings, or None if it is among them."""
     return (value is None or isinstance(value, str)) and value in list(values)
 
 
@@ -159,12 +159,12 @@ def is_numbers(value: Any) -> bool:
 
 
 def is_whole(value: Any, least: int, most: int = LARGEST_WHOLE) -> bool:
-    """Whether a value is an int of at least `least` and at most `most`, by default what an index may be."""
+    """Whether a value is an int from `least` to `most`, by default the largest index."""
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
 def is_number(value: Any, *, zero: bool = False) -> bool:
-    """Whether a value is a number above zero, or zero where it may be, of a size that can be computed with."""
+    """Whether a value is a number above zero, or zero if allowed, of a size that does not overflow."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     if isinstance(value, Integral) and not -(2**63) <= int(value) < 2**63:  # which no array holds
@@ -173,5 +173,5 @@ def is_number(value: Any, *, zero: bool = False) -> bool:
 
 
 def _are(values: Any, holds: Callable[[Any], bool]) -> bool:
-    """Whether it is a tuple or list of some values, all of which a test holds for."""
+    """Whether a value is a non-empty tuple or list, and a test holds for all its elements."""
     return isinstance(values, tuple | list) and len(values) > 0 and all(map(holds, values))

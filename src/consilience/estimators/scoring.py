@@ -1,15 +1,15 @@
-"""How well the clusters that a model predicts foresee what annotators say: the score of models that take features.
+"""Score of models that take features: how well the predicted clusters predict judgements.
 
     p(annotator u says "same" of i and j) = w_u s_ij + v_u (1 − s_ij),   s_ij = Σ_k r_ik r_jk
 
-r_ik is the probability of cluster k by the features of item i alone; w_u and v_u are shares of "same" among what u said
-when the model was fitted, of two items of one cluster and of two. The score is the mean log probability of the
-judgements, nats: the more negative, the less was foreseen. It can be compared across numbers of clusters: more of them
-than the annotators tell apart are punished where they separate items that are put together.
+r_ik is the probability of cluster k from the features of item i alone; w_u and v_u are the shares of "same" among the
+fitted judgements of u, of two items of one cluster and of two. The score is the mean log probability of the judgements,
+nats: the more negative, the worse the prediction. It can be compared across numbers of clusters: more clusters than
+the annotators distinguish are penalised where they separate items that are put together.
 
 Decided here
 ------------
-As in `consilience.selection`, groupings and labels are judgements of every two of their items, at most 20,000 are
+As in `consilience.selection`, groupings and labels are judgements of all pairs of their items, at most 20,000 are
 drawn, and probabilities are clipped to [0.01, 0.99]. An annotator who was not fitted is predicted as the crowd.
 """
 
@@ -27,27 +27,27 @@ from consilience.errors import InputError
 from consilience.metrics.clusterings import same_log_loss
 
 MOST_JUDGEMENTS = 20_000
-NEAREST = 0.01  # probabilities to 0 or 1
-CROWD_HABIT = 10.0  # judgements
+NEAREST = 0.01  # distance of probabilities from 0 and 1
+CROWD_HABIT = 10.0  # imagined judgements at the crowd's rates, added to each annotator's
 
 Same = Float[np.ndarray, " judgements"]
 Places = Int[np.ndarray, " judgements"]
 
 
 def rates(
-    said: Annotations, of_item: Float[np.ndarray, "items clusters"]
+    annotations: Annotations, of_item: Float[np.ndarray, "items clusters"]
 ) -> Float[np.ndarray, "annotators_and_crowd 2"]:
-    """w and v of each annotator, and in the last row of the crowd, ten judgements' worth of which is in the others.
+    """w and v of each annotator, and in the last row of the crowd, whose rates are mixed into those of the others.
 
     Parameters
     ----------
-    said : annotations of the items
+    annotations : annotations of the items
     of_item : probability of each cluster of each item
     """
-    rows = Rows.of(said)
-    drawn, _ = draw(said, rows, MOST_JUDGEMENTS, np.random.default_rng(0))
+    rows = Rows.of(annotations)
+    drawn, _ = draw(annotations, rows, MOST_JUDGEMENTS, np.random.default_rng(0))
     together = (of_item[drawn.item_a] * of_item[drawn.item_b]).sum(1)
-    annotator, n = rows.annotator[drawn.row_a], said.n_annotators
+    annotator, n = rows.annotator[drawn.row_a], annotations.n_annotators
     columns = []
     for weight in (together, 1 - together):
         crowd = (weight @ drawn.same + 1) / (weight.sum() + 2)
@@ -57,7 +57,7 @@ def rates(
 
 
 def rates_of_table(annotators: pd.DataFrame) -> Float[np.ndarray, "annotators_and_crowd 2"]:
-    """w and v by the sensitivities and specificities in a table of annotators; those that it lacks are the crowd's.
+    """w and v from the sensitivities and specificities in a table of annotators; missing ones are the crowd's.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def rates_of_table(annotators: pd.DataFrame) -> Float[np.ndarray, "annotators_an
         There are no annotators.
     """
     if annotators.empty:
-        raise InputError("The model was fitted without annotations, and so cannot foresee what annotators say.")
+        raise InputError("The model was fitted without annotations, so it cannot predict judgements.")
     weight = annotators["n_pairs"].to_numpy(float) + 1
     columns = []
     for share in (annotators["sensitivity"].to_numpy(float), 1 - annotators["specificity"].to_numpy(float)):
@@ -76,7 +76,7 @@ def rates_of_table(annotators: pd.DataFrame) -> Float[np.ndarray, "annotators_an
 
 
 def score(
-    said: Annotations,
+    annotations: Annotations,
     together: Callable[[Places, Places, Places], Same],
     w_and_v: Float[np.ndarray, "annotators_and_crowd 2"],
     fitted: pd.Index,
@@ -85,31 +85,33 @@ def score(
 
     Parameters
     ----------
-    said : annotations of the items to score
-    together : s_ij, of the places of the two items of each judgement and of its annotator in `w_and_v`
-    w_and_v : of the fitted annotators, in the last row of the crowd
+    annotations : annotations of the items to score
+    together : s_ij, given the positions of the two items of each judgement and of its annotator in `w_and_v`
+    w_and_v : of the fitted annotators, and in the last row of the crowd
     fitted : names of these annotators
 
     Raises
     ------
     InputError
-        Nobody judged two of the items.
+        No two of the items were judged.
     """
-    rows = Rows.of(said)
-    drawn, _ = draw(said, rows, MOST_JUDGEMENTS, np.random.default_rng(0))
+    rows = Rows.of(annotations)
+    drawn, _ = draw(annotations, rows, MOST_JUDGEMENTS, np.random.default_rng(0))
     if not len(drawn.same):
-        raise InputError("Nobody said of two of these items whether they belong together: nothing to score.")
-    place = fitted.get_indexer(said.annotators)[rows.annotator[drawn.row_a]]  # -1, the last, where it was not fitted
+        raise InputError("No two of these items were judged, so there is nothing to score.")
+    place = fitted.get_indexer(annotations.annotators)[
+        rows.annotator[drawn.row_a]
+    ]  # -1, the crowd's row, if not fitted
     same = together(drawn.item_a, drawn.item_b, place)
     within, across = w_and_v[place].T
     return -same_log_loss(drawn.same, np.clip(same * within + (1 - same) * across, 0, 1), clip=NEAREST)
 
 
 def score_of_clusters(
-    said: Annotations,
+    annotations: Annotations,
     of_item: Float[np.ndarray, "items clusters"],
     w_and_v: Float[np.ndarray, "annotators_and_crowd 2"],
     fitted: pd.Index,
 ) -> float:
-    """`score` of one clustering: s_ij by the probability of each cluster of each item."""
-    return score(said, lambda a, b, _: (of_item[a] * of_item[b]).sum(1), w_and_v, fitted)
+    """`score` of one clustering, with s_ij from the probability of each cluster of each item."""
+    return score(annotations, lambda a, b, _: (of_item[a] * of_item[b]).sum(1), w_and_v, fitted)

@@ -1,4 +1,4 @@
-"""What the loop of a fit leaves on an estimator: how many sweeps, whether it converged, its bounds; and the warning."""
+"""Attributes that the loop of a fit sets on an estimator: sweeps, convergence, bounds; and its warning."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from consilience.inference.iterate import Outcome, Trace, UnsettledWarning
 
 
 def keep_trace(estimator: Any, trace: Trace[Any]) -> None:
-    """Set what a run of the loop came to, and warn if it did not converge.
+    """Set the attributes of a run of the loop, and warn if it did not converge.
 
     Parameters
     ----------
     estimator : gets ``n_iter_``, ``converged_``, ``lower_bound_`` and ``lower_bounds_``
     trace : Trace
-        Of the run that is kept.
+        Trace of the run that is kept.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def keep_trace(estimator: Any, trace: Trace[Any]) -> None:
 
 
 def keep_end(estimator: Any, trace: Trace[Any]) -> None:
-    """Set ``n_iter_`` and ``converged_`` alone, of a model without a bound; else as `keep_trace`."""
+    """Set only ``n_iter_`` and ``converged_``, for models without a bound; otherwise as `keep_trace`."""
     sentence = f"{type(estimator).__name__}: {trace.reason}"
     if trace.outcome is Outcome.NOT_FINITE:
         raise FloatingPointError(sentence)

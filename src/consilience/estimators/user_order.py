@@ -1,8 +1,8 @@
-"""What an estimator learned in canonical order, brought back into the order of the user.
+"""Reordering of fitted attributes from canonical order into the user's order.
 
-An estimator reads annotations, puts them into canonical order (`consilience.annotations.canonical`) so that neither the
-order in which they were given nor names make a difference, learns, and ends with `restore`. Which of its attributes
-have an axis of items, annotators, groupings or groups, it declares in ``_axes``.
+An estimator reads annotations, puts them into canonical order (`consilience.annotations.canonical`) so that neither
+their order nor their names make a difference, learns, and ends with `restore`. It declares in ``_axes`` which of its
+attributes have an axis of items, annotators, groupings or groups.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from consilience.annotations.canonical import Arrangement
 from consilience.annotations.names import inverse
 
 Axes = dict[str, tuple[str | None, ...]]
-"""For each attribute what its axes are of: "items", "annotators", "groupings", "groups", or None for anything else."""
+"""Kind of each axis of each attribute: "items", "annotators", "groupings", "groups", or None for any other."""
 
 
 def restore(estimator: Any, arrangement: Arrangement[Any]) -> None:
-    """Bring the attributes that ``_axes`` declares, and ``items_``, from canonical order into that of the annotations.
+    """Reorder the attributes that ``_axes`` declares, and ``items_``, from canonical order into the annotations' order.
 
-    Along an axis, several consecutive places may belong to each annotator, as many to each; annotators beyond those of
-    the annotations stay last.
+    Along an axis, each annotator may have several consecutive positions, equally many for all; annotators who are not
+    in the annotations stay last.
     """
     places = {
         name: inverse(order, len(order))
@@ -43,13 +43,13 @@ def restore(estimator: Any, arrangement: Arrangement[Any]) -> None:
 
 
 def restored(value: Any, axes: Sequence[str | None], places: dict[str, Int[np.ndarray, " places"]]) -> Any:
-    """Return an array, a table, or a list of such, with its axes in another order.
+    """Return an array, a table, or a list of these, with reordered axes.
 
     Parameters
     ----------
     value : ndarray, Series, DataFrame or list of these
-    axes : what each axis is of, a key of `places`; None for one that stays
-    places : for each kind the place from which each new row comes
+    axes : kind of each axis, a key of `places`; None for one that is not reordered
+    places : for each kind, the old position of each new row
     """
     if isinstance(value, list):
         return [restored(part, axes, places) for part in value]
@@ -60,7 +60,7 @@ def restored(value: Any, axes: Sequence[str | None], places: dict[str, Int[np.nd
 
 
 def _of_blocks(places: Int[np.ndarray, " places"], length: int) -> Int[np.ndarray, " rows"]:
-    """Rows of an axis on which each place has a block of consecutive rows."""
+    """Rows of an axis on which each position has a block of consecutive rows."""
     width = length // max(len(places), 1)
     return (places[:, None] * width + np.arange(width)).ravel()
 

@@ -1,4 +1,4 @@
-"""The base of models that find several views: read off, predicted from, compared."""
+"""Base class of models of several views."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from consilience.estimators.user_order import Axes
 
 
 class ViewEstimator(CrowdEstimator):
-    """A model of clustering views, each held by some annotators."""
+    """Base class of models of several views, each held by some annotators."""
 
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "view_labels_": ("items",),
@@ -37,13 +37,13 @@ class ViewEstimator(CrowdEstimator):
         ----------
         X : DataFrame or array, shape (n_items, n_features), or None
             Features, finite; standardise them first. A DataFrame is matched with the annotations by the item names in
-            its index, an array by position. Without features (None), for models that can do without, the judgements
-            alone tell the clusters apart.
+            its index, an array by position. Without features (None), if the model allows it, the clusters depend on the
+            judgements alone.
         y : Pairs, Groupings, Labels, long table of pairs, or array of shape (n_items, n_annotators)
-            Judgements of pairs. A grouping judges every two of its items; they are never listed.
+            Judgements of pairs. A grouping implies judgements of all its pairs, which are not listed.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
@@ -52,7 +52,7 @@ class ViewEstimator(CrowdEstimator):
         Raises
         ------
         InputError
-            Features and annotations that do not fit each other, annotations without judgements, or a wrong parameter.
+            Features and annotations that do not match, annotations without judgements, or an invalid parameter.
         FloatingPointError
             Training of a deep model failed in every restart.
 
@@ -67,10 +67,10 @@ class ViewEstimator(CrowdEstimator):
         without = X is None and self._does_without_features
         features = None if without else self._features(X, reset=True)
         self._missing = values_of_missing(missing)
-        said = self._judgements(X, y, missing)
-        features = np.empty((len(said), 0)) if features is None else features
-        arranged = arrange(said, features)
-        self._learn(features[arranged.items], arranged.said)
+        annotations = self._judgements(X, y, missing)
+        features = np.empty((len(annotations), 0)) if features is None else features
+        arranged = arrange(annotations, features)
+        self._learn(features[arranged.items], arranged.ordered)
         self._restore(arranged)
         return self
 
@@ -123,7 +123,7 @@ class ViewEstimator(CrowdEstimator):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """In the first view; of an annotator, by the views that the annotator may hold."""
+        """In the first view; of an annotator, averaged over the views that the annotator may hold."""
         within = np.stack([(eta[a] * eta[b]).sum(1) for eta in self.view_responsibilities_], axis=1)
         if annotator is None:
             return within[:, 0]
@@ -133,47 +133,47 @@ class ViewEstimator(CrowdEstimator):
         return same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of what annotators say of other items, by the items' features.
+        """Mean log probability of judgements of other items, predicted from the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as by how much a model leads.
+        `consilience.selection.compare` says more, such as how far a model leads.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
         y : annotations, as for `fit`
-            An annotator who was not fitted is foreseen as the crowd.
+            An annotator who was not fitted is predicted like the crowd.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a judgement of two items, at most 0.
+            Nats per judgement, at most 0.
 
         Raises
         ------
         InputError
-            Nobody judged two of the items.
+            No two of the items were judged.
         """
         check_is_fitted(self)
-        said = self._judgements(X, y, missing)
+        annotations = self._judgements(X, y, missing)
         views = [self.predict_proba(X, view) for view in range(len(self.views_))]
         holds = np.vstack([self.view_probabilities_.to_numpy(), self.views_["weight"].to_numpy()])  # the crowd last
 
         def together(a: np.ndarray, b: np.ndarray, place: np.ndarray) -> np.ndarray:
             return (np.stack([(eta[a] * eta[b]).sum(1) for eta in views], axis=1) * holds[place]).sum(1)
 
-        return score(said, together, rates_of_table(self.annotators_), self.annotators_.index)
+        return score(annotations, together, rates_of_table(self.annotators_), self.annotators_.index)
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
         self.responsibilities_ = self.view_responsibilities_[0]
 
     @abstractmethod
-    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
-        """Set all that is learned, of annotations in canonical order; ends with `_read_views`."""
+    def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:
+        """Fit to annotations in canonical order; ends with `_read_views`."""
 
     @abstractmethod
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
@@ -185,11 +185,11 @@ class ViewEstimator(CrowdEstimator):
         phi: Float[np.ndarray, "annotators views"],
         judged: Bool[np.ndarray, " annotators"],
         share: Float[np.ndarray, " views"],
-        said: Annotations,
+        annotations: Annotations,
     ) -> Int[np.ndarray, " kept"]:
-        """Views with annotators, the most followed first, and in them the clusters that own items; the views kept.
+        """Set the views with annotators, the most followed first, and their non-empty clusters; return the views kept.
 
-        judged : who judged any pair. share : of each view. said : names of items and annotators.
+        judged : whether each annotator judged any pair. share : of each view. annotations : for their names.
         """
         kept, followers = _by_falling_size(phi[judged].argmax(1))
         self._owned = [_by_falling_size(eta[view].argmax(1))[0] for view in kept]
@@ -199,7 +199,7 @@ class ViewEstimator(CrowdEstimator):
         ]
         names = pd.RangeIndex(len(kept), name="view")
         labels = np.column_stack([own.argmax(1) for own in self.view_responsibilities_])
-        self.view_labels_ = pd.DataFrame(labels, index=said.items, columns=names)
+        self.view_labels_ = pd.DataFrame(labels, index=annotations.items, columns=names)
         self.labels_, self.responsibilities_ = labels[:, 0], self.view_responsibilities_[0]
         self.n_clusters_ = self.responsibilities_.shape[1]
         table = {
@@ -209,12 +209,12 @@ class ViewEstimator(CrowdEstimator):
         }
         self.views_ = pd.DataFrame(table, index=names)
         own = phi[:, kept] / phi[:, kept].sum(1, keepdims=True)
-        self.view_probabilities_ = pd.DataFrame(own, index=said.annotators.rename("annotator"), columns=names)
+        self.view_probabilities_ = pd.DataFrame(own, index=annotations.annotators.rename("annotator"), columns=names)
         return kept
 
 
 def _by_falling_size(codes: Int[np.ndarray, " codes"]) -> tuple[np.ndarray, np.ndarray]:
-    """The codes that occur and how often, the commonest first; of equally common ones, the one that occurs first."""
+    """Codes that occur and their counts, the most common first; equally common ones in order of occurrence."""
     found, first, counts = np.unique(codes, return_index=True, return_counts=True)
     order = np.lexsort((first, -counts))
     return found[order], counts[order]

@@ -13,13 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience.inference.memberships import Memberships, together
 
-KMEANS_ITEMS = 20_000  # more are assigned to centres found on a sample
+KMEANS_ITEMS = 20_000  # with more items, centres are found on a sample of this size
 
 Clusters = Int[np.ndarray, " items"]
 
 
 def by_falling_size(sizes: Int[np.ndarray, " clusters"]) -> Int[np.ndarray, " owned"]:
-    """Return the numbers of the clusters that own items, the largest first; of equal ones, the first in order.
+    """Return the numbers of non-empty clusters by decreasing size; equal ones stay in order.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def by_falling_size(sizes: Int[np.ndarray, " clusters"]) -> Int[np.ndarray, " ow
 
 
 def numbered_by_size(cluster: Clusters) -> Clusters:
-    """Number clusters by falling size; of those of one size, the one of the first item comes first."""
+    """Number clusters by decreasing size; among equal sizes, by their first item."""
     _, first, code, sizes = np.unique(cluster, return_index=True, return_inverse=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=np.intp)
     rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
@@ -41,7 +41,7 @@ def numbered_by_size(cluster: Clusters) -> Clusters:
 def kmeans(
     points: Float[np.ndarray, "items components"], n_clusters: int, *, rng: np.random.Generator, n_init: int = 1
 ) -> Clusters:
-    """Clusters of points, fewer where fewer are distinct; where there are many, the centres are those of a sample."""
+    """Clusters of points, fewer if fewer points are distinct; of many points, the centres are those of a sample."""
     model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31 - 1)))
     some = points if len(points) <= KMEANS_ITEMS else points[rng.choice(len(points), KMEANS_ITEMS, replace=False)]
     with warnings.catch_warnings():
@@ -50,11 +50,11 @@ def kmeans(
     return model.predict(points).astype(np.intp)
 
 
-def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
-    """Clusters that follow from the groupings without inference, or None.
+def determined_clusters(memberships: Memberships, part: Clusters) -> Clusters | None:
+    """Return the clusters if the groupings determine them without inference, else None.
 
-    No two items ever together: each is alone. None ever apart: each part is a cluster. All pairs within parts
-    presented, and nobody contradicts anybody, directly or through a third item: what everybody says.
+    No two items ever together: each is a cluster. None ever apart: each part is a cluster. All pairs within parts
+    presented, and no two groupings contradict each other, directly or through a third item: the groups they agree on.
     """
     group_pairs = (memberships.group_sizes.astype(float) ** 2 - memberships.group_sizes).sum()
     pairs = (memberships.grouping_sizes.astype(float) ** 2 - memberships.grouping_sizes).sum()
@@ -69,15 +69,15 @@ def beyond_doubt(memberships: Memberships, part: Clusters) -> Clusters | None:
     _, cluster = connected_components(counts, directed=False)
     split = np.unique(np.column_stack([memberships.grouping, cluster[memberships.item]]), axis=0)
     if len(split) != np.count_nonzero(memberships.group_sizes):
-        return None  # a grouping tells items of a cluster apart
+        return None  # a grouping separates items of a cluster
     seen = csr_array(memberships.in_grouping @ memberships.in_grouping.T.tocsr()).nnz
     return cluster if seen == (of_part**2).sum() else None
 
 
 def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, " annotators"]:
-    """Adjusted Rand index of each annotator's groupings with clusters, all pairs that they hold taken together.
+    """Adjusted Rand index of each annotator's groupings with clusters, over all pairs in these groupings.
 
-    NaN where it is not defined: no pair, or nothing that could disagree.
+    NaN where it is undefined: without pairs, or where disagreement is impossible.
     """
     by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
     n_clusters = int(cluster.max()) + 1

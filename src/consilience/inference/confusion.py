@@ -1,4 +1,4 @@
-"""Confusion matrices of many groupings, of a size each, laid end to end."""
+"""Confusion matrices of many groupings, which differ in size, stored end to end."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 
 from consilience.inference.exponential_family import segment_sizes
 
-PRODUCT_ENTRIES = 1 << 22  # entries of the factors gathered at a time by Cells.products: 32 megabytes
+PRODUCT_ENTRIES = 1 << 22  # entries of each factor that Cells.products gathers at a time: 32 megabytes
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Pairs (j, l) of groups of one grouping, in the order of j, then l: the entries of all confusion matrices.
+    """Pairs (j, l) of groups of one grouping, ordered by j, then l: the entries of all confusion matrices.
 
     row, column : (cells,) the groups j and l.
     starts : (groups,) first cell of each j.
@@ -29,7 +29,7 @@ class Cells:
 
     @classmethod
     def of(cls, grouping_of_group: Int[np.ndarray, " groups"]) -> Cells:
-        """Pair the groups of each grouping; those of a grouping stand together."""
+        """Pair the groups of each grouping; the groups of a grouping are contiguous."""
         first = np.flatnonzero(np.diff(grouping_of_group, prepend=-1))
         sizes = segment_sizes(first, len(grouping_of_group))
         width = np.repeat(sizes, sizes)  # of the row of each group

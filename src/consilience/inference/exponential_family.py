@@ -1,8 +1,8 @@
 """Expectations, entropies and divergences of Dirichlet, Beta and categorical distributions, all constants kept.
 
-Distributions lie in rows: the last axis holds the parameters of one distribution. `…_segments` does the same for
-distributions of different sizes laid end to end, each from its start to the next one's. A Beta distribution is a
-Dirichlet distribution with two parameters.
+The last axis holds the parameters of one distribution. The functions named `…_segments` do the same for distributions
+of different sizes stored end to end, each from its start to the start of the next. A Beta distribution is a Dirichlet
+distribution with two parameters.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from scipy.special import digamma, entr, gammaln
 
 Starts = Int[np.ndarray, " segments"]
-Batch = Float[np.ndarray, "*batch"] | np.floating  # a number for one distribution
+Batch = Float[np.ndarray, "*batch"] | np.floating  # a scalar for a single distribution
 
 
 def expected_log_dirichlet(
@@ -40,13 +40,13 @@ def entropy_categorical(probability: Float[np.ndarray, "*batch categories"]) -> 
 def expected_log_dirichlet_segments(
     concentration: Float[np.ndarray, " entries"], starts: Starts
 ) -> Float[np.ndarray, " entries"]:
-    """`expected_log_dirichlet` of distributions laid end to end."""
+    """`expected_log_dirichlet` of distributions stored end to end."""
     totals = np.add.reduceat(concentration, starts)
     return digamma(concentration) - np.repeat(digamma(totals), segment_sizes(starts, len(concentration)))
 
 
 def kl_dirichlet_segments(q: Float[np.ndarray, " entries"], p: Float[np.ndarray, " entries"], starts: Starts) -> float:
-    """Σ KL(Dirichlet(q) ‖ Dirichlet(p)) over distributions laid end to end, nats."""
+    """Σ KL(Dirichlet(q) ‖ Dirichlet(p)) over distributions stored end to end, nats."""
 
     def log_normalizer(concentration: np.ndarray) -> float:
         return float(gammaln(np.add.reduceat(concentration, starts)).sum() - gammaln(concentration).sum())

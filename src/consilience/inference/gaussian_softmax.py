@@ -1,4 +1,4 @@
-"""Gaussian weights of a softmax: q(w) that raises a bound on the expected log-softmax, many problems at once.
+"""Softmax with Gaussian weights: q(w) that raises a bound on the expected log-softmax, for many problems at once.
 
     z_i | W ~ softmax(x_i·w_1, …, x_i·w_K),   w_lk ~ N(0, 1),   q(w_lk) = N(μ_lk, σ²_lk)
 
@@ -6,14 +6,13 @@ For items that belong to cluster k with probability η_ik, by Jensen's inequalit
 
     bound = Σ_ik η_ik x_i·μ_k − Σ_i ln Σ_k exp(x_i·μ_k + ½ Σ_l σ²_lk x_il²) − KL(q ‖ prior)
 
-The columns of x include one that is 1, for the intercept. A problem is one choice of η; problems stand side by side in
-the last axis.
+One column of x is 1, for the intercept. A problem is one choice of η; the last axis runs over problems.
 
 Decided here
 ------------
-The Hessian of the logarithm in μ is at most ½ XᵀX (Böhning 1992), whatever the weights, so that a step with one
-factorised matrix for all problems and clusters raises the bound for sure. The variances go to σ² = 1 / (1 + Σ_i p_ik
-x_il²), with p the softmax inside the logarithm; where that does not raise the bound they stay.
+The Hessian of the logarithm in μ is at most ½ XᵀX (Böhning 1992), whatever the weights, so a step with one factorised
+matrix for all problems and clusters never lowers the bound. The variances become σ² = 1 / (1 + Σ_i p_ik x_il²), with p
+the softmax inside the logarithm; where that does not raise the bound, they are kept.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
-ALL_TO_ONE = 10.0  # intercept with which a cluster takes all items
+ALL_TO_ONE = 10.0  # intercept at which one cluster takes all items
 CLIMB: Any = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-6}
 
 Soft = Float[np.ndarray, "items clusters problems"]
@@ -38,7 +37,7 @@ PerProblem = Float[np.ndarray, " problems"]
 
 @dataclass(frozen=True)
 class Design:
-    """Columns of the items, the last 1; their squares; the factorised ½ XᵀX + I."""
+    """Features with a last column of ones; their squares; the Cholesky factor of ½ XᵀX + I."""
 
     x: Float[np.ndarray, "items columns"]
     squares: Float[np.ndarray, "items columns"]
@@ -46,7 +45,7 @@ class Design:
 
     @classmethod
     def of(cls, features: Float[np.ndarray, "items features"]) -> Design:
-        """Design of features, to which the column of ones is added."""
+        """Append a column of ones to the features, and factorise."""
         x = np.column_stack([features, np.ones(len(features))])
         return cls(x, np.square(x), cho_factor(x.T @ x / 2 + np.eye(x.shape[1]), lower=True)[0])
 
@@ -95,10 +94,11 @@ def step(design: Design, weights: Weights, eta: Soft, *, n_steps: int) -> Weight
 
 
 def unused(design: Design, n_clusters: int) -> tuple[Weights, Soft]:
-    """Weights and η of high bound, the entropy of η included, where nothing else is known of η: one problem.
+    """Weights and η that maximise the bound plus the entropy of η, when nothing else is known about η: one problem.
 
-    Such a bound has several maxima. It is climbed from weights that leave all items to one cluster: with standardised
-    features this leads to the highest that random starts find, far above the best of weights that treat clusters alike.
+    This objective has several maxima. The search starts from weights that give all items to one cluster: with
+    standardised features this leads to the highest maximum that random starts find, far above the best weights that
+    treat all clusters alike.
     """
     shape = (2, design.x.shape[1], n_clusters, 1)
     start = np.zeros(shape)
@@ -111,7 +111,7 @@ def unused(design: Design, n_clusters: int) -> tuple[Weights, Soft]:
 
 
 def _unused_loss(design: Design, shape: tuple[int, ...], parameters: np.ndarray) -> tuple[float, np.ndarray]:
-    """What `unused` makes least, η being the softmax of the scores; and its slope."""
+    """Objective that `unused` minimises, with η the softmax of the scores; and its gradient."""
     weights = Weights(*parameters.reshape(shape))
     score = scores(design, weights)
     log_sum, p = _log_sum(design, weights)

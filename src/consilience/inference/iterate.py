@@ -46,14 +46,15 @@ class Trace(Generic[State]):
     lower_bounds : tuple of float
         The bound after each sweep, nats.
     outcome : Outcome
-    tol : float
-        What `iterate` was given.
+        How the loop ended.
+    reason : str
+        Why, and the remedy if it had not converged.
     """
 
     state: State
     lower_bounds: tuple[float, ...]
     outcome: Outcome
-    tol: float = 0.0
+    reason: str
 
     @property
     def converged(self) -> bool:
@@ -69,12 +70,6 @@ class Trace(Generic[State]):
     def n_iter(self) -> int:
         """Number of sweeps."""
         return len(self.lower_bounds)
-
-    @property
-    def reason(self) -> str:
-        """Why the loop stopped, and the remedy if it had not converged."""
-        before, last = ((math.nan, *self.lower_bounds)[-2:]) if self.lower_bounds else (math.nan, math.nan)
-        return self.outcome.value.format(tol=self.tol, n_iter=self.n_iter, change=before - last, last=last)
 
     def __repr__(self) -> str:
         bound = f"{self.lower_bound:.6g}" if self.lower_bounds else "none"
@@ -120,13 +115,18 @@ def iterate(
             bounds.append(float(lower_bound(following)))
             sweeps.update()
             if not math.isfinite(bounds[-1]):
-                return Trace(state, tuple(bounds), Outcome.NOT_FINITE, tol)
+                return _ended(state, bounds, Outcome.NOT_FINITE, tol)
             state = following
             outcome = _outcome(bounds, tol) if settled is None else Outcome.SETTLED if settled(state) else None
             if outcome is not None:
-                return Trace(state, tuple(bounds), outcome, tol)
-    end = Outcome.STILL_RISING if settled is None else Outcome.NOT_SETTLED
-    return Trace(state, tuple(bounds), end, tol)
+                return _ended(state, bounds, outcome, tol)
+    return _ended(state, bounds, Outcome.STILL_RISING if settled is None else Outcome.NOT_SETTLED, tol)
+
+
+def _ended(state: State, bounds: Sequence[float], outcome: Outcome, tol: float) -> Trace[State]:
+    before, last = ([math.nan, math.nan, *bounds])[-2:]
+    reason = outcome.value.format(tol=tol, n_iter=len(bounds), change=before - last, last=last)
+    return Trace(state, tuple(bounds), outcome, reason)
 
 
 def _outcome(bounds: Sequence[float], tol: float) -> Outcome | None:

@@ -1,9 +1,9 @@
-"""Which items are in which groups, as sparse matrices; and what follows for pairs of items, without all pairs.
+"""Memberships of items in groups as sparse matrices, and the counts of pairs that they imply.
 
 With Z the 0/1 matrix of items × groups and U that of items × groupings, Z Zᵀ counts how often two items were put
 together and U Uᵀ how often they were presented together. Both are kept as these factors, whose size is the number of
-memberships; products of the sums with vectors need nothing else. Where the pairs themselves are needed, only those
-that some grouping holds are made.
+memberships; this is enough for products with vectors. Where the pairs themselves are needed, only those that occur in
+some grouping are formed.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from scipy.sparse.csgraph import connected_components
 
 from consilience.annotations import Groupings
 
-PAIRS_AT_A_TIME = 1 << 24  # presented pairs held while ratios are formed: a few hundred megabytes
+PAIRS_AT_A_TIME = 1 << 24  # presented pairs in memory while ratios are formed: a few hundred megabytes
 
 
 @dataclass(frozen=True)
 class Memberships:
-    """Items in groups, groups in groupings, groupings by annotators.
+    """Which items are in which groups, which groups in which groupings, and whose the groupings are.
 
     in_group : (items, groups) sparse 0/1.
     in_grouping : (items, groupings) sparse 0/1; the same memberships in the same order.
@@ -38,7 +38,7 @@ class Memberships:
 
     @classmethod
     def of(cls, groupings: Groupings) -> Memberships:
-        """Memberships of groupings, empty groups and groupings included."""
+        """Memberships of groupings, including empty groups and groupings."""
         incidence = groupings.incidence
         grouping = groupings.grouping_of_group[incidence.indices]
         shape = (groupings.n_items, groupings.n_groupings)
@@ -51,22 +51,22 @@ class Memberships:
         )
 
     def of_items(self, places: Int[np.ndarray, " chosen"]) -> Memberships:
-        """Return the memberships of some items, in the order of their places."""
+        """Return the memberships of the items at these places, in this order."""
         return replace(self, in_group=self.in_group[places], in_grouping=self.in_grouping[places])
 
     @property
     def n_items(self) -> int:
-        """Number of items, those without memberships included."""
+        """Number of items, including those without memberships."""
         return int(self.in_group.shape[0])
 
     @property
     def n_groups(self) -> int:
-        """Number of groups, empty ones included."""
+        """Number of groups, including empty ones."""
         return int(self.in_group.shape[1])
 
     @property
     def n_groupings(self) -> int:
-        """Number of groupings, empty ones included."""
+        """Number of groupings, including empty ones."""
         return int(self.in_grouping.shape[1])
 
     @property
@@ -96,32 +96,31 @@ class Memberships:
 
     @property
     def times_seen(self) -> Int[np.ndarray, " items"]:
-        """Number of groupings that hold each item."""
+        """Number of groupings that contain each item."""
         return np.diff(self.in_group.indptr)
 
 
 def together(memberships: Memberships, weights: Float[np.ndarray, " groupings"] | None = None) -> csr_array:
-    """Sum of the weights of the groupings that put two items together; nothing on the diagonal.
+    """Sum of the weights of the groupings that put two items together; the diagonal is empty.
 
     Parameters
     ----------
     memberships : Memberships
-    weights : of each grouping; by default 1.
+    weights : one for each grouping; by default 1.
 
     Returns
     -------
     csr_array, shape (n_items, n_items)
-        Symmetric; no entry for pairs that no grouping put together.
+        Symmetric, without entries for pairs that no grouping puts together.
     """
     by_group = None if weights is None else weights[memberships.grouping_of_group]
     return _without_diagonal(_gram(memberships.in_group, memberships.in_group, by_group))
 
 
 def presented(memberships: Memberships, weights: Float[np.ndarray, " groupings"] | None = None) -> csr_array:
-    """Sum of the weights of the groupings that hold both items; nothing on the diagonal.
+    """Sum of the weights of the groupings that contain both items; the diagonal is empty.
 
-    Parameters and result as for `together`. The number of entries grows with the squares of the sizes of the
-    groupings.
+    Parameters and result as for `together`. The number of entries grows with the square of the size of each grouping.
     """
     return _without_diagonal(_gram(memberships.in_grouping, memberships.in_grouping, weights))
 
@@ -129,26 +128,26 @@ def presented(memberships: Memberships, weights: Float[np.ndarray, " groupings"]
 def shares_together(
     memberships: Memberships, weights: Float[np.ndarray, " groupings"] | None = None, *, prior: float = 0.0
 ) -> csr_array:
-    """How often two items were put together, of the times they were presented together.
+    """Share of their joint presentations at which two items were put together.
 
     E_ij = Σ_h w_h C_h[i, j] / (Σ_h w_h P_h[i, j] + prior)
 
     Parameters
     ----------
     memberships : Memberships
-    weights : of each grouping; by default 1.
-    prior : presentations added, at which the two were apart.
+    weights : one for each grouping; by default 1.
+    prior : imagined presentations added to the denominator, at which the items were kept apart.
 
     Returns
     -------
     csr_array, shape (n_items, n_items)
-        Symmetric, nothing on the diagonal, no entry where the share is 0. Pairs are presented in blocks of rows, so
-        that all of those that are only ever apart are never held at once.
+        Symmetric, with an empty diagonal and no entries where the share is 0. The denominators are formed in blocks of
+        rows, so that pairs that are never together are not all in memory at once.
     """
     share = together(memberships, weights)
     share.sort_indices()
     if weights is not None:
-        share.eliminate_zeros()  # else a pair of weightless groupings is 0 / 0
+        share.eliminate_zeros()  # a pair that occurs only in groupings of weight 0 would be 0 / 0
     in_grouping = memberships.in_grouping
     for rows in _blocks(memberships):
         block = _gram(in_grouping[rows.start : rows.stop], in_grouping, weights)
@@ -165,9 +164,9 @@ def shares_together(
 
 
 def parts(memberships: Memberships) -> Int[np.ndarray, " items"]:
-    """Number of the part that each item is in; items of two parts are linked by no chain of shared groupings.
+    """Connected part of each item; no chain of shared groupings links items of different parts.
 
-    Parts are numbered by falling size, from 0; items that no grouping holds have -1.
+    Parts are numbered from 0 by decreasing size; items that are in no grouping have -1.
     """
     in_grouping = memberships.in_grouping
     n_items = memberships.n_items
@@ -200,7 +199,7 @@ def _without_diagonal(counts: csr_array) -> csr_array:
 
 
 def _blocks(memberships: Memberships) -> Iterator[range]:
-    """Consecutive rows whose presented pairs fit into memory together."""
+    """Yield ranges of rows whose presented pairs fit into memory together."""
     pairs = memberships.in_grouping @ memberships.grouping_sizes.astype(float)
     block = (np.cumsum(pairs) // PAIRS_AT_A_TIME).astype(np.int64)
     edges = np.concatenate([[0], np.flatnonzero(np.diff(block)) + 1, [len(pairs)]])

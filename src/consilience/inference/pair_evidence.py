@@ -1,22 +1,22 @@
-"""Same/different judgements of pairs as an operator: what pairwise models need of them, without a list of pairs.
+"""Same/different judgements of pairs as an operator: what pairwise models need from them, without a list of pairs.
 
-A pairwise model with soft clusters η, (items, clusters), asks two things of the judgements S_ij of annotator m:
+A pairwise model with soft clusters η, (items, clusters), needs two sums over the judgements S_ij of annotator m:
 
     message    h_i = Σ_m Σ_j w_m(S_ij) η_j                     (items, clusters)
     agreement  Σ_E a_ij  and  Σ_E a_ij S_ij,  a_ij = η_i·η_j    of each annotator
 
-over the pairs E(m) that m judged, where w_m(S) is one weight for "same" and one for "apart". Two bodies give the same
-answers. `JudgedPairs` holds the pairs. `GroupedItems` holds groupings, whose pairs are implied: with s_g the sum of η
-over group g and s_h that over its grouping h,
+over the pairs E(m) that m judged, where w_m(S) is one weight for "same" and one for "apart". Two implementations give
+the same sums. `JudgedPairs` stores the pairs. `GroupedItems` stores groupings, whose pairs are implied: with s_g the
+sum of η over group g and s_h the sum over its grouping h,
 
     Σ_j w(S_ij) η_j = w₀ (s_h − s_g) + w₁ (s_g − η_i)
     Σ_E a_ij S_ij   = ½ Σ_k [ Σ_g s_gk² − Σ_i η_ik² ]
 
-so that m items cost m, not m². The pairs of a grouping are not independent of each other: who puts one item into the
-wrong group errs in many pairs. ``implied="independent"`` counts those of a grouping of m items as m − 1 judgements, by
-a weight of 2/m each; ``"all"`` counts every pair.
+so that m items cost m, not m². The pairs of a grouping are not independent of each other: one item in the wrong group
+makes many pairs wrong. ``implied="independent"`` counts the pairs of a grouping of m items as m − 1 judgements, by a
+weight of 2/m each; ``"all"`` counts every pair.
 
-Several clusterings are asked about at once: η is (items, clusters, views), weights are (annotators, views).
+Several clusterings are processed at once: η is (items, clusters, views), weights are (annotators, views).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from scipy.sparse import csr_array
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inference.memberships import Memberships
 
-CHUNK_ENTRIES = 1 << 18  # judgements × columns held at a time: two megabytes, which stay in the cache
+CHUNK_ENTRIES = 1 << 18  # judgements × columns in memory at a time: two megabytes, which fit the cache
 
 Soft = Float[np.ndarray, "items clusters views"]
 Weights = Float[np.ndarray, "annotators views"]
@@ -51,9 +51,9 @@ class Agreement(NamedTuple):
 
 @dataclass(frozen=True)
 class PairEvidence(ABC):
-    """Judgements of pairs by several annotators; see the module.
+    """Judgements of pairs by several annotators; see the module docstring.
 
-    n_pairs, n_same : judgements of each annotator, and those that say "same".
+    n_pairs, n_same : number of judgements of each annotator, and of those that are "same".
     """
 
     n_items: int
@@ -63,13 +63,13 @@ class PairEvidence(ABC):
 
     @staticmethod
     def of(annotations: Pairs | Groupings | Labels, *, implied: str = "all") -> PairEvidence:
-        """Evidence of annotations; that of groupings and labels is implied, not listed.
+        """Build the evidence of annotations; the pairs of groupings and labels are implied, not listed.
 
         Parameters
         ----------
         annotations : Pairs, Groupings or Labels
         implied : {"all", "independent"}
-            What the pairs of a grouping count; see the module.
+            How the pairs of a grouping count; see the module docstring.
 
         Examples
         --------
@@ -91,14 +91,14 @@ class PairEvidence(ABC):
 
     @abstractmethod
     def agreement(self, eta: Soft) -> Agreement:
-        """Expected number of pairs within clusters, judged and judged the same."""
+        """Expected number of judged pairs within clusters, and of those judged "same"."""
 
 
 @dataclass(frozen=True)
 class JudgedPairs(PairEvidence):
-    """Evidence that lists its pairs, in cells: what one annotator said of one item, "same" apart from "apart".
+    """Evidence that lists its pairs. A cell holds the judgements of one item by one annotator with one outcome.
 
-    partners : (cells, items) sparse, how often each item is the other one of the pair; cells in the order of items.
+    partners : (cells, items) sparse, how often each item is the other one of the pair; cells are sorted by item.
     item, annotator, same : of each cell.
     """
 
@@ -112,10 +112,10 @@ class JudgedPairs(PairEvidence):
         """Evidence of judged pairs."""
         here = np.concatenate([pairs.item_a, pairs.item_b])
         there = np.concatenate([pairs.item_b, pairs.item_a])
-        said = np.tile(2 * pairs.annotator + pairs.same, 2)
-        names, cell = np.unique(here * (2 * pairs.n_annotators) + said, return_inverse=True)
+        judgement = np.tile(2 * pairs.annotator + pairs.same, 2)
+        names, cell = np.unique(here * (2 * pairs.n_annotators) + judgement, return_inverse=True)
         partners = csr_array((np.ones(len(cell)), (cell, there)), shape=(len(names), pairs.n_items))
-        item, said = np.divmod(names, 2 * pairs.n_annotators)
+        item, judgement = np.divmod(names, 2 * pairs.n_annotators)
         return cls(
             n_items=pairs.n_items,
             n_annotators=pairs.n_annotators,
@@ -123,8 +123,8 @@ class JudgedPairs(PairEvidence):
             n_same=np.bincount(pairs.annotator[pairs.same], minlength=pairs.n_annotators).astype(float),
             partners=partners,
             item=item,
-            annotator=said // 2,
-            same=said % 2 == 1,
+            annotator=judgement // 2,
+            same=judgement % 2 == 1,
         )
 
     def messages(self, eta: Soft, *, same: Weights, apart: Weights) -> Soft:
@@ -149,11 +149,11 @@ class JudgedPairs(PairEvidence):
         return Agreement(judged=apart + same, same=same)
 
     def _of_partners(self, cells: slice, eta: Soft) -> Float[np.ndarray, "cells clusters views"]:
-        """Sum of η over the items that each cell pairs its own with."""
+        """Sum of η over the partners in each cell."""
         return (self.partners[cells] @ eta.reshape(len(eta), -1)).reshape(-1, *eta.shape[1:])
 
     def _chunks(self, eta: Soft) -> Iterator[slice]:
-        """Cells whose sums stay in the cache, those of an item in one chunk or in neighbouring ones."""
+        """Yield slices of cells whose sums fit the cache; the cells of an item are in one chunk or in adjacent ones."""
         size = max(CHUNK_ENTRIES // (eta.shape[1] * eta.shape[2]), 1)
         for start in range(0, len(self.item), size):
             yield slice(start, start + size)
@@ -163,7 +163,7 @@ class JudgedPairs(PairEvidence):
 class GroupedItems(PairEvidence):
     """Evidence of groupings, whose pairs are implied: every two items of a grouping were judged.
 
-    weight : what a pair of each grouping counts.
+    weight : of a pair of each grouping.
     """
 
     memberships: Memberships
@@ -222,12 +222,12 @@ def _n_pairs(
 ) -> Float[np.ndarray, " annotators"]:
     """Weighted pairs within blocks of items of these sizes, for each annotator."""
     pairs = weight * sizes * (sizes - 1.0) / 2
-    return np.bincount(by, pairs, n_annotators).astype(float)  # of no blocks, it counts ints
+    return np.bincount(by, pairs, n_annotators).astype(float)  # without blocks, bincount returns integers
 
 
 def _sums(
     values: Float[np.ndarray, "rows views"], of: Int[np.ndarray, " rows"], n: int
 ) -> Float[np.ndarray, "n views"]:
-    """Sum of the rows of each number below n."""
+    """Sum of the rows of each code below n."""
     into = csr_array((np.ones(len(of)), of, np.arange(len(of) + 1)), shape=(len(of), n))
     return np.asarray(into.T @ values)

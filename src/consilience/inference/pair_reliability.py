@@ -1,4 +1,4 @@
-"""How far annotators who judge pairs can be trusted, given clusters.
+"""Reliability of annotators who judge pairs, given clusters.
 
 `annotator_table` and `same_by_clusters` are for users, `log_odds` and `independent_share` for models that weigh each
 judgement.
@@ -12,15 +12,15 @@ from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Pairs
 
-PSEUDO_COUNT = 1.0  # imagined right and wrong judgements of each kind, for each annotator
+PSEUDO_COUNT = 1.0  # imagined right and wrong judgements added to each rate of each annotator
 
 
 def log_odds(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> Float[np.ndarray, " judgements"]:
-    """How much each judgement tells, if its annotator is as good as the clusters say.
+    """Weight of evidence of each judgement, if its annotator is as reliable as the clusters suggest.
 
-    ln p(judgement | of one cluster) - ln p(judgement | of two) of a yes, its negative of a no. An annotator has a
-    sensitivity and a specificity, each with an imagined right and wrong judgement more. Who is more often wrong than
-    right tells nothing: 0.
+    ln p(judgement | one cluster) - ln p(judgement | two clusters) of "same", its negative of "different". Each
+    annotator has a sensitivity and a specificity, estimated with one imagined right and one wrong judgement added.
+    Judgements of annotators who are more often wrong than right have weight 0.
 
     Parameters
     ----------
@@ -34,16 +34,16 @@ def log_odds(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> Float[np.ndarra
     together = labels[pairs.item_a] == labels[pairs.item_b]
     count = np.full((2, 2, pairs.n_annotators), PSEUDO_COUNT)
     np.add.at(count, (together.astype(np.intp), pairs.same.astype(np.intp), pairs.annotator), 1)
-    rate = count[:, 1] / count.sum(1)  # of yes, where apart and together
+    rate = count[:, 1] / count.sum(1)  # of "same", for pairs of two clusters and of one
     of_yes, of_no = np.log(rate[1] / rate[0]), np.log((1 - rate[0]) / (1 - rate[1]))
     return np.maximum(np.where(pairs.same, of_yes[pairs.annotator], of_no[pairs.annotator]), 0)
 
 
 def independent_share(pairs: Pairs) -> Float[np.ndarray, " judgements"]:
-    """How much of each judgement does not follow from the others of its occasion.
+    """Share of each judgement that does not follow from the others of its grouping.
 
-    Who sorts m items into groups says m (m - 1) / 2 pairs, and no more than m - 1 things: each pair counts for 2 / m.
-    A pair that is judged again is judged anew: the repeated judgement counts for as much as the first.
+    A grouping of m items implies m (m - 1) / 2 pairs, but holds at most m - 1 independent judgements: each pair counts
+    for 2 / m. A pair that is judged again counts anew, as much as the first time.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def independent_share(pairs: Pairs) -> Float[np.ndarray, " judgements"]:
 
 
 def annotator_table(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> pd.DataFrame:
-    """How the judgements of each annotator agree with clusters.
+    """Tabulate how the judgements of each annotator agree with clusters.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def annotator_table(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> pd.DataF
     Returns
     -------
     DataFrame, one row an annotator
-        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
-        sensitivity, of pairs of one cluster; specificity, of pairs of two. NaN where there are none.
+        n_pairs; n_together, pairs of one cluster; accuracy, the share of judgements that agree with the clusters;
+        sensitivity, the same for pairs of one cluster; specificity, for pairs of two. NaN if there are no such pairs.
     """
     together = labels[pairs.item_a] == labels[pairs.item_b]
     right = together == pairs.same
@@ -95,7 +95,7 @@ def annotator_table(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> pd.DataF
 def same_by_clusters(
     together: Bool[np.ndarray, " pairs"], annotators: pd.DataFrame, place: int | None = None
 ) -> Float[np.ndarray, " pairs"]:
-    """Probability that pairs belong together, or that an annotator says so, where clusters are certain.
+    """Probability that pairs belong together, or that an annotator judges them "same", given certain clusters.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ def same_by_clusters(
     Returns
     -------
     ndarray, shape (pairs,)
-        1 or 0; with an annotator, the sensitivity or one minus the specificity, a right and a wrong judgement added
-        to each.
+        1 or 0; with an annotator, the sensitivity or one minus the specificity, with one right and one wrong judgement
+        added to each.
     """
     if place is None:
         return together.astype(np.float64)

@@ -1,9 +1,10 @@
 """Joint tables of the labels of every two annotators, weighted by item; their information and its derivatives.
 
-Only items that both label count; of an annotator who gives an item several labels, each makes a co-label with those of
-the others. The table of a pair is R × R for R labels; all pairs' tables are one array (pairs,
-labels, labels). For any weights w of the items it is a Gram matrix, Xᵀ diag(w) X of the one-hot labels X: one dense
-product where many annotators label the same items, else one count over the co-labels, which are listed once.
+Only items that both annotators label count. A co-label is a pair of labels that two annotators give to one item; where
+an annotator gives an item several labels, each makes a co-label with every label of the others. The table of a pair of
+annotators is R × R for R labels; all tables form one array (pairs, labels, labels). For any weights w of the items it
+is a Gram matrix, Xᵀ diag(w) X of the one-hot labels X: one dense product where many annotators label the same items,
+otherwise a count over the co-labels, which are listed once.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ Tables = Float[np.ndarray, "pairs labels labels"]
 ItemWeights = Float[np.ndarray, " items"]
 
 TINY = 1e-300
-MOST_CELLS = 1 << 24  # of all tables: more pairs than fit are left out, those with the fewest common items first
-MOST_COLABELS = 1 << 27  # some ten gigabytes while they are listed
-MOST_DENSE = 1 << 26  # entries of the one-hot labels that are held dense: half a gigabyte
-DENSE_SPEED, LISTED_SPEED = 2e10, 2e8  # products, and co-labels counted, a second
+MOST_CELLS = 1 << 24  # of all tables; pairs that do not fit are left out, those with the fewest common items first
+MOST_COLABELS = 1 << 27  # about ten gigabytes while they are listed
+MOST_DENSE = 1 << 26  # entries of a dense one-hot matrix: half a gigabyte
+DENSE_SPEED, LISTED_SPEED = 2e10, 2e8  # multiplications, and co-labels counted, per second
 
 
 @dataclass(frozen=True)
 class DensePairs:
-    """Tables of pairs from the one-hot labels; single precision is ample for counts.
+    """Tables of pairs from the one-hot labels; single precision is enough for counts.
 
     onehot : (items, annotators * labels).
     first, second : annotators of each pair, first < second.
@@ -39,10 +40,10 @@ class DensePairs:
     second: Int[np.ndarray, " pairs"]
 
     def of(self, weights: ItemWeights) -> Tables:
-        """Σ_n w_n 1[first says r, second says s], of every pair."""
+        """Σ_n w_n 1[first gives r, second gives s], for every pair of annotators."""
         if (weights >= 0).all():
             scaled = self.onehot * np.sqrt(weights, dtype=np.float32)[:, None]
-            gram = scaled.T @ scaled  # of one array with itself: half the work
+            gram = scaled.T @ scaled  # BLAS does half the work for a product of an array with itself
         else:
             gram = (self.onehot * weights.astype(np.float32)[:, None]).T @ self.onehot
         n_annotators = self.onehot.shape[1] // self.n_labels
@@ -50,7 +51,7 @@ class DensePairs:
         return blocks[self.first, :, self.second].astype(float)
 
     def per_item(self, values: Tables) -> ItemWeights:
-        """Σ over the pairs of an item's labels of the value of their cell, of every item."""
+        """For every item, the sum of `values` over the cells of its co-labels."""
         n_annotators = self.onehot.shape[1] // self.n_labels
         blocks = np.zeros((n_annotators, self.n_labels, n_annotators, self.n_labels))
         blocks[self.first, :, self.second] = values
@@ -59,10 +60,10 @@ class DensePairs:
 
 @dataclass(frozen=True)
 class ListedPairs:
-    """Tables of pairs from the list of co-labels: two labels of an item, by two annotators.
+    """Tables of pairs from the list of co-labels.
 
     item : of each co-label.
-    cell : of each co-label, in the tables laid end to end.
+    cell : of each co-label, in the flattened tables.
     first, second : annotators of each pair, first < second.
     """
 
@@ -76,7 +77,7 @@ class ListedPairs:
     def of(self, weights: ItemWeights) -> Tables:
         """See `DensePairs.of`."""
         counts = np.bincount(self.cell, weights[self.item], len(self.first) * self.n_labels**2)
-        counts = counts.astype(float, copy=False)  # of no co-labels at all the counts are integers
+        counts = counts.astype(float, copy=False)  # without co-labels, bincount returns integers
         return counts.reshape(-1, self.n_labels, self.n_labels)
 
     def per_item(self, values: Tables) -> ItemWeights:
@@ -88,9 +89,9 @@ PairTables = DensePairs | ListedPairs
 
 
 def pair_tables(
-    item: Int[np.ndarray, " answers"],
-    annotator: Int[np.ndarray, " answers"],
-    label: Int[np.ndarray, " answers"],
+    item: Int[np.ndarray, " labels"],
+    annotator: Int[np.ndarray, " labels"],
+    label: Int[np.ndarray, " labels"],
     shape: tuple[int, int, int],
     least_common: int,
 ) -> PairTables:
@@ -98,14 +99,14 @@ def pair_tables(
 
     Parameters
     ----------
-    item, annotator, label : codes of each answer, sorted by item, then by annotator; no answer stands twice.
+    item, annotator, label : codes of each label given, sorted by item, then by annotator, without duplicates.
     shape : (items, annotators, labels).
     least_common : int
 
     Raises
     ------
     InputError
-        The items have too many pairs of labels to be listed.
+        The items have too many co-labels to list.
     """
     n_items, n_annotators, n_labels = shape
     per_item = np.bincount(item, minlength=n_items)
@@ -122,8 +123,8 @@ def pair_tables(
         return DensePairs(onehot, n_labels, first[kept], second[kept])
     if n_colabels > MOST_COLABELS:
         raise InputError(
-            f"The items have {n_colabels} pairs of labels, more than the {MOST_COLABELS} that are listed. Fit to some "
-            "of the items, and predict the others."
+            f"The items have {n_colabels} pairs of labels; at most {MOST_COLABELS} can be listed. Fit to some "
+            "of the items and predict the others."
         )
     return _listed(item, annotator, label, per_item, shape, least_common)
 
@@ -159,7 +160,7 @@ def _listed(
 
 
 def _kept(common: np.ndarray, least_common: int, n_labels: int) -> np.ndarray:
-    """Which pairs have enough items in common: of more than fit those with the most, the first of them where equal."""
+    """Mask of the pairs with enough common items; if too many, those with the most, and the first among equals."""
     kept = common >= max(least_common, 1)
     room = MOST_CELLS // n_labels**2
     if kept.sum() > room:
@@ -169,7 +170,7 @@ def _kept(common: np.ndarray, least_common: int, n_labels: int) -> np.ndarray:
 
 def mutual_information(tables: Tables) -> tuple[Float[np.ndarray, " pairs"], Float[np.ndarray, " pairs"]]:
     """Mutual information of the two labels, nats, and total weight of each table; 0 where that is 0."""
-    one = np.ones(tables.shape[1])  # products with it sum small axes several times faster than sum does
+    one = np.ones(tables.shape[1])  # a product with it sums a small axis several times faster than `sum`
     rows, columns = tables @ one, one @ tables
     total = rows @ one
     log_odds = _x_log_x(tables) @ one @ one - _x_log_x(rows) @ one - _x_log_x(columns) @ one + _x_log_x(total)
@@ -177,7 +178,7 @@ def mutual_information(tables: Tables) -> tuple[Float[np.ndarray, " pairs"], Flo
 
 
 def _x_log_x(x: np.ndarray) -> np.ndarray:
-    """x ln x, 0 at 0; several times faster than SciPy's."""
+    """x ln x, 0 at 0; several times faster than SciPy's xlogy."""
     return x * np.log(np.maximum(x, TINY))
 
 
@@ -190,7 +191,7 @@ def log_ratio(tables: Tables) -> Tables:
 
 
 def curvature(tables: Tables, directions: Float[np.ndarray, "directions pairs labels labels"]) -> np.ndarray:
-    """Second derivatives of Σ weight × information along every two directions of the tables."""
+    """Second derivatives of Σ weight × information along every pair of directions of the tables."""
 
     def form(inner: np.ndarray, outer: np.ndarray) -> np.ndarray:
         flat = inner.reshape(len(inner), -1)

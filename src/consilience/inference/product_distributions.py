@@ -1,12 +1,12 @@
-"""Mixtures of products of categorical distributions: the E-step and its sums over items, each answer met once.
+"""Mixtures of products of categorical distributions: the E-step and its sums over items, in one pass over the labels.
 
-    p(x_n) = Σ_k ω_k Π_i μ_k,i,x_ni          over the variables i that item n has an answer to
+    p(x_n) = Σ_k ω_k Π_i μ_k,i,x_ni          over the variables (annotators) i that label item n
 
-Answers stand in one-hot columns, the columns of a variable side by side, so that the scores of all items are one sparse
-product with the table ln μ (columns, components), and the counts that the M-step needs are another, back. Items are
-met in chunks whose scores fit the processor's cache; within a chunk the answers lie in the order of the columns, so
-that the table streams through the cache once a chunk instead of being read here and there. Nothing of the size of
-items × components is held but the chunk at hand.
+Labels are one-hot encoded, with adjacent columns for the labels of a variable, so that the scores of all items are one
+sparse product with the table ln μ (columns, components), and the counts that the M-step needs are a second product,
+with the transpose. Items are processed in chunks whose scores fit the processor's cache; within a chunk the labels are
+sorted by column, so that the table streams through the cache once per chunk instead of being read at random. Only one
+chunk of the items × components scores is in memory at a time.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from jaxtyping import Float, Int
 from joblib import effective_n_jobs
 from scipy.sparse import csc_array, csr_array
 
-CHUNK_ENTRIES = 1 << 18  # scores held at a time: two megabytes
-SAFE_EXPONENT = 600.0  # scores up to this size go through exp as they are
+CHUNK_ENTRIES = 1 << 18  # scores in memory at a time: two megabytes
+SAFE_EXPONENT = 600.0  # exp of scores up to this size neither overflows nor vanishes
 
 Weights = Float[np.ndarray, " components"]
 LogTable = Float[np.ndarray, "columns components"]
@@ -32,11 +32,11 @@ Responsibilities = Float[np.ndarray, "items components"]
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some of the items, one after another.
+    """Consecutive items.
 
     start : number of the first item.
     onehot : (items, columns) sparse 0/1.
-    known_rows, known_component : rows whose component is given, and which it is.
+    known_rows, known_component : rows whose component is given, and that component.
     """
 
     start: int
@@ -46,11 +46,11 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Answers:
-    """Answers of all items, in chunks.
+class OneHotLabels:
+    """One-hot labels of all items, in chunks.
 
     n_items, n_columns, n_components : int
-    n_jobs : threads that share the chunks, as in joblib.
+    n_jobs : number of threads that share the chunks, as in joblib.
     """
 
     chunks: tuple[Chunk, ...]
@@ -62,22 +62,22 @@ class Answers:
     @classmethod
     def of(
         cls,
-        item: Int[np.ndarray, " answers"],
-        column: Int[np.ndarray, " answers"],
+        item: Int[np.ndarray, " labels"],
+        column: Int[np.ndarray, " labels"],
         shape: tuple[int, int],
         n_components: int,
         *,
         known: Int[np.ndarray, " items"] | None = None,
         n_jobs: int | None = None,
-    ) -> Answers:
-        """Lay out answers.
+    ) -> OneHotLabels:
+        """Encode labels.
 
         Parameters
         ----------
-        item, column : of each answer; rising by item.
+        item, column : of each label; sorted by item.
         shape : (items, columns).
         n_components : int
-        known : the component of each item where it is given, else -1.
+        known : the component of each item if it is given, else -1.
         n_jobs : int, optional
         """
         n_items, n_columns = shape
@@ -100,11 +100,11 @@ class Answers:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What the posteriors of all items add up to.
+    """Sums of the posteriors over items.
 
-    log_likelihood : Σ_n ln Σ_k ω_k Π μ, nats; of a known component its term alone.
+    log_likelihood : Σ_n ln Σ_k ω_k Π μ, nats; for items of known component, its term alone.
     sizes : (components,) Σ_n q_nk.
-    counts : (columns, components) Σ_n q_nk over the items with the column's answer.
+    counts : (columns, components) Σ_n q_nk over the items with the column's label.
     """
 
     log_likelihood: float
@@ -117,49 +117,49 @@ class Expectation:
         )
 
 
-def expectation(answers: Answers, log_weights: Weights, log_table: LogTable) -> Expectation:
+def expectation(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Expectation:
     """E-step under ln ω and ln μ, summed over items."""
 
     def of_chunk(chunk: Chunk) -> Expectation:
         q, log_likelihood = _posterior(chunk, log_weights, log_table)
         return Expectation(log_likelihood, _column_sums(q), chunk.onehot.T @ q)
 
-    return _sum(answers, of_chunk)
+    return _sum(onehot, of_chunk)
 
 
-def expectation_of(answers: Answers, responsibilities: Responsibilities) -> Expectation:
-    """Sums of given posteriors; their likelihood is unknown, NaN."""
+def expectation_of(onehot: OneHotLabels, responsibilities: Responsibilities) -> Expectation:
+    """Sums of given posteriors; the likelihood is unknown: NaN."""
 
     def of_chunk(chunk: Chunk) -> Expectation:
         q = responsibilities[chunk.start : chunk.start + chunk.onehot.shape[0]]
         return Expectation(np.nan, _column_sums(q), chunk.onehot.T @ q)
 
-    return _sum(answers, of_chunk)
+    return _sum(onehot, of_chunk)
 
 
-def posterior(answers: Answers, log_weights: Weights, log_table: LogTable) -> Responsibilities:
-    """q_nk ∝ ω_k Π_i μ_k,i,x_ni of every item."""
-    q = np.empty((answers.n_items, len(log_weights)))
-    for chunk in answers.chunks:
+def posterior(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Responsibilities:
+    """q_nk ∝ ω_k Π_i μ_k,i,x_ni for every item."""
+    q = np.empty((onehot.n_items, len(log_weights)))
+    for chunk in onehot.chunks:
         q[chunk.start : chunk.start + chunk.onehot.shape[0]] = _posterior(chunk, log_weights, log_table)[0]
     return q
 
 
-def log_scores(answers: Answers, log_weights: Weights, log_table: LogTable) -> Iterator[Responsibilities]:
+def log_scores(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Iterator[Responsibilities]:
     """ln ω_k + Σ_i ln μ_k,i,x_ni, chunk by chunk."""
-    for chunk in answers.chunks:
+    for chunk in onehot.chunks:
         yield chunk.onehot @ log_table + log_weights
 
 
-def _sum(answers: Answers, of_chunk: Callable[[Chunk], Expectation]) -> Expectation:
-    """Sum over chunks; each thread adds up its own share, so that the order of the sum is fixed."""
-    n_threads = min(effective_n_jobs(answers.n_jobs), len(answers.chunks))
+def _sum(onehot: OneHotLabels, of_chunk: Callable[[Chunk], Expectation]) -> Expectation:
+    """Sum over chunks; each thread sums its own share, so that the order of summation is fixed."""
+    n_threads = min(effective_n_jobs(onehot.n_jobs), len(onehot.chunks))
 
     def of_share(first: int) -> Expectation:
-        parts = map(of_chunk, answers.chunks[first::n_threads])
+        parts = map(of_chunk, onehot.chunks[first::n_threads])
         total = next(parts)
         for part in parts:
-            np.add(total.counts, part.counts, out=total.counts)  # its own: a copy a chunk would take a tenth of a sweep
+            np.add(total.counts, part.counts, out=total.counts)  # in place: copies would take a tenth of a sweep
             total = Expectation(total.log_likelihood + part.log_likelihood, total.sizes + part.sizes, total.counts)
         return total
 
@@ -190,5 +190,5 @@ def _posterior(chunk: Chunk, log_weights: Weights, log_table: LogTable) -> tuple
 
 
 def _column_sums(q: Responsibilities) -> Weights:
-    """Sum over items; a product does so several times faster than sum(0) where there are few columns."""
+    """Sum over items; with few columns a product is several times faster than sum(0)."""
     return np.ones(len(q)) @ q

@@ -1,9 +1,9 @@
-"""Progress bars, for those who ask for them: in a notebook, else on standard error if that is a terminal.
+"""Progress bars, if requested: in a notebook, or on standard error if it is a terminal.
 
-`showing` opens a bar for a piece of work, such as a fit. What takes steps within it says so by `counting`, and needs
-not know whether anybody looks. A bar shows one count at a time: the outermost one. Counts inside that one, such as the
-sweeps of a restart, are told beside the bar, also where they go on in other threads (`joining`). A piece of work inside
-another has no bar of its own.
+`showing` opens a bar for a task, such as a fit. Code that takes steps within the task reports them by `counting`,
+whether or not a bar is shown. A bar shows one count at a time: the outermost. Counts nested in it, such as the sweeps
+of a restart, appear after the bar, including those of other threads (`joining`). A task within another has no bar of
+its own.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from threading import RLock
 from typing import Any
 
 BAR = "{desc}: {percentage:3.0f}%|{bar}| "
-FORM = BAR + "{n_fmt}/{total_fmt} {unit} [{elapsed}{postfix}]"  # no forecast: steps differ
-RARELY = 0.5  # seconds: a notebook without widgets keeps all that was ever printed
+FORM = BAR + "{n_fmt}/{total_fmt} {unit} [{elapsed}{postfix}]"  # no time remaining: steps differ in length
+RARELY = 0.5  # seconds between updates: a notebook without widgets keeps everything ever printed
 
 
 class Count:
-    """Steps that are counted and not shown."""
+    """Count of steps that is not shown."""
 
     def update(self, n: int = 1) -> None:
-        """Go on by n steps."""
+        """Advance by n steps."""
 
     def say(self, text: str) -> None:
-        """Say how things stand."""
+        """Set the text after the bar."""
 
 
 class Bar:
-    """A bar for a piece of work. Sent to another process it is None, since it cannot be shown from there."""
+    """Bar for a task. It is pickled as None, since another process cannot show it."""
 
     def __init__(self, name: str, kind: type[Any], **options: Any) -> None:
         self._name, self._kind, self._options = name, kind, options
@@ -43,14 +43,14 @@ class Bar:
         self._since = self._last = time.time()
         self._counts = False
         self._text = ""
-        self._inner: Counter[str] = Counter()  # steps of the counts inside, by unit
-        self._taken: Counter[str] = Counter()  # steps of all that was shown
+        self._inner: Counter[str] = Counter()  # steps of the nested counts, by unit
+        self._taken: Counter[str] = Counter()  # steps of all counts shown, by unit
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(None), ()
 
     def begin(self, unit: str, total: int) -> bool:
-        """Show a count from now on; false if another one is shown."""
+        """Show a count from now on; return False if another is shown."""
         with self._lock:
             if self._counts:
                 return False
@@ -64,26 +64,26 @@ class Bar:
             return True
 
     def update(self, n: int) -> None:
-        """Go on by n steps of the count that is shown."""
+        """Advance the count that is shown by n steps."""
         with self._lock:
             self._bar.update(n)
 
     def say(self, text: str) -> None:
-        """Say something of the count that is shown; the counts inside begin anew."""
+        """Set the text after the bar, and reset the nested counts."""
         with self._lock:
             self._text = text
             self._inner.clear()
-            self._tell()
+            self._show_text()
 
     def step_inside(self, unit: str, n: int) -> None:
-        """Go on by n steps of a count inside the one that is shown."""
+        """Advance a nested count by n steps."""
         with self._lock:
             self._inner[unit] += n
             if time.time() - self._last >= self._bar.mininterval:
-                self._tell()
+                self._show_text()
 
     def end(self, *, done: bool) -> None:
-        """End the count; where it is done, the steps taken were all there were."""
+        """End the count; if it is done, the steps taken become its total."""
         with self._lock:
             self._counts = False
             steps = self._bar.n
@@ -94,7 +94,7 @@ class Bar:
             self._bar.set_postfix_str("", refresh=True)
 
     def close(self, *, done: bool) -> None:
-        """Show no more; where all is done and the bar stays, it says what was."""
+        """Close the bar; if the task is done and the bar stays visible, it shows the steps taken."""
         if self._bar is None:
             return
         if done and self._bar.leave:
@@ -105,9 +105,9 @@ class Bar:
 
     def _restart(self, total: int) -> None:
         self._bar.reset(total=total)
-        self._bar.start_t = self._since  # the time is that of the whole piece of work
+        self._bar.start_t = self._since  # the time shown is that of the whole task
 
-    def _tell(self) -> None:
+    def _show_text(self) -> None:
         finest = [f"{unit}: {number:,}" for unit, number in self._inner.most_common(1)]
         parts = [self._text] * bool(self._text) + finest
         self._last = time.time()
@@ -138,12 +138,12 @@ _CURRENT: ContextVar[Bar | None] = ContextVar("progress bar", default=None)
 
 @contextmanager
 def showing(name: str, *, shown: bool) -> Iterator[None]:
-    """Show what is counted within on a bar of this name, if it is to be shown and no other bar is."""
-    look = _look() if shown and _CURRENT.get() is None else None
-    if look is None:
+    """Show the counts made within on a bar of this name, if `shown` and no other bar is open."""
+    available = _available_bar() if shown and _CURRENT.get() is None else None
+    if available is None:
         yield
         return
-    kind, options = look
+    kind, options = available
     bar = Bar(name, kind, **options)
     done = False
     with joining(bar):
@@ -156,7 +156,7 @@ def showing(name: str, *, shown: bool) -> Iterator[None]:
 
 @contextmanager
 def counting(unit: str, total: int) -> Iterator[Count]:
-    """Count steps, of which there are at most `total`; a single step is not worth a count."""
+    """Count at most `total` steps; a single step is not shown."""
     bar = _CURRENT.get()
     if bar is None or total <= 1:
         yield Count()
@@ -172,13 +172,13 @@ def counting(unit: str, total: int) -> Iterator[Count]:
 
 
 def current() -> Bar | None:
-    """Return the bar of the work that is going on, for `joining`."""
+    """Return the bar of the current task, for `joining`."""
     return _CURRENT.get()
 
 
 @contextmanager
 def joining(bar: Bar | None) -> Iterator[None]:
-    """Take part in a bar, in a thread that does a share of its work."""
+    """Report to a bar from a thread that does part of its task."""
     before = _CURRENT.set(bar)
     try:
         yield
@@ -186,8 +186,8 @@ def joining(bar: Bar | None) -> Iterator[None]:
         _CURRENT.reset(before)
 
 
-def _look() -> tuple[type[Any], dict[str, Any]] | None:
-    """Kind of bar that can be shown here, with its options; None if none can."""
+def _available_bar() -> tuple[type[Any], dict[str, Any]] | None:
+    """Return the kind of bar that can be shown here, with its options; None if none can."""
     if _in_notebook():
         return _notebook_bar()
     if parent_process() is None and sys.stderr is not None and sys.stderr.isatty():
@@ -198,14 +198,14 @@ def _look() -> tuple[type[Any], dict[str, Any]] | None:
 
 
 def _in_notebook() -> bool:
-    """Whether what is shown goes to a kernel of Jupyter, and not to a terminal."""
+    """Whether output goes to a Jupyter kernel rather than to a terminal."""
     interactive = sys.modules.get("IPython")
     shell = None if interactive is None else interactive.get_ipython()
     return getattr(shell, "kernel", None) is not None
 
 
 def _notebook_bar() -> tuple[type[Any], dict[str, Any]]:
-    """Widget where there are any, else text."""
+    """Return a widget if ipywidgets is installed, otherwise a bar of text."""
     try:
         import ipywidgets  # noqa: F401
         from tqdm.notebook import tqdm as widget

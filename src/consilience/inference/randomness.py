@@ -19,24 +19,25 @@ LARGEST_SEED = 2**32 - 1
 
 
 def is_random_state(value: Any) -> bool:
-    """Whether `check_random_state` takes a value."""
+    """Whether `check_random_state` accepts a value."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     known = value is None or value is np.random or isinstance(value, np.random.RandomState | np.random.Generator)
     return known or (whole and 0 <= int(value) <= LARGEST_SEED)
 
 
 def check_random_state(random_state: Any) -> np.random.RandomState:
-    """Return the source of randomness that a user named.
+    """Return the source of randomness that the user gave.
 
     Parameters
     ----------
     random_state : int, RandomState, Generator or None
-        A Generator is asked for a seed, which moves it on: two fits with one Generator differ, as with one RandomState.
+        A seed is drawn from a Generator, which advances it: two fits with one Generator differ, as with one
+        RandomState.
 
     Raises
     ------
     InputError
-        It is none of these, or an int that is no seed.
+        It is none of these, or an int that is not a valid seed.
 
     Examples
     --------
@@ -75,5 +76,5 @@ def spawn_seeds(random_state: Any, n: int) -> list[int]:
 
 
 def spawn_generator(random_state: Any) -> np.random.Generator:
-    """Return a generator of its own, with a seed drawn from `random_state`."""
+    """Return a new generator, with a seed drawn from `random_state`."""
     return np.random.default_rng(spawn_seeds(random_state, 1)[0])

@@ -1,10 +1,10 @@
-"""The softmax of linear scores: its moments over items in one pass, and the fit of its weights.
+"""Softmax of linear scores: its moments over items in one pass, and the fit of its weights.
 
     π_nk ∝ exp(w_k·φ_n + λ ‖w_k‖²),   w_k ~ N(0, σ² I)                         (Chen et al. 2018, eq. 2 and 3)
 
-λ = 0 is multinomial logistic regression. The offset λ ‖w_k‖² rides in the last row of the matrix that multiplies the
-design, whose last column is therefore 1. Items are met in chunks that fit the processor's cache, so that memory does
-not grow with items × clusters.
+λ = 0 is multinomial logistic regression. The offset λ ‖w_k‖² is the last row of the matrix that multiplies the design,
+whose last column is therefore 1. Items are processed in chunks that fit the processor's cache, so memory does not grow
+with items × clusters.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-CHUNK_ENTRIES = 1 << 16  # scores held at a time: half a megabyte, a share of the second-level cache
+CHUNK_ENTRIES = 1 << 16  # scores in memory at a time: half a megabyte, a part of the second-level cache
 
 
 @dataclass(frozen=True)
 class Moments:
-    """What the softmax says of all items together, additive over items.
+    """Sums of softmax probabilities over items, additive over chunks.
 
     log_normalizer : Σ_n ln Σ_k exp(score_nk).
     design : (columns, clusters) Σ_n x_n p_nk, with the items' share of each cluster in the last row.
-    labels : (groups, clusters) Σ_n 1[item n in group] p_nk; no rows where the evidence of labels was left out.
+    labels : (groups, clusters) Σ_n 1[item n in group] p_nk; without rows if no evidence of labels was given.
     """
 
     log_normalizer: float
@@ -65,7 +65,7 @@ def scores(
     coefficients: Float[np.ndarray, "columns clusters"],
     evidence: Float[np.ndarray, "groups clusters"] | None = None,
 ) -> Float[np.ndarray, "items clusters"]:
-    """x_n·c_k, plus the evidence of the item's labels where it is given."""
+    """x_n·c_k, plus the evidence of the item's labels if given."""
     score = items.design @ coefficients
     if evidence is not None:
         score += items.labels @ evidence
@@ -89,7 +89,7 @@ def _chunk_moments(chunk: Items, coefficients: np.ndarray, evidence: np.ndarray 
     total = weight @ np.ones(weight.shape[1])
     log_normalizer = float(largest.sum() + np.log(total).sum())
     if evidence is None:
-        # the rows of the design are fewer than the clusters' weights: normalise there
+        # the design has fewer columns than there are clusters, as a rule: normalising it is cheaper
         design = (chunk.design / total[:, None]).T @ weight
         return Moments(log_normalizer, design, np.empty((0, weight.shape[1])))
     weight /= total[:, None]
@@ -112,7 +112,7 @@ def posteriors(
 def with_offset(
     weights: Float[np.ndarray, "features clusters"], richness: float
 ) -> Float[np.ndarray, "columns clusters"]:
-    """Weights with the offset λ ‖w_k‖² below them: what multiplies the design."""
+    """Weights with the offset λ ‖w_k‖² as a last row: the matrix that multiplies the design."""
     return np.vstack([weights, richness * (weights**2).sum(0)])
 
 
@@ -123,12 +123,12 @@ def log_posterior(
     richness: float,
     prior_variance: float,
 ) -> tuple[float, Float[np.ndarray, "features clusters"]]:
-    """What the M-step maximises (Chen et al. 2018, eq. 4), without ln N's constants, and its gradient.
+    """Objective of the M-step (Chen et al. 2018, eq. 4), without the Gaussian's constants, and its gradient.
 
     Parameters
     ----------
     weights : W, a column for each cluster.
-    chunks : the items.
+    chunks : of the items.
     target : Σ_n x_n ρ_nk, the moments under the responsibilities.
     richness : λ.
     prior_variance : σ².
@@ -155,7 +155,7 @@ def fit_weights(
     *,
     max_iter: int,
 ) -> tuple[Float[np.ndarray, "features clusters"], float]:
-    """Raise `log_posterior` by at most `max_iter` steps of L-BFGS from `weights`; it never falls.
+    """Maximise `log_posterior` by at most `max_iter` steps of L-BFGS from `weights`; it never decreases.
 
     Returns
     -------

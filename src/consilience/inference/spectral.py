@@ -1,4 +1,4 @@
-"""Leading eigenvectors and singular vectors of operators, the same in every run."""
+"""Leading eigenvectors and singular vectors of operators, computed deterministically."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from jaxtyping import Float
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-SEED = 0  # of the vector from which Lanczos starts: the result depends on it by rounding alone
-DENSE_SIZE = 256  # up to this the whole matrix is as cheap
-LARGEST_DENSE_SIZE = 4000  # up to this the whole matrix is taken where Lanczos fails
-EMBEDDING_TOLERANCE = 1e-4  # of eigenvalues of at most 1: clusters read off the rows do not need more
-MACHINE_ACCURACY_ITEMS = 2000  # up to this many, coordinates are exact to the last digits
+SEED = 0  # of the vector from which Lanczos starts: it changes the result by rounding alone
+DENSE_SIZE = 256  # up to this size the whole matrix is as cheap
+LARGEST_DENSE_SIZE = 4000  # up to this size the whole matrix is used if Lanczos fails
+EMBEDDING_TOLERANCE = 1e-4  # of eigenvalues, at most 1: enough to cluster the rows
+MACHINE_ACCURACY_ITEMS = 2000  # up to this many, coordinates are exact to machine precision
 
 
 def leading_eigenpairs(
     operator: LinearOperator, n_components: int, *, tol: float = 0.0
 ) -> tuple[Float[np.ndarray, " components"], Float[np.ndarray, "size components"]]:
-    """Return the largest eigenvalues of a symmetric operator, falling, and their eigenvectors.
+    """Return the largest eigenvalues of a symmetric operator, in decreasing order, and their eigenvectors.
 
     Parameters
     ----------
     operator : symmetric LinearOperator
     n_components : at most its size.
-    tol : relative accuracy of the eigenvalues; 0 is that of the machine.
+    tol : relative accuracy of the eigenvalues; 0 means machine precision.
 
     Returns
     -------
     eigenvalues, eigenvectors
-        Of each vector the entry of largest size is positive.
+        The entry of each vector with the largest absolute value is positive.
     """
     size = operator.shape[0]
     if size <= DENSE_SIZE or n_components >= size - 1:
@@ -46,7 +46,7 @@ def _of_whole_matrix(operator: LinearOperator, n_components: int) -> tuple[np.nd
 
 
 def _lanczos(operator: LinearOperator, n_components: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
-    """Lanczos; where the operator falls into parts that do not meet, which stops it, with a larger space or whole."""
+    """Lanczos; a disconnected operator can make it fail: then with a larger space, or on the whole matrix."""
     size = operator.shape[0]
     rng = np.random.default_rng(SEED)
     for space in (2 * n_components + 20, 6 * n_components + 60):
@@ -66,18 +66,18 @@ def _lanczos(operator: LinearOperator, n_components: int, tol: float) -> tuple[n
 def degree_normalised_embedding(incidence: csr_array, n_components: int) -> Float[np.ndarray, "items components"]:
     """Leading left singular vectors of D_items^(-1/2) B D_groups^(-1/2).
 
-    The spectral partition of the graph of items and groups (Dhillon 2001; the hybrid bipartite graph of Fern &
-    Brodley 2004). Its cost is linear in the memberships.
+    Spectral partition of the graph of items and groups (Dhillon 2001; the hybrid bipartite graph of Fern &
+    Brodley 2004). The cost is linear in the number of memberships.
 
     Parameters
     ----------
-    incidence : (items, groups) sparse 0/1, B above.
+    incidence : (items, groups) sparse 0/1, B in the formula.
     n_components : at most the number of items.
 
     Returns
     -------
     ndarray, shape (n_items, n_components)
-        Zero for items without groups.
+        Rows of items without groups are zero.
     """
     per_item = np.diff(incidence.indptr)
     per_group = np.bincount(incidence.indices, minlength=incidence.shape[1])
@@ -95,7 +95,7 @@ def degree_normalised_embedding(incidence: csr_array, n_components: int) -> Floa
 
 
 def rows_of_length_one(rows: Float[np.ndarray, "items components"]) -> Float[np.ndarray, "items components"]:
-    """Rows over their lengths; rows of zeros stay."""
+    """Rows divided by their lengths; rows of zeros are kept."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-12)
 

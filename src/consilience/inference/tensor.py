@@ -1,16 +1,17 @@
-"""A hidden choice from the moments of three views of it, by the orthogonal tensor power method.
+"""Latent class model from third moments, by the orthogonal tensor power method.
 
 Anandkumar, Ge, Hsu, Kakade & Telgarsky (2014), Tensor Decompositions for Learning Latent Variable Models, JMLR 15.
 
-Three vectors a, b, c are independent of each other given h ~ Categorical(w), with expectations α_k, β_k, γ_k at h = k.
+Three vectors a, b, c are independent given h ~ Categorical(w), with expectations α_k, β_k, γ_k at h = k.
 Then, with ⊗ the outer product,
 
-    E[a ⊗ b] = Σ_k w_k α_k ⊗ β_k                    and so for every two of them
+    E[a ⊗ b] = Σ_k w_k α_k ⊗ β_k                    and likewise for the other pairs
     E[a ⊗ b ⊗ c] = Σ_k w_k α_k ⊗ β_k ⊗ γ_k
 
-`symmetric_moments` makes of these M2 = Σ_k w_k γ_k ⊗ γ_k and M3 = Σ_k w_k γ_k ⊗ γ_k ⊗ γ_k, and `weights_and_columns`
-finds w and γ of them: a whitening Q with Qᵀ M2 Q = I turns sqrt(w_k) γ_k into orthonormal v_k = Qᵀ sqrt(w_k) γ_k, and
-M3 into Σ_k w_k^(-1/2) v_k ⊗ v_k ⊗ v_k, whose eigenpairs the power method finds one after another.
+`symmetric_moments` computes from these M2 = Σ_k w_k γ_k ⊗ γ_k and M3 = Σ_k w_k γ_k ⊗ γ_k ⊗ γ_k, and
+`weights_and_columns` finds w and γ from M2 and M3: a whitening Q with Qᵀ M2 Q = I turns sqrt(w_k) γ_k into orthonormal
+v_k = Qᵀ sqrt(w_k) γ_k, and M3 into Σ_k w_k^(-1/2) v_k ⊗ v_k ⊗ v_k, whose eigenpairs the power method finds one after
+another.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from jaxtyping import Float
 
 N_STARTS = 100
 N_STEPS = 100
-LEAST_EIGENVALUE = 1e-8  # of a second moment, as a share of the largest: what is below is rounding
-SETTLED = 1e-12  # no coordinate of a unit vector moves further in a step
+LEAST_EIGENVALUE = 1e-8  # of a second moment, relative to the largest: anything smaller is rounding
+SETTLED = 1e-12  # largest change of a coordinate of a unit vector in the last step
 
 Matrix = Float[np.ndarray, "labels labels"]
 Tensor = Float[np.ndarray, "labels labels labels"]
@@ -37,10 +38,10 @@ def third_moment(
 
 
 def symmetric_moments(ab: Matrix, ac: Matrix, bc: Matrix, abc: Tensor) -> tuple[Matrix, Tensor]:
-    """M2 and M3 of the third view, from the moments of two and of all three views.
+    """M2 and M3 of the third vector, from the moments of pairs and of all three vectors.
 
-    a′ = E[c ⊗ b] E[a ⊗ b]⁻¹ a has the expectation γ_k at h = k, and so has b′, made likewise: M2 = E[a′ ⊗ b′],
-    M3 = E[a′ ⊗ b′ ⊗ c]. Both are averaged over the order of their axes, for sample moments are not quite symmetric.
+    a′ = E[c ⊗ b] E[a ⊗ b]⁻¹ a has the expectation γ_k at h = k, and so has b′, defined likewise: M2 = E[a′ ⊗ b′],
+    M3 = E[a′ ⊗ b′ ⊗ c]. Both are averaged over the order of their axes, since sample moments are not exactly symmetric.
     """
     inverse = np.linalg.pinv(ab)
     m2 = bc.T @ inverse @ ac
@@ -51,18 +52,18 @@ def symmetric_moments(ab: Matrix, ac: Matrix, bc: Matrix, abc: Tensor) -> tuple[
 def weights_and_columns(
     m2: Matrix, m3: Tensor, rng: np.random.Generator, *, n_starts: int = N_STARTS, n_steps: int = N_STEPS
 ) -> tuple[Float[np.ndarray, " components"], Float[np.ndarray, "labels components"]]:
-    """w and γ of M2 and M3, as many components as labels; of a sample's moments no w is above 1.
+    """w and γ from M2 and M3, as many components as labels; also for moments of a sample, no w is above 1.
 
     Raises
     ------
     LinAlgError
-        M2 has fewer positive eigenvalues than that.
+        M2 has fewer positive eigenvalues than labels.
     """
     whiten, unwhiten = whitening(m2)
     value, vector = orthogonal_components(
         multilinear(m3, whiten, whiten, whiten), rng, n_starts=n_starts, n_steps=n_steps
     )
-    value = np.maximum(value, 1)  # as it is of every weight, a share
+    value = np.maximum(value, 1)  # w_k^(-1/2), of a weight of at most 1
     return value**-2.0, unwhiten @ vector * value
 
 
@@ -86,7 +87,7 @@ def orthogonal_components(
 ) -> tuple[Float[np.ndarray, " components"], Matrix]:
     """Eigenvalues λ and orthonormal eigenvectors v (columns) of a symmetric tensor Σ_k λ_k v_k ⊗ v_k ⊗ v_k, λ > 0.
 
-    Each in turn is the best that the power method finds of random starts; it is then taken out of the tensor.
+    Each in turn is the best that the power method finds from random starts; it is then subtracted from the tensor.
     """
     n = len(tensor)
     rest, value, vector = tensor, np.empty(n), np.empty((n, n))
@@ -101,9 +102,9 @@ def orthogonal_components(
 def power_method(
     tensor: Tensor, starts: Float[np.ndarray, "starts labels"], n_steps: int
 ) -> Float[np.ndarray, "starts labels"]:
-    """Unit vectors v ← T(·, v, v) / ‖T(·, v, v)‖, from all starts at once, until all have settled."""
+    """Iterate v ← T(·, v, v) / ‖T(·, v, v)‖ from all starts at once, until all have settled."""
     v = _unit(starts)
-    for _ in range(n_steps):  # no bound to watch: the loop of the package is for those
+    for _ in range(n_steps):  # not `iterate`, which watches a bound: there is none here
         before, v = v, _unit(_contract(tensor, v))
         if np.abs(v - before).max() <= SETTLED:
             break

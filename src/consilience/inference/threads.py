@@ -1,20 +1,20 @@
-"""Linear algebra in one thread while models are fitted, however many are fitted at a time.
+"""BLAS in one thread while models are fitted, however many are fitted at a time.
 
-Most products of a fit are small, and threads of BLAS would only wait for each other. How many threads BLAS takes is a
-setting of the whole process, so that fits side by side share one limit: the first to begin sets it, the last to end
-undoes it, whatever the order in which they end.
+Most products of a fit are small, and threads of BLAS would only wait for each other. The number of BLAS threads is a
+setting of the whole process, so concurrent fits share one limit: the first to begin sets it, the last to end removes
+it, in whatever order they end.
 
 Decided here
 ------------
-Where BLAS runs on OpenMP the number is one of each thread, and every fit sets and restores its own.
+Where BLAS runs on OpenMP, each thread has its own number, and every fit sets and restores its own.
 
-What stood at one thread already is left alone: another may have limited it for a time, who then restores it.
+A library that already uses one thread is left alone: other code may have limited it for a time, and will restore it.
 
-A fit that is going on in another thread when the process forks never ends in the child. There the limit is held by what
-the forking thread itself was doing, and undone at once if that is nothing.
+A fit that runs in another thread when the process forks never ends in the child. There the limit is held by the fits of
+the forking thread only, and removed at once if there are none.
 
-Recent versions of threadpoolctl let only one thread at a time set the number of threads of OpenBLAS, and ignores
-the others: the last fit to end takes this over, since the thread of the first may be at something else by then.
+Recent versions of threadpoolctl let only one thread at a time set the number of threads of OpenBLAS, and ignore the
+others: the last fit to end takes control, since the thread of the first may be doing something else by then.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from threadpoolctl import LibController, ThreadpoolController
 
 @dataclass(frozen=True)
 class Limited:
-    """A library that was brought to one thread, and how many it had."""
+    """Library that was limited to one thread, and the number it had before."""
 
     library: LibController
     before: int
 
     @classmethod
     def of(cls, libraries: list[LibController]) -> list[Limited]:
-        """Bring libraries to one thread; those that had more."""
+        """Limit libraries to one thread, and return those that had more."""
         had = [cls(library, library.get_num_threads() or 1) for library in libraries]
         for limited in had:
             if limited.before > 1:
@@ -46,23 +46,21 @@ class Limited:
         return [limited for limited in had if limited.before > 1]
 
     def restore(self) -> None:
-        """Give the library the threads that it had."""
+        """Restore the number of threads the library had."""
         self.library.set_num_threads(self.before)
 
 
 class SharedLimit:
-    """A limit of BLAS to one thread that holds from the first `begin` to the last `end`."""
+    """Limit of BLAS to one thread, from the first `begin` to the last `end`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._holders: dict[
-            object, tuple[int, list[Limited]]
-        ] = {}  # the threads that they began in, and what is theirs
+        self._holders: dict[object, tuple[int, list[Limited]]] = {}  # thread of each, and limits of that thread
         self._own: list[LibController] = []
         self._shared: list[Limited] = []
 
     def begin(self, holder: object) -> None:
-        """Let a holder begin; the first sets the limit."""
+        """Register a holder; the first sets the limit."""
         with self._lock:
             if not self._holders:
                 libraries = ThreadpoolController().select(user_api="blas").lib_controllers
@@ -71,21 +69,21 @@ class SharedLimit:
             self._holders[holder] = threading.get_ident(), Limited.of(self._own)
 
     def end(self, holder: object) -> None:
-        """Let a holder end; the last undoes the limit."""
+        """Remove a holder; the last removes the limit."""
         with self._lock:
             _, own = self._holders.pop(holder, (0, []))
             for limited in own:
                 limited.restore()
-            self._undo_unless_held()
+            self._restore_unless_held()
 
     def in_child(self) -> None:
-        """After a fork: forget the holders of threads that the child has not."""
+        """After a fork: forget the holders of threads that do not exist in the child."""
         self._lock = threading.Lock()
         mine = threading.get_ident()
         self._holders = {holder: begun for holder, begun in self._holders.items() if begun[0] == mine}
-        self._undo_unless_held()
+        self._restore_unless_held()
 
-    def _undo_unless_held(self) -> None:
+    def _restore_unless_held(self) -> None:
         if self._holders or not self._shared:
             return
         _take_over()
@@ -96,12 +94,12 @@ class SharedLimit:
 
 
 def _of_each_thread(library: LibController) -> bool:
-    """Whether each thread has a number of its own, and not the process one for all."""
+    """Whether each thread has its own number, rather than one for the whole process."""
     return getattr(library, "threading_layer", None) == "openmp"
 
 
 def _take_over() -> None:
-    """Let any thread set the number of threads, where threadpoolctl keeps in mind which one does."""
+    """Let any thread set the number of threads, where threadpoolctl remembers which one does."""
     take_over = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
     if take_over is not None:
         take_over(force=True)
@@ -114,10 +112,10 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Context in which BLAS keeps to one thread.
+    """Context in which BLAS uses one thread.
 
     Contexts may be nested, and open in several threads at a time: the number of threads that BLAS had before the first
-    is restored when the last is left.
+    one opened is restored when the last one closes.
 
     Examples
     --------

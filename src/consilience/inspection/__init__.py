@@ -1,4 +1,4 @@
-"""Looking at a fitted model: who agrees with whom, plots, and a report of one file."""
+"""Inspection of a fitted model: agreement of annotators, plots, and a report in a single file."""
 
 from consilience.inspection.plots.annotators import plot_annotators
 from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance

@@ -1,4 +1,4 @@
-"""What a fitted model can say beyond the clusters of its items: the one place that asks which attributes it has."""
+"""What a fitted model offers beyond the clusters of its items: the only place that checks which attributes it has."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ ATTRIBUTES = (
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a fitted model says of items, annotators and its own fit.
+    """What a fitted model offers about items, annotators and its own fit.
 
     Attributes
     ----------
-    names_classes : it learns from labels whose names all annotators share, and answers in such names.
-    maps_groups : it says what the annotators' groups stand for.
+    names_classes : it learns from labels whose names all annotators share, and finds classes of these names.
+    maps_groups : it estimates what the annotators' groups mean.
     fuses : it fuses groupings, and keeps how often items were put together.
     rates_annotators : it has figures of every annotator.
-    counts_votes : it says how large a share of votes is for a cluster, and no probability.
-    has_probabilities : it says how sure each item's cluster is.
-    has_doubts : its probabilities are more than 0 and 1 by its nature.
+    counts_votes : it has the share of votes for each cluster instead of a probability.
+    has_probabilities : it has the probability of each item's cluster.
+    is_probabilistic : its probabilities can lie between 0 and 1, even if those of this fit do not.
     has_latent_space : clusters are Gaussians in a space that a network decodes.
     has_boundaries : boundaries between the clusters are linear in the features.
     has_epochs : it was trained in epochs, and keeps the loss after each.
     has_bounds : it keeps the lower bound after each sweep.
     searched_variance : it chose its prior variance among several.
-    n_views : clusterings, held by different annotators.
-    n_ties : items with as many votes for several classes.
-    restart_bounds : ndarray, where each restart ended; empty where there was none, or it is not kept.
-    converged : whether the fit did; None for a fit that has no such test.
-    notes : what the fit has to say, in sentences.
+    n_views : number of clusterings, held by different annotators.
+    n_ties : number of items with equally many votes for several classes.
+    restart_bounds : ndarray, final bound of each restart; empty if there were none, or they are not kept.
+    converged : whether the fit converged; None if it has no such test.
+    notes : notes on the fit, in sentences.
     groupings : Groupings to which it was fitted, if it keeps them.
-    embedding : places of the items, shape (n_items, n_dimensions), if it has any.
+    embedding : coordinates of the items, shape (n_items, n_dimensions), if it has any.
     """
 
     names_classes: bool
@@ -66,7 +66,7 @@ class Capabilities:
     rates_annotators: bool
     counts_votes: bool
     has_probabilities: bool
-    has_doubts: bool
+    is_probabilistic: bool
     has_latent_space: bool
     has_boundaries: bool
     has_epochs: bool
@@ -82,7 +82,7 @@ class Capabilities:
 
     @classmethod
     def of(cls, estimator: Any) -> Capabilities:
-        """Read them off a fitted estimator."""
+        """Read the capabilities off a fitted estimator."""
         has = attributes(estimator, ATTRIBUTES)
         kept, embedding = has.get("groupings_"), has.get("embedding_")
         return cls(
@@ -92,7 +92,7 @@ class Capabilities:
             rates_annotators="annotators_" in has,
             counts_votes="n_ties_" in has,
             has_probabilities="responsibilities_" in has and bool(has.get("refined_", True)),
-            has_doubts=not has.keys().isdisjoint(("confusion_matrices_", "refined_", "lower_bound_")),
+            is_probabilistic=not has.keys().isdisjoint(("confusion_matrices_", "refined_", "lower_bound_")),
             has_latent_space="covariances_" in has,
             has_boundaries="coef_" in has and has["coef_"].shape[1] > 0,
             has_epochs="losses_" in has,
@@ -114,6 +114,6 @@ class Capabilities:
 
 
 def attributes(estimator: Any, names: Iterable[str]) -> dict[str, Any]:
-    """Values of those attributes that an estimator has, and that are not None."""
+    """Return the values of those attributes that an estimator has and that are not None."""
     found = {name: getattr(estimator, name, None) for name in names}
     return {name: value for name, value in found.items() if value is not None}

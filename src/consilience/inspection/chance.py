@@ -1,36 +1,36 @@
-"""Whether what people said hangs together at all: a permutation test that needs no model.
+"""Whether the annotations agree more than by chance: a permutation test that needs no model.
 
-A model that is fitted to answers at random finds clusters that explain these answers: how well a model explains what it
-was fitted to does not tell noise from a finding. This test asks the annotations themselves. Under the null hypothesis
-an annotator's answers have nothing to do with which items they are about; so the items of each annotator are exchanged
-at random, all else (sizes of groups, shares of labels, who saw what) kept, and the annotations are measured again.
+A model that is fitted to random annotations finds clusters that explain them, so how well a model explains its data
+does not distinguish noise from a finding. This test uses the annotations alone. Under the null hypothesis, what an
+annotator says does not depend on the items it is about; so the items of each annotator are permuted at random, while
+everything else (sizes of groups, shares of labels, who saw what) is kept, and the agreement is measured again.
 
-| annotations | measure, high if people agree |
+| annotations | measure, high if annotators agree |
 |---|---|
 | groupings | two items that two annotators put together: Σ_gh n_gh² |
 | labels | the same; and pairs of one label on an item: Σ_il n_il² |
 | pairs | two annotators on one pair: Σ_ij Σ_u≠v x_iju x_ijv; triangles Σ x_ij x_jk x_ki and squares of pairs |
-| groupings, labels and features | groups of items near each other: Σ_g ‖Σ_i∈g z_i‖² / n_g |
+| groupings, labels and features | groups hold items with similar features: Σ_g ‖Σ_i∈g z_i‖² / n_g |
 | pairs and features | −Σ x_ij ‖z_i − z_j‖² |
 
-n_gh: items in both groups; n_il: labels l of item i; x_iju: 1 for "same" and 0 for "different", less the annotator's
-mean; x_ij: their sum over annotators; z_i: the first principal components of the standardised features.
+n_gh: items in both groups; n_il: number of labels l of item i; x_iju: 1 for "same" and 0 for "different", less the
+annotator's mean; x_ij: their sum over annotators; z_i: the first principal components of the standardised features.
 
 Decided here
 ------------
-An annotator's items are exchanged among those that are in the same groupings of hers, with all that she said of them:
-that somebody agrees with herself, as in a hierarchy of sorts, is no sign of agreement.
+An annotator's items are permuted, with all annotations that the annotator gave them, among the items that are in the
+same groupings of that annotator: agreement of annotators with themselves, as in a hierarchy of sorts, does not count.
 
-Judgements of all pairs of some items (what a grouping implies) hang together even if its groups are random, so the
-items are exchanged within them. Otherwise the annotator's answers are exchanged among her pairs.
+Judgements of all pairs of some items (as a grouping implies) are consistent even if its groups are random, so the items
+are permuted within them. Other judgements are permuted among the annotator's pairs.
 
-A measure that no exchange changes (nobody shares an item with another) says nothing. The p-value is the smallest of the
-measures', times their number (Bonferroni). Where the annotations lie so far above the first 49 permutations that
+A measure that no permutation changes (no two annotators share an item) is left out. The p-value is the smallest of the
+measures', times their number (Bonferroni). If the annotations lie so far above the first 49 permutations that
 Cantelli's bound on the p-value, 1 / (1 + z²), is below the level, no more of them are drawn, and the bound is taken.
 
-Above three million products of memberships, or 100,000 memberships, a random part of the groupings is looked at (about
-four at least); above 100,000 labels a random part of the items; above as many judgements of pairs a random part of
-these: plenty to see agreement by.
+Above three million products of memberships, or 100,000 memberships, a random sample of the groupings is used (at least
+about four); above 100,000 labels a random sample of the items; above as many judgements of pairs a random sample of
+these: enough to detect agreement.
 """
 
 from __future__ import annotations
@@ -47,16 +47,15 @@ from scipy.sparse import csr_array
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.alignment import rows_of_items
 
-LEVEL = 0.01  # answers at random are taken for more in so few of a hundred studies
+LEVEL = 0.01  # share of studies of random annotations in which they seem to agree
 N_PERMUTATIONS = 499
-FIRST = 49  # after so many it may already be clear
+FIRST = 49  # permutations after which the outcome may already be clear
 MOST_PRODUCTS = 3_000_000
 MOST_JUDGEMENTS = 100_000
 MOST_COMPONENTS = 10  # of the features
 
-Measure = Callable[
-    [np.random.Generator | None], dict[str, float]
-]  # of the annotations, or exchanged if there is an rng
+# measures of the annotations, permuted if a generator is given
+Measure = Callable[[np.random.Generator | None], dict[str, float]]
 
 
 @dataclass(frozen=True)
@@ -66,9 +65,9 @@ class ChanceTest:
     Attributes
     ----------
     p_value : float
-        How probable so much agreement is if answers have nothing to do with the items.
+        Probability of at least this much agreement if annotations do not depend on the items.
     p_values : dict of str to float
-        The same by each measure, not yet corrected for their number.
+        The p-value of each measure, not corrected for their number.
     n_permutations : int
     """
 
@@ -78,7 +77,7 @@ class ChanceTest:
 
     @property
     def at_chance(self) -> bool:
-        """Whether the annotations may as well be answers at random."""
+        """Whether the annotations are consistent with random ones."""
         return self.p_value > LEVEL
 
 
@@ -95,18 +94,18 @@ def chance_test(annotations: Annotations, features: Any = None, *, random_state:
 
     Returns
     -------
-    ChanceTest, or None where no measure says anything: nobody shares an item with another, and there are no features.
+    ChanceTest, or None if no measure applies: no two annotators share an item, and there are no features.
 
     Examples
     --------
     >>> import numpy as np
     >>> from consilience import Labels
     >>> from consilience.inspection.chance import chance_test
-    >>> answers = np.random.default_rng(0).integers(2, size=(50, 4))
-    >>> chance_test(Labels.from_matrix(answers)).at_chance
+    >>> labels = np.random.default_rng(0).integers(2, size=(50, 4))
+    >>> chance_test(Labels.from_matrix(labels)).at_chance
     True
-    >>> answers[:, 1:3] = answers[:, [0]]
-    >>> chance_test(Labels.from_matrix(answers)).at_chance
+    >>> labels[:, 1:3] = labels[:, [0]]
+    >>> chance_test(Labels.from_matrix(labels)).at_chance
     False
     """
     rng = np.random.default_rng(random_state)
@@ -117,15 +116,15 @@ def chance_test(annotations: Annotations, features: Any = None, *, random_state:
     measure = measure_of(annotations, components, rng)
     observed = measure(None)
     drawn = pd.DataFrame([measure(rng) for _ in range(FIRST)])
-    telling = [name for name in observed if drawn[name].max() - drawn[name].min() > 1e-9 * abs(drawn[name]).max()]
-    if not telling:
+    varying = [name for name in observed if drawn[name].max() - drawn[name].min() > 1e-9 * abs(drawn[name]).max()]
+    if not varying:
         return None
-    drawn, seen = drawn[telling], pd.Series(observed)[telling]
+    drawn, seen = drawn[varying], pd.Series(observed)[varying]
     z = (seen - drawn.mean()) / drawn.std()
     bound = _outcome(1 / (1 + z.clip(lower=0) ** 2), FIRST)
     if not bound.at_chance:
         return bound
-    drawn = pd.concat([drawn, pd.DataFrame([measure(rng) for _ in range(N_PERMUTATIONS - FIRST)])[telling]])
+    drawn = pd.concat([drawn, pd.DataFrame([measure(rng) for _ in range(N_PERMUTATIONS - FIRST)])[varying]])
     return _outcome((1 + (drawn >= seen - 1e-9 * abs(seen)).sum()) / (1 + len(drawn)), len(drawn))
 
 
@@ -135,7 +134,7 @@ def _outcome(p_values: pd.Series, n_permutations: int) -> ChanceTest:
 
 
 def measure_of(annotations: Annotations, z: Float[np.ndarray, "items components"] | None, rng: Any) -> Measure:
-    """Return the measures of the table above; `rng` takes a part of annotations that are too many."""
+    """Return the measures of the table above; `rng` draws a sample of annotations that are too many."""
     if isinstance(annotations, Pairs):
         return _of_pairs(annotations, z, rng)
     if isinstance(annotations, Labels):
@@ -145,7 +144,7 @@ def measure_of(annotations: Annotations, z: Float[np.ndarray, "items components"
 
 
 def _components(X: Float[np.ndarray, "items features"]) -> Float[np.ndarray, "items components"]:
-    """First principal components of the standardised features, each of variance 1 at most."""
+    """Return the first principal components of the standardised features."""
     from sklearn.decomposition import PCA
 
     spread = X.std(0)
@@ -155,8 +154,8 @@ def _components(X: Float[np.ndarray, "items features"]) -> Float[np.ndarray, "it
     return PCA(min(MOST_COMPONENTS, *Z.shape), svd_solver="auto", random_state=0).fit_transform(Z)
 
 
-def exchanged(stratum: Int[np.ndarray, " cells"], rng: np.random.Generator) -> Int[np.ndarray, " cells"]:
-    """Permutation of cells within their strata: the place of the cell that each becomes."""
+def permuted(stratum: Int[np.ndarray, " cells"], rng: np.random.Generator) -> Int[np.ndarray, " cells"]:
+    """Return a random permutation of cells within their strata, as the place of the cell that each becomes."""
     there = np.argsort(stratum, kind="stable")
     order = np.empty(len(stratum), np.intp)
     order[there] = np.argsort(stratum + rng.random(len(stratum)))
@@ -167,7 +166,7 @@ def _of_groups(groupings: Groupings, z: np.ndarray | None, rng: np.random.Genera
     item, group = _few(groupings, rng)
     n_groups, annotator = groupings.n_groups, groupings.annotator_of_group
     cell_of_row, cell = _numbered(annotator[group] * np.int64(groupings.n_items) + item)
-    mark = np.random.default_rng(0).random(groupings.n_groupings)  # sums of marks tell sets of groupings apart
+    mark = np.random.default_rng(0).random(groupings.n_groupings)  # sums of random numbers identify sets of groupings
     occasions = np.bincount(cell_of_row, weights=mark[groupings.grouping_of_group[group]])
     stratum, _ = _numbered(np.rint(occasions * 2**40).astype(np.int64))
     stratum, _ = _numbered((cell // groupings.n_items) * np.int64(stratum.max(initial=0) + 1) + stratum)
@@ -177,7 +176,7 @@ def _of_groups(groupings: Groupings, z: np.ndarray | None, rng: np.random.Genera
     by_groups = (np.bincount(item) ** 2).sum() <= (size.astype(float) ** 2).sum()
 
     def measure(rng: np.random.Generator | None) -> dict[str, float]:
-        now = item_of_cell if rng is None else item_of_cell[exchanged(stratum, rng)]
+        now = item_of_cell if rng is None else item_of_cell[permuted(stratum, rng)]
         member = csr_array((np.ones(len(group)), (now[cell_of_row], group)), shape=(groupings.n_items, n_groups))
         product = member.T @ member if by_groups else member @ member.T
         found = {"groups": float((product.data**2).sum())}
@@ -189,7 +188,7 @@ def _of_groups(groupings: Groupings, z: np.ndarray | None, rng: np.random.Genera
 
 
 def _few(groupings: Groupings, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Item and group of each membership, of a random part of the groupings if there are very many."""
+    """Return item and group of each membership, of a random sample of the groupings if there are very many."""
     item, group = groupings.item_of_row, groupings.incidence.indices
     products = (np.bincount(item).astype(float) ** 2).sum()
     share = min(np.sqrt(MOST_PRODUCTS / max(products, 1)), MOST_JUDGEMENTS / max(len(item), 1))
@@ -207,7 +206,7 @@ def _of_names(labels: Labels, rng: np.random.Generator) -> Measure:
     item_of_row, annotator, label = labels.item[rows], labels.annotator[rows], labels.label[rows]
 
     def measure(rng: np.random.Generator | None) -> dict[str, float]:
-        item = item_of_row if rng is None else item_of_row[exchanged(annotator, rng)]
+        item = item_of_row if rng is None else item_of_row[permuted(annotator, rng)]
         count = np.bincount(item * np.int64(labels.n_classes) + label, minlength=n_cells).astype(float)
         return {"names": float((count**2).sum())}
 
@@ -222,15 +221,15 @@ def _of_pairs(pairs: Pairs, z: np.ndarray | None, rng: np.random.Generator) -> M
     same = pairs.same[rows].astype(float)
     share = np.bincount(annotator, weights=same) / np.maximum(np.bincount(annotator), 1)
     x = same - share[annotator]
-    sheet, _ = _numbered(pairs.annotator.astype(np.int64) * len(pairs.groupings) + pairs.grouping)
-    whole = _complete(sheet[rows], a, b)
-    cliques = _Cliques(sheet[rows][whole], a[whole], b[whole], pairs.n_items)
-    stratum = np.where(whole, rows + pairs.n_annotators, annotator)  # judgements of cliques stay where they are
+    grouping, _ = _numbered(pairs.annotator.astype(np.int64) * len(pairs.groupings) + pairs.grouping)
+    whole = _complete(grouping[rows], a, b)
+    cliques = _Cliques(grouping[rows][whole], a[whole], b[whole], pairs.n_items)
+    stratum = np.where(whole, rows + pairs.n_annotators, annotator)  # judgements of cliques are not permuted
 
     def measure(rng: np.random.Generator | None) -> dict[str, float]:
         now, there = x, (a, b)
         if rng is not None:
-            now = x[exchanged(stratum, rng)]
+            now = x[permuted(stratum, rng)]
             there = (a.copy(), b.copy())
             there[0][whole], there[1][whole] = cliques.shuffled(rng)
         return _pair_measures(now, *there, annotator, pairs.n_items, z)
@@ -238,25 +237,25 @@ def _of_pairs(pairs: Pairs, z: np.ndarray | None, rng: np.random.Generator) -> M
     return measure
 
 
-def _complete(sheet: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Whether a judgement is one of all pairs of at least three items that the annotator judged on an occasion."""
-    n_pairs = np.bincount(sheet)
-    seen = np.unique(np.stack([np.concatenate([sheet, sheet]), np.concatenate([a, b])]), axis=1)[0]
+def _complete(grouping: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Whether each judgement belongs to a grouping of at least three items in which all pairs were judged."""
+    n_pairs = np.bincount(grouping)
+    seen = np.unique(np.stack([np.concatenate([grouping, grouping]), np.concatenate([a, b])]), axis=1)[0]
     n_items = np.bincount(seen, minlength=len(n_pairs))
-    return ((n_pairs == n_items * (n_items - 1) / 2) & (n_items > 2))[sheet]
+    return ((n_pairs == n_items * (n_items - 1) / 2) & (n_items > 2))[grouping]
 
 
 class _Cliques:
-    """All pairs of the items of some sheets, whose items can be exchanged within a sheet."""
+    """All pairs of the items of some groupings, whose items can be permuted within each grouping."""
 
-    def __init__(self, sheet: np.ndarray, a: np.ndarray, b: np.ndarray, n_items: int) -> None:
-        both = np.concatenate([sheet, sheet]) * np.int64(n_items) + np.concatenate([a, b])
+    def __init__(self, grouping: np.ndarray, a: np.ndarray, b: np.ndarray, n_items: int) -> None:
+        both = np.concatenate([grouping, grouping]) * np.int64(n_items) + np.concatenate([a, b])
         self.cell_of_end, cell = _numbered(both)
-        self.sheet, self.item = cell // n_items, cell % n_items
+        self.grouping, self.item = cell // n_items, cell % n_items
 
     def shuffled(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Both ends of each pair."""
-        first, second = np.split(self.item[exchanged(self.sheet, rng)][self.cell_of_end], 2)
+        """Return both ends of each pair after a permutation."""
+        first, second = np.split(self.item[permuted(self.grouping, rng)][self.cell_of_end], 2)
         return first, second
 
 
@@ -284,6 +283,6 @@ def _pair_measures(
 
 
 def _numbered(keys: Int[np.ndarray, " rows"]) -> tuple[np.ndarray, np.ndarray]:
-    """Number of each key among the distinct ones, and these in order."""
+    """Return the place of each key among the distinct ones, and these in order."""
     distinct, place = np.unique(keys, return_inverse=True)
     return place, distinct

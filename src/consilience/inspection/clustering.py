@@ -1,4 +1,4 @@
-"""What a model says of its items, in words: a cluster with a number, or a class with a name."""
+"""The clusters that a model found, and the words for them: clusters have numbers, classes have names."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from consilience.inspection.names import name_text
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Cluster or class of each item.
+class FoundClusters:
+    """Cluster or class of each item, and how to name them.
 
     Attributes
     ----------
     codes : ndarray of int, shape (n_items,)
-        Place of each item's cluster among the names; -1 for items of none.
+        Place of each item's cluster in `index`; -1 for items of no cluster.
     index : Index, shape (n_clusters,)
-        Names of all clusters, also of those that own no item.
-    noun, nouns : what such a part is called, "cluster" or "class", and several of them.
-    column : name of their column in files.
-    file : name of the file of items.
-    measure : what tells how sure an item's cluster is: "probability", or "share of votes".
+        Names of all clusters, including those without items.
+    noun, nouns : "cluster" or "class", and the plural.
+    column : name of the column of clusters in files.
+    file : name of the file of the items.
+    measure : name of the measure of certainty: "probability", or "share of votes".
     """
 
     codes: Int[np.ndarray, " items"]
@@ -40,8 +40,8 @@ class Answer:
     measure: str
 
     @classmethod
-    def of(cls, estimator: Any) -> Answer:
-        """Read the answer off a fitted estimator."""
+    def of(cls, estimator: Any) -> FoundClusters:
+        """Read the clusters off a fitted estimator."""
         words = ("cluster", "clusters", "cluster", "clusters.csv")
         can = Capabilities.of(estimator)
         if can.names_classes:
@@ -51,7 +51,7 @@ class Answer:
 
     @property
     def is_named(self) -> bool:
-        """Whether the parts are classes, which have names."""
+        """Whether they are classes, which have names."""
         return self.noun == "class"
 
     @cached_property
@@ -61,17 +61,17 @@ class Answer:
 
     @cached_property
     def titles(self) -> list[str]:
-        """Names that stand alone: "cluster 0", but "robin"."""
+        """Names that can stand alone: "cluster 0", but "robin"."""
         return [text if isinstance(name, str) else f"{self.noun} {text}" for name, text in zip(self.index, self.names)]
 
     @cached_property
     def sizes(self) -> Int[np.ndarray, " clusters"]:
-        """Items of each cluster."""
+        """Number of items of each cluster."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.index))
 
     def names_of(self, codes: Int[np.ndarray, " items"]) -> pd.Index:
-        """Names of the clusters of items; for items of none -1 as number of a cluster, None as name of a class."""
+        """Return the names of the clusters of items; for items of none, -1 as a cluster's number, None as a class."""
         if (codes < 0).any():
-            nothing = None if self.is_named else MISSING
-            return pd.Index([self.index[code] if code >= 0 else nothing for code in codes.tolist()], dtype=object)
+            none = None if self.is_named else MISSING
+            return pd.Index([self.index[code] if code >= 0 else none for code in codes.tolist()], dtype=object)
         return self.index.take(codes)

@@ -1,4 +1,4 @@
-"""Names of items, annotators and groups as text: any characters, any length, from anywhere."""
+"""Names of items, annotators and groups as text, whatever their characters and length."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-LONGEST_NAME = 160  # letters of a name in a table
+LONGEST_NAME = 160  # characters of a name in a table
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _SPACE = re.compile(r"\s+")
 
@@ -15,7 +15,7 @@ _SPACE = re.compile(r"\s+")
 def as_text(name: Any) -> str:
     r"""Return a name as one line of characters that HTML and XML allow; others become U+FFFD.
 
-    So do characters that reverse the direction of what stands behind the name.
+    Characters that reverse the direction of the text after the name are replaced too.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def as_text(name: Any) -> str:
 
 
 def width(text: str) -> int:
-    """Columns that a text takes: two for wide characters such as Chinese, none for combining marks."""
+    """Return the columns that a text takes: two for wide characters such as Chinese, none for combining marks."""
     if text.isascii():
         return len(text)
     return sum(_columns(character) for character in text)
@@ -48,7 +48,7 @@ def shortened(text: str, most: int) -> str:
     ----------
     text : str
     most : int
-        Columns, the ellipsis included.
+        Columns, including the ellipsis.
 
     Returns
     -------
@@ -73,12 +73,12 @@ def shortened(text: str, most: int) -> str:
 
 
 def name_text(name: Any) -> str:
-    """Return a name as one line that is not endless."""
+    """Return a name as one line of limited length."""
     return shortened(as_text(name), LONGEST_NAME)
 
 
 def shortened_within(text: str, most: int) -> str:
-    """Cut a text that is wider than `most` columns in its middle, so that both ends are seen.
+    """Cut a text that is wider than `most` columns in its middle, so that both ends stay visible.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def shortened_within(text: str, most: int) -> str:
 
 
 def plot_texts(names: Sequence[Any], most: int) -> list[str]:
-    """Return names for matplotlib as `plot_text` does, cut in their middle where ends alone tell them apart."""
+    """Return names for matplotlib as `plot_text` does, cut in their middle if only their ends differ."""
     texts = [as_text(name) for name in names]
     cut = [shortened(text, most) for text in texts]
     if len(set(cut)) < len(set(texts)):
@@ -102,7 +102,7 @@ def plot_texts(names: Sequence[Any], most: int) -> list[str]:
 
 
 def plot_text(name: Any, most: int) -> str:
-    """Return a name for matplotlib: one short line, its dollar signs meant as such and not as mathematics."""
+    """Return a name for matplotlib: one short line, with dollar signs escaped so that they do not start mathematics."""
     return shortened(as_text(name), most).replace("$", r"\$")
 
 

@@ -1,8 +1,8 @@
-"""How far annotators agree: the adjusted Rand index of every two, and an order that puts those who agree side by side.
+"""Agreement of annotators: the adjusted Rand index of each pair, and an order that puts those who agree side by side.
 
-The index of two partitions compares the pairs of items that both put together, S, with the number expected of
-partitions with groups of the same sizes drawn at random, E = A B / T, on a scale where the most possible is 1: with A
-and B the pairs that either puts together and T all pairs of the items that both partition,
+The index of two partitions compares the number of pairs of items that both put together, S, with the number expected
+for random partitions with groups of the same sizes, E = A B / T, on a scale where the maximum is 1. With A and B the
+numbers of pairs that each puts together, and T all pairs of the items that both partition,
 
     ARI = (S - E) / ((A + B) / 2 - E).
 
@@ -10,10 +10,10 @@ Everything comes from one matrix, the counts G = LᵀL of items that two groups 
 
 Decided here
 ------------
-Annotators with several groupings: S, E and (A + B) / 2 are summed over the pairs of groupings that share items, so that
-chance is reckoned within each such pair. A grouping of few large groups and one of many small ones would otherwise make
-two annotators of these seem to agree. Where nothing but the same trivial partition is possible (all items together, or
-each alone, by both) the index is 1, as in scikit-learn.
+For annotators with several groupings, S, E and (A + B) / 2 are summed over the pairs of groupings that share items, so
+that chance is corrected for within each such pair. Otherwise two annotators who each gave a grouping of few large
+groups and one of many small ones would seem to agree. If only the same trivial partition is possible (all items
+together, or each alone, by both), the index is 1, as in scikit-learn.
 
 References
 ----------
@@ -38,12 +38,12 @@ from consilience.errors import InputError
 
 __all__ = ["annotator_agreement", "order_by_agreement"]
 
-CHUNK_ENTRIES = 1 << 23  # counts of common items held at a time
-MOST_OPTIMAL = 1000  # annotators up to whom the best of the orders that the tree allows is found
+CHUNK_ENTRIES = 1 << 23  # counts of common items held in memory at a time
+MOST_OPTIMAL = 1000  # annotators up to which the optimal order of the tree's leaves is computed
 
 
 def annotator_agreement(groupings: Any) -> pd.DataFrame:
-    """Adjusted Rand index of every two annotators over the items that both grouped.
+    """Return the adjusted Rand index of each pair of annotators over the items that both grouped.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ def annotator_agreement(groupings: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame, shape (n_annotators, n_annotators)
-        Symmetric: 1 for the same groups, 0 for agreement as by chance, below 0 for less. NaN where two annotators have
-        fewer than 2 items in common; the diagonal is 1, or NaN for who grouped fewer than 2 items.
+        Symmetric: 1 for the same groups, 0 for agreement by chance, below 0 for less. NaN if two annotators have fewer
+        than 2 items in common; the diagonal is 1, or NaN for annotators who grouped fewer than 2 items.
 
     Raises
     ------
     InputError
-        Pairs, or an array that is not of that shape.
+        The annotations are Pairs, or an array of another shape.
 
     Examples
     --------
@@ -86,16 +86,16 @@ def annotator_agreement(groupings: Any) -> pd.DataFrame:
 
 
 def order_by_agreement(matrix: Any) -> Int[np.ndarray, " annotators"]:
-    """Order in which annotators who agree stand side by side.
+    """Return an order in which annotators who agree are side by side.
 
-    Average linkage of 1 - agreement, its leaves ordered so that neighbours agree as far as possible (of more than 1000
-    annotators in the order of the tree, since the best would take too long). An unknown agreement (NaN) counts as the
-    mean of the known ones.
+    Average linkage of 1 - agreement, with the leaves ordered so that neighbours agree as far as possible (for more than
+    1000 annotators in the order of the tree, since the optimum takes too long). An unknown agreement (NaN) is replaced
+    by the mean of the known ones.
 
     Parameters
     ----------
     matrix : DataFrame or array, shape (n_annotators, n_annotators)
-        Symmetric, such as `annotator_agreement` returns. The diagonal is not read.
+        Symmetric, as returned by `annotator_agreement`. The diagonal is ignored.
 
     Returns
     -------
@@ -144,12 +144,12 @@ def adjusted_rand(
     owner_of_grouping: Int[np.ndarray, " groupings"],
     n_owners: int,
 ) -> Float[np.ndarray, "owners owners"]:
-    """Adjusted Rand index of every two owners of groupings.
+    """Return the adjusted Rand index of each pair of owners of groupings.
 
     Parameters
     ----------
     incidence : shape (n_items, n_groups)
-        Which item is in which group; √w where an item counts w times.
+        Which item is in which group; √w if an item counts w times.
     grouping_of_group : nondecreasing.
     owner_of_grouping : annotator of each grouping, or the grouping itself.
     n_owners : int
@@ -157,7 +157,7 @@ def adjusted_rand(
     Returns
     -------
     ndarray, shape (n_owners, n_owners)
-        NaN without a pair of common items. The diagonal compares an owner's groupings with one another, and each with
+        NaN without a pair of common items. The diagonal compares an owner's groupings with each other, and each with
         itself.
     """
     n_groupings = len(owner_of_grouping)
@@ -180,7 +180,7 @@ def adjusted_rand(
 def _pair_counts(
     incidence: csr_array, member: csr_array, some: slice
 ) -> tuple[csr_array, tuple[csr_array, csr_array], csr_array]:
-    """S, (A, B) and T of some groupings with every grouping, (some, groupings) each."""
+    """Return S, (A, B) and T of some groupings with every grouping, (some, groupings) each."""
     mine = csr_array(member[:, some].T)
     groups = mine.indices
     mine = mine[:, groups]
@@ -191,7 +191,7 @@ def _pair_counts(
 
 
 def _pairs_of(counts: csr_array) -> csr_array:
-    """Pairs among so many items, n (n - 1) / 2."""
+    """Return the numbers of pairs among n items, n (n - 1) / 2."""
     pairs = csr_array(counts, copy=True)
     pairs.data = np.round(pairs.data)
     pairs.data = pairs.data * (pairs.data - 1) / 2
@@ -209,7 +209,7 @@ def _indicator(part: Int[np.ndarray, " members"], n_parts: int) -> csr_array:
 
 
 def _chunks(groups_per_grouping: Int[np.ndarray, " groupings"]) -> Iterator[slice]:
-    """Runs of groupings whose rows of the Gram matrix have about `CHUNK_ENTRIES` entries at most."""
+    """Return slices of groupings whose rows of the Gram matrix have at most about `CHUNK_ENTRIES` entries."""
     ends = np.cumsum(groups_per_grouping)
     chunk = ends * ends[-1:] // CHUNK_ENTRIES
     cuts = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(ends)]

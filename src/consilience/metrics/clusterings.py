@@ -1,11 +1,11 @@
-"""How well one clustering agrees with another, and how well same/different judgements are foreseen.
+"""How well one clustering agrees with another, and how well same/different judgements are predicted.
 
-Clusterings are two one-dimensional arrays of cluster names, one entry an item; only which items share a name matters,
-never the names themselves, and the two clusterings may have different numbers of clusters. Two pandas Series are
-matched by their indexes, or refused where these differ in more than their order; arrays, lists and Series whose index
-is 0 … n - 1 are matched by position. A Series whose index names items is refused beside an array, such as the
-``labels_`` of a model, in whose order it may not be; give the model's ``labels_series_``. What scikit-learn has is
-scikit-learn's; the rest works on the contingency table of the two clusterings, never on all pairs of items.
+Clusterings are two one-dimensional arrays of cluster names, one entry per item; only which items share a name matters,
+not the names themselves, and the two clusterings may have different numbers of clusters. Two pandas Series are matched
+by their indexes, or refused if these differ in more than their order; arrays, lists and Series whose index is 0 … n - 1
+are matched by position. A Series whose index names items is refused together with an array, such as the ``labels_`` of
+a model, since their orders may differ; use the model's ``labels_series_``. Measures that scikit-learn has are computed
+by scikit-learn; the others use the contingency table of the two clusterings, never all pairs of items.
 
 References
 ----------
@@ -52,7 +52,7 @@ class PairScores(NamedTuple):
 
 
 def nmi(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Mutual information of two clusterings over the arithmetic mean of their entropies.
+    """Return the mutual information of two clusterings over the arithmetic mean of their entropies.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ def nmi(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
-        index names items and the other has no index.
+        If an array is empty, not one-dimensional or has a missing label; if the two differ in length; if one is a
+        Series whose index names items and the other has no index.
 
     See Also
     --------
-    ami : corrected for the agreement that chance brings with many small clusters.
+    ami : corrected for the chance agreement of many small clusters.
 
     Notes
     -----
@@ -91,7 +91,7 @@ def nmi(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 
 def ami(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Mutual information of two clusterings, adjusted for chance, arithmetic mean of entropies.
+    """Return the mutual information of two clusterings, adjusted for chance (arithmetic mean of entropies).
 
     Parameters
     ----------
@@ -101,13 +101,13 @@ def ami(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        1 for the same clustering, 0 on average for random ones with these cluster sizes, at times below. Symmetric.
+        1 for the same clustering, 0 on average for random ones with these cluster sizes, possibly below. Symmetric.
 
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
-        index names items and the other has no index.
+        If an array is empty, not one-dimensional or has a missing label; if the two differ in length; if one is a
+        Series whose index names items and the other has no index.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def ami(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 
 def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Share of pairs treated alike by two clusterings, adjusted for chance (adjusted Rand index).
+    """Return the share of pairs that two clusterings treat alike, adjusted for chance (adjusted Rand index).
 
     Parameters
     ----------
@@ -136,8 +136,8 @@ def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
-        index names items and the other has no index.
+        If an array is empty, not one-dimensional or has a missing label; if the two differ in length; if one is a
+        Series whose index names items and the other has no index.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     >>> ari([0, 0, 1, 1], [0, 1, 0, 1])
     -0.5
 
-    A Series that is indexed by item, in whatever order, and the clusters of a model:
+    A Series indexed by item, in any order, and the clusters of a model:
 
     >>> import pandas as pd
     >>> from consilience import Groupings
@@ -161,9 +161,9 @@ def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 
 def v_measure(labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1.0) -> float:
-    """Weighted harmonic mean of homogeneity and completeness.
+    """Return the weighted harmonic mean of homogeneity and completeness.
 
-    Homogeneity: each cluster holds one class only. Completeness: each class lies in one cluster only.
+    Homogeneity: each cluster holds only one class. Completeness: each class lies in only one cluster.
 
     Parameters
     ----------
@@ -180,8 +180,8 @@ def v_measure(labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
-        index names items and the other has no index; if `beta` is not positive.
+        If an array is empty, not one-dimensional or has a missing label; if the two differ in length; if one is a
+        Series whose index names items and the other has no index; if `beta` is not positive.
 
     Examples
     --------
@@ -195,13 +195,13 @@ def v_measure(labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1
 
 
 def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Share of items in the right cluster under the best one-to-one naming of clusters after classes.
+    """Return the share of items in the right cluster under the best one-to-one matching of clusters and classes.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_items,)
-        Class and cluster names of any kind. Their numbers may differ: the classes or clusters that the best matching
-        (Hungarian algorithm) leaves over count as wrong.
+        Class and cluster names of any kind. Their numbers may differ: classes or clusters without a partner in the best
+        matching (Hungarian algorithm) count as wrong.
 
     Returns
     -------
@@ -211,16 +211,16 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
-        index names items and the other has no index.
+        If an array is empty, not one-dimensional or has a missing label; if the two differ in length; if one is a
+        Series whose index names items and the other has no index.
 
     Notes
     -----
-    The table of n_classes x n_clusters counts is dense, as `scipy.optimize.linear_sum_assignment` wants it.
+    The table of n_classes x n_clusters counts is dense, as `scipy.optimize.linear_sum_assignment` requires.
 
     Examples
     --------
-    Two of the three clusters can be named, the third is left over:
+    Two of the three clusters are matched, the third has no partner:
 
     >>> from consilience.metrics import clustering_accuracy
     >>> clustering_accuracy(["cat", "cat", "dog", "dog"], [0, 0, 1, 2])
@@ -231,7 +231,7 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
 
 
 def pairwise_f(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairScores:
-    """Precision, recall and F of the pairs of items that `labels_pred` puts together.
+    """Return precision, recall and F of the pairs of items that `labels_pred` puts together.
 
     Parameters
     ----------
@@ -243,18 +243,18 @@ def pairwise_f(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairScores:
     PairScores
         Named tuple `(precision, recall, f)`. Precision: share of the pairs together in `labels_pred` that are
         together in `labels_true`. Recall: share of the pairs together in `labels_true` that are together in
-        `labels_pred`. A share of no pairs at all is 1: who claims nothing claims nothing wrong. Swapping the
+        `labels_pred`. A share of no pairs at all is 1: without claims, none is wrong. Swapping the
         arguments swaps precision and recall.
 
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional, lacks a label, or the two differ in length; if one is a Series whose
-        index names items and the other has no index.
+        If an array is empty, not one-dimensional or has a missing label; if the two differ in length; if one is a
+        Series whose index names items and the other has no index.
 
     Examples
     --------
-    Of the two pairs of one class, the clusters keep one together, and put no other pair together:
+    Of the two pairs within a class, the clusters keep one together, and put no other pair together:
 
     >>> from consilience.metrics import pairwise_f
     >>> precision, recall, f = pairwise_f([0, 0, 1, 1], [0, 0, 1, 2])
@@ -270,22 +270,22 @@ def pairwise_f(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairScores:
 
 
 def same_log_loss(same: ArrayLike, probability: ArrayLike, *, clip: float = float(np.finfo(float).eps)) -> float:
-    """Mean negative log probability of same/different judgements, in nats.
+    """Return the mean negative log probability of same/different judgements, in nats.
 
     Parameters
     ----------
     same : array-like of shape (n_pairs,), bool or 0/1
-        The judgements: True where the two items were said to be the same.
+        The judgements: True if the two items were judged the same.
     probability : array-like of shape (n_pairs,)
-        The probability that a model gave to "same" for each pair, as from its `predict_same`.
+        A model's probability of "same" for each pair, as from its `predict_same`.
     clip : float, default=2.2e-16
-        Probabilities are moved into [clip, 1 - clip], so that a model that was certain and wrong pays -ln(clip)
-        (36 nats by default, scikit-learn's choice) and not infinity. In (0, 0.5).
+        Probabilities are clipped to [clip, 1 - clip], so that the loss of a model that was certain and wrong is
+        -ln(clip) (36 nats by default, scikit-learn's choice) instead of infinity. In (0, 0.5).
 
     Returns
     -------
     float
-        At least 0 (up to the clipping); ln 2 = 0.693 for the model that always says one half.
+        At least 0 (up to the clipping); ln 2 = 0.693 for a model that always predicts one half.
 
     Raises
     ------
@@ -318,7 +318,7 @@ def _share(part: int, whole: int) -> float:
 
 
 def _codes(labels_true: Any, labels_pred: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Integer codes (n_items,) of both clusterings."""
+    """Return integer codes (n_items,) of both clusterings."""
     labels_true, labels_pred = clusterings_in_order(labels_true, labels_pred, "labels_true", "labels_pred")
     true, pred = _one_dimensional(labels_true, "labels_true"), _one_dimensional(labels_pred, "labels_pred")
     _require_same_length(true, pred, "labels_true", "labels_pred")
@@ -329,11 +329,11 @@ def _factorize(labels: np.ndarray, name: str) -> np.ndarray:
     try:
         return pd.factorize(labels)[0]
     except TypeError as error:
-        raise InputError(f"'{name}' must be one-dimensional, of hashable names: {error}.") from error
+        raise InputError(f"'{name}' must be one-dimensional and hold hashable names: {error}.") from error
 
 
 def _one_dimensional(values: Any, name: str) -> np.ndarray:
-    """`values` as a (n,) array without missing entries; names of mixed kinds are kept apart."""
+    """Return `values` as an (n,) array without missing entries; names of different types stay distinct."""
     array = np.asarray(pd.Series(values, dtype=object)) if isinstance(values, list | tuple) else np.asarray(values)
     if array.ndim != 1:
         raise InputError(f"'{name}' must be one-dimensional. Got an array of shape {array.shape} instead.")
@@ -353,7 +353,7 @@ def _numbers(array: np.ndarray, name: str) -> np.ndarray:
 def _require_same_length(a: np.ndarray, b: np.ndarray, name_a: str, name_b: str) -> None:
     if len(a) != len(b):
         raise InputError(
-            f"'{name_a}' and '{name_b}' must be of one length. "
+            f"'{name_a}' and '{name_b}' must have the same length. "
             f"Got {len(a)} entries in '{name_a}' and {len(b)} in '{name_b}'."
         )
 

@@ -21,27 +21,27 @@ def __dir__() -> list[str]:
 
 
 def cluster_profile(features: FeaturesLike, labels: ArrayLike) -> pd.DataFrame:
-    """Size of every cluster, and mean and standard deviation of every feature in it.
+    """Return the size of every cluster, and the mean and standard deviation of every feature in it.
 
     Table 3 of Chen et al. (2018).
 
     Parameters
     ----------
     features : DataFrame, Series or array, shape (n_items, n_features) or (n_items,)
-        Missing values are left out of the figures.
+        Missing values are ignored.
     labels : array or Series, shape (n_items,)
         Cluster of each item. A Series is matched with features that have an index by name.
 
     Returns
     -------
     DataFrame, shape (n_clusters, 1 + 2 n_features)
-        Indexed by cluster. Columns ``("items", "")``, then ``(feature, "mean")`` and ``(feature, "sd")`` (of a sample,
+        Indexed by cluster. Columns ``("items", "")``, then ``(feature, "mean")`` and ``(feature, "sd")`` (sample,
         NaN for one item).
 
     Raises
     ------
     InputError
-        The items of both do not match, or a column holds something that is no number.
+        The items of both do not match, or a column holds something that is not a number.
 
     Examples
     --------
@@ -58,28 +58,28 @@ def cluster_profile(features: FeaturesLike, labels: ArrayLike) -> pd.DataFrame:
 
 
 def association(scores: FeaturesLike, labels: ArrayLike) -> pd.DataFrame:
-    """Whether scores that the model did not see differ between clusters.
+    """Test whether scores that the model did not see differ between clusters.
 
-    Kruskal-Wallis one-way analysis of variance by ranks, as in Table 2 of Chen et al. (2018), and beside it the
+    Kruskal-Wallis one-way analysis of variance by ranks, as in Table 2 of Chen et al. (2018), together with the
     p-values adjusted for the number of scores (Benjamini-Hochberg false discovery rate).
 
     Parameters
     ----------
     scores : DataFrame, Series or array, shape (n_items, n_scores) or (n_items,)
-        NaN where a score is missing: that item is left out of that test.
+        NaN where a score is missing: the item is left out of that test.
     labels : array or Series, shape (n_items,)
         Cluster of each item. A Series is matched with scores that have an index by name.
 
     Returns
     -------
     DataFrame, shape (n_scores, 4)
-        Indexed by score: ``n_items`` used, ``statistic`` (H), ``p_value``, ``adjusted_p_value``. NaN where fewer than
+        Indexed by score: ``n_items`` used, ``statistic`` (H), ``p_value``, ``adjusted_p_value``. NaN if fewer than
         two clusters have the score, or all values are equal.
 
     Raises
     ------
     InputError
-        The items of both do not match, or a column holds something that is no number.
+        The items of both do not match, or a column holds something that is not a number.
 
     Examples
     --------
@@ -100,14 +100,14 @@ def association(scores: FeaturesLike, labels: ArrayLike) -> pd.DataFrame:
 
 
 def _matched(values: Any, labels: Any, name: str) -> tuple[pd.DataFrame, np.ndarray]:
-    """Columns of numbers, and the cluster of each row."""
+    """Return columns of numbers, and the cluster of each row."""
     values, labels = in_order_of(values, labels, name, "labels")
     cluster = np.asarray(labels)
     items = values.index if isinstance(values, pd.DataFrame | pd.Series) else pd.RangeIndex(len(cluster))
     table = rows_of_items(values, items, f"'{name}'")
     if cluster.shape != (len(table),):
         raise InputError(
-            f"'labels' must be one cluster for each of {len(table)} rows of '{name}'. Got shape {cluster.shape}."
+            f"'labels' must have one cluster for each of {len(table)} rows of '{name}'. Got shape {cluster.shape}."
         )
     return table.apply(_numbers, name=name), cluster
 

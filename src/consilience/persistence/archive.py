@@ -1,8 +1,8 @@
-"""One file of a JSON object and numeric arrays, which cannot run code or ask for more memory than its own size.
+"""One file of a JSON object and numeric arrays, which cannot run code or use more memory than its own size.
 
 The file is a zip archive of ``model.json`` and ``arrays/0.npy``, ``arrays/1.npy``, …, none of them compressed, so that
-what is read is never larger than the file; the headers of arrays are compared with the size of their members before
-anything is kept for them. Members have no dates: equal content makes equal files.
+its content is never larger than the file; the headers of arrays are compared with the size of their members before
+memory is allocated. Members have no dates: equal content makes equal files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
-from consilience.annotations.files.atomic import replacing
+from consilience.atomic_files import replacing
 from consilience.errors import SavedModelError
 from consilience.persistence.kinds import NUMERIC
 
@@ -28,18 +28,18 @@ DOCUMENT = "model.json"
 NPY_VERSION = (1, 0)
 CHUNK = 1 << 20  # bytes
 ODD_ARCHIVE = (BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, OverflowError, struct.error)
-"""What zipfile raises on archives that are none, or damaged."""
+"""Errors of zipfile for archives that are invalid or damaged."""
 ODD_HEADER = (ValueError, TypeError, SyntaxError, RecursionError, OverflowError, KeyError)
-"""What NumPy raises on headers of arrays that are none."""
+"""Errors of NumPy for invalid headers of arrays."""
 
 
 def array_name(number: int) -> str:
-    """Name of the member that holds an array."""
+    """Return the name of the member that contains an array."""
     return f"arrays/{number}.npy"
 
 
 def write(path: str | PathLike[str], document: dict[str, Any], arrays: Sequence[np.ndarray]) -> None:
-    """Write the file, whole or not at all.
+    """Write the file atomically.
 
     Raises
     ------
@@ -56,17 +56,17 @@ def write(path: str | PathLike[str], document: dict[str, Any], arrays: Sequence[
 
 
 def _member(name: str) -> ZipInfo:
-    return ZipInfo(name)  # of 1980-01-01, uncompressed
+    return ZipInfo(name)  # dated 1980-01-01, uncompressed
 
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[ZipFile]:
-    """Open a file whose members are plain: named once, neither compressed nor encrypted, no larger than the file.
+    """Open a file whose members are plain: names are unique, content is neither compressed nor encrypted.
 
     Raises
     ------
     SavedModelError
-        There is no such file, it cannot be read, is no zip archive with ``model.json``, or is damaged.
+        There is no such file, it cannot be read, is not a zip archive with ``model.json``, or is damaged.
     """
     try:
         if path.is_dir():
@@ -74,7 +74,7 @@ def opened(path: Path) -> Iterator[ZipFile]:
         if not path.exists():
             raise SavedModelError(f"There is no file {path}.")
         if not path.is_file():
-            raise SavedModelError(f"{path} is no file of a saved model, but a device or a pipe.")
+            raise SavedModelError(f"{path} is not a regular file but a device or a pipe.")
         with path.open("rb") as file, _zip(path, file) as archive:
             _require_plain(path, archive.infolist())
             yield archive
@@ -88,45 +88,47 @@ def _zip(path: Path, file: Any) -> ZipFile:
     try:
         return ZipFile(file)
     except ODD_ARCHIVE as error:
-        raise SavedModelError(f"{path} is no saved model, or its end is missing: it is no zip archive.") from error
+        raise SavedModelError(f"{path} is not a saved model or is truncated: it is not a zip archive.") from error
 
 
 def _require_plain(path: Path, members: list[ZipInfo]) -> None:
     names = [member.filename for member in members]
     if DOCUMENT not in names:
-        raise SavedModelError(f"{path} is no saved model: it is a zip archive without {DOCUMENT}.")
+        raise SavedModelError(f"{path} is not a saved model: it is a zip archive without {DOCUMENT}.")
     if len(set(names)) < len(names):
-        raise SavedModelError(f"{path} is no saved model: two of its members have one name.")
+        raise SavedModelError(f"{path} is not a saved model: two of its members have the same name.")
     for member in members:
         if member.compress_type != ZIP_STORED or member.flag_bits & 1 or member.compress_size != member.file_size:
             raise SavedModelError(
-                f"{path} is no saved model: its member {member.filename!r} is compressed or encrypted, and members of "
-                "a saved model are neither."
+                f"{path} is not a saved model: its member {member.filename!r} is compressed or encrypted, but members "
+                "of a saved model are neither."
             )
     if sum(member.file_size for member in members) > path.stat().st_size:
         raise SavedModelError(f"{path} is damaged: its members claim to be larger than the file.")
 
 
 def read_document(path: Path, archive: ZipFile) -> Any:
-    """Read what stands in ``model.json``.
+    """Read ``model.json``.
 
     Raises
     ------
     SavedModelError
-        It is no JSON, or gives a key twice.
+        It is not JSON, or contains a key twice.
     """
     with _member_of(path, DOCUMENT):
         content = archive.read(DOCUMENT)
     try:
         return json.loads(content.decode("utf-8"), object_pairs_hook=_object, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise SavedModelError(f"{path} is damaged: its member {DOCUMENT} is no JSON, or is nested too deep.") from error
+        raise SavedModelError(
+            f"{path} is damaged: its member {DOCUMENT} is not JSON, or is nested too deep."
+        ) from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("duplicate key")
     return found
 
 
@@ -140,40 +142,40 @@ def read_arrays(path: Path, archive: ZipFile, n_arrays: Any) -> list[np.ndarray]
     Raises
     ------
     SavedModelError
-        One is missing, there is another member, or one is no array of numbers or text.
+        One is missing, there is another member, or one is not an array of numbers or text.
     """
     if type(n_arrays) is not int or n_arrays < 0:
-        raise SavedModelError(f"{path} is damaged: it does not say how many arrays it has.")
+        raise SavedModelError(f"{path} is damaged: its number of arrays is missing or invalid.")
     sizes = {member.filename: member.file_size for member in archive.infolist() if member.filename != DOCUMENT}
     expected = [array_name(number) for number in range(min(n_arrays, len(sizes) + 1))]
     for name in expected:
         if name not in sizes:
-            raise SavedModelError(f"{path} is damaged: it lacks the member {name}.")
+            raise SavedModelError(f"{path} is damaged: its member {name} is missing.")
     for name in sizes.keys() - set(expected):
-        raise SavedModelError(f"{path} is no saved model: it has the member {name!r}, which none has.")
+        raise SavedModelError(f"{path} is not a saved model: it has an unknown member {name!r}.")
     arrays = []
     for name in expected:
         with _member_of(path, name), archive.open(name) as member:
             try:
                 arrays.append(parse_array(member, sizes[name]))
             except ValueError as error:
-                raise SavedModelError(f"{path} is damaged: its member {name} is no array.") from error
+                raise SavedModelError(f"{path} is damaged: its member {name} is not an array.") from error
     return arrays
 
 
 @contextlib.contextmanager
 def _member_of(path: Path, name: str) -> Iterator[None]:
-    """Say which member could not be read."""
+    """Name the member in errors of reading it."""
     try:
         yield
     except SavedModelError:
         raise
     except ODD_ARCHIVE as error:
-        raise SavedModelError(f"{path} is damaged: its member {name} cannot be read, or has changed.") from error
+        raise SavedModelError(f"{path} is damaged: its member {name} cannot be read, or was changed.") from error
 
 
 def parse_array(file: Any, size: int) -> np.ndarray:
-    """Read an array of numbers or text from an ``.npy`` file of a size in bytes, and no more than that.
+    """Read an array of numbers or text from an ``.npy`` file of known size, and no more than that.
 
     Parameters
     ----------
@@ -183,7 +185,7 @@ def parse_array(file: Any, size: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        It is no such array, or says that it is smaller or larger than the file.
+        It is not such an array, or its header gives a smaller or larger size than the file's.
     """
     shape, is_fortran, dtype = _header(file)
     n_cells = math.prod(shape)
@@ -210,7 +212,7 @@ def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
 
 
 def _fill(content: bytearray, file: Any) -> None:
-    """Fill a buffer with the rest of a file, a chunk at a time, and read on to its end, where zipfile compares sums."""
+    """Fill a buffer with the rest of a file in chunks, and read on to its end, where zipfile compares checksums."""
     view, place = memoryview(content), 0
     while chunk := file.read(CHUNK):
         if place + len(chunk) > len(view):
@@ -222,7 +224,7 @@ def _fill(content: bytearray, file: Any) -> None:
 
 
 def _require_valid(array: np.ndarray) -> None:
-    """Raise a ValueError if there are bits that stand for no truth value or letter."""
+    """Raise a ValueError if there are bits that do not represent a truth value or character."""
     flat = array.ravel(order="K")
     if array.dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
         raise ValueError("a truth value")

@@ -1,7 +1,7 @@
-"""What the attributes of every fitted estimator are: names, kinds, shapes and ranges, compared when a file is loaded.
+"""The attributes of every fitted estimator: names, kinds, shapes and ranges, checked when a file is saved or loaded.
 
-An estimator has all of them once it is fitted, but those that are optional, which some data or an earlier version do
-without.
+A fitted estimator has all of them, except those that are optional, which some data or earlier versions do not
+produce.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ BOUNDED: Attributes = {"lower_bounds_": array(float, None), "lower_bound_": numb
 
 
 def annotators(**columns: str) -> Attributes:
-    """Table of the annotators."""
+    """Return the check of the table of annotators."""
     return {"annotators_": table("annotators", columns)}
 
 
@@ -116,7 +116,7 @@ DEEP: Attributes = {
     "clusters_left_": array(int, None, low=0),
     "n_iter_": whole(),
     "_trained_annotators": names("annotators trained"),
-    "state_": ANYTHING,  # compared with the networks by the estimator itself
+    "state_": ANYTHING,  # checked against the networks by the estimator itself
     "_owned": array(int, "clusters", low=0),
     "components_": optional(table("components", {"cluster": "i", "weight": "f"})),
     "component_means_": optional(array(float, "components", "latent")),
@@ -127,7 +127,7 @@ DEEP: Attributes = {
     **annotators(n_pairs="c", sensitivity="p", specificity="p", weight="f"),
 }
 GROUPS = ("annotator", "grouping", "group")
-OF_ALL: Attributes = {"_missing": optional(or_none(list_of(NAME)))}  # values that say nothing, which earlier files lack
+OF_ALL: Attributes = {"_missing": optional(or_none(list_of(NAME)))}  # values that mean missing; absent in earlier files
 
 OF_EACH: dict[str, Attributes] = {
     "PartitionLabelModel": {

@@ -1,8 +1,8 @@
-"""What the content of a saved model must be: kinds of values and shapes, said in words and compared.
+"""Checks of the content of a saved model: kinds of values and shapes, described in words and compared.
 
-A `Check` says what a value must be and whether it is. Shapes are named, as in ``array(float, "items", "clusters")``:
-the first value with a name says how many there are, and every later one must have as many. So what is read is compared
-with what the file holds, and nothing is made as long as a file says that it is.
+A `Check` describes what a value must be and tests it. Shapes are named, as in ``array(float, "items", "clusters")``:
+the first value with a name determines the size, and every later one must match it. So content is compared with the
+rest of the file, and nothing is allocated at a size that a file merely claims.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ import numpy as np
 import pandas as pd
 
 Sizes = dict[str, Any]
-"""Numbers of things by name; and under "names of …" their names, where a value gives them."""
+"""Sizes by name; and under "names of …" the names of the things, if a value gives them."""
 
 Length = str | int | None
 """A name of a size, a number, or None for any length."""
 
 KINDS = {float: "f", int: "iu", bool: "b", str: "UOT", object: "O"}
 NAMED_KINDS = {float: "floats", int: "integers", bool: "truth values", str: "text", object: "objects"}
-ROUNDING = 1e-3  # how far a row of probabilities may be from 1
-LARGEST = 1e151  # of features and of what they are multiplied by, so that products are finite
+ROUNDING = 1e-3  # largest deviation of a sum of probabilities from 1
+LARGEST = 1e151  # largest feature or factor of one, so that products are finite
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a value must be.
+    """A requirement on a value.
 
     Attributes
     ----------
     expected : str
-        In words.
+        The requirement in words.
     holds : (value, Sizes) → bool
-        Whether it is; sizes that are met for the first time are kept.
+        Whether a value meets it; new names of sizes are stored in Sizes.
     optional : bool
         Whether an attribute may be absent.
     """
@@ -49,7 +49,7 @@ class Check:
 
 
 def fits(length: Length, n: int, sizes: Sizes) -> bool:
-    """Whether a length is as named, or the product of two such; a name that is new is kept."""
+    """Whether a length equals the size of this name, or a product of two sizes; a new name is stored."""
     if length is None:
         return True
     if isinstance(length, str) and " × " in length:
@@ -66,14 +66,14 @@ def _is_whole(value: Any) -> bool:
 
 
 def named(rows: Length, index: pd.Index, sizes: Sizes) -> bool:
-    """Whether an index has the names of the things, in their order; names that are new are kept."""
+    """Whether an index has the names of the things, in order; new names are stored."""
     if not (_is_names(index) and fits(rows, len(index), sizes)):
         return False
     return rows is None or bool(index.equals(sizes.setdefault(f"names of {rows}", index)))
 
 
 def number(low: int | float = -np.inf, high: int | float = np.inf, *, nan: bool = False) -> Check:
-    """A number between two others; NaN where it may be."""
+    """A number between bounds; NaN if `nan`."""
     words = "a number" + ("" if low == -np.inf else f" of at least {low:g}") + (" or NaN" if nan else "")
 
     def holds(value: Any, sizes: Sizes) -> bool:
@@ -83,12 +83,12 @@ def number(low: int | float = -np.inf, high: int | float = np.inf, *, nan: bool 
 
 
 def whole(low: int = 0) -> Check:
-    """A whole number of at least another."""
+    """An integer not below a bound."""
     return Check(f"an integer of at least {low}", lambda value, sizes: _is_whole(value) and bool(low <= value < 2**63))
 
 
 def size(name: str) -> Check:
-    """A whole number that is the size of this name."""
+    """An integer that is the size with this name."""
     return Check(
         f"the number of {name}",
         lambda value, sizes: _is_whole(value) and 0 <= int(value) < 2**63 and fits(name, int(value), sizes),
@@ -100,7 +100,7 @@ TEXT = Check("text", lambda value, sizes: isinstance(value, str))
 NOTES = Check(
     "a list of text", lambda value, sizes: type(value) is list and all(isinstance(note, str) for note in value)
 )
-NAME = Check("a name, or nothing", lambda value, sizes: is_plain(value) and type(value) is not list)
+NAME = Check("a name or None", lambda value, sizes: is_plain(value) and type(value) is not list)
 ANYTHING = Check("a value", lambda value, sizes: True)
 
 
@@ -116,12 +116,12 @@ def optional(check: Check) -> Check:
 
 
 def or_none(check: Check) -> Check:
-    """None, or what a check says."""
+    """None, or what a check accepts."""
     return Check(f"None or {check.expected}", lambda value, sizes: value is None or check.holds(value, sizes))
 
 
 def either(*checks: Check) -> Check:
-    """What one of several checks says."""
+    """What one of several checks accepts."""
 
     def holds(value: Any, sizes: Sizes) -> bool:
         for check in checks:
@@ -147,13 +147,13 @@ def array(
 
     Parameters
     ----------
-    low, high : its numbers lie between these, or are NaN or infinite where they may be
-    shares : whether each row adds up to 1
+    low, high : bounds of its numbers, which may also be NaN or infinite if `nan` or `inf`
+    shares : whether each row sums to 1
     """
     dims = ", ".join("any" if length is None else str(length) for length in shape)
     words = f"an array of {'values' if kind is None else NAMED_KINDS[kind]} of shape ({dims})"
     words += " that are finite" if kind is float and not (nan or inf) else ""
-    words += ", each row adding up to 1" if shares else ""
+    words += ", each row summing to 1" if shares else ""
 
     def holds(value: Any, sizes: Sizes) -> bool:
         if not (type(value) is np.ndarray and value.ndim == len(shape)):
@@ -172,7 +172,7 @@ def array(
 
 
 def reals(*shape: Length, low: int | float = -LARGEST, nan: bool = False) -> Check:
-    """An array of numbers that others are multiplied by: none so large that a product of two is infinite."""
+    """An array of numbers that are multiplied with others: none so large that a product of two is infinite."""
     return array(float, *shape, low=low, high=LARGEST, nan=nan)
 
 
@@ -188,7 +188,7 @@ def _in_range(value: np.ndarray, low: int | float, high: int | float, *, nan: bo
 
 
 def codes(length: Length, of: str, *, missing: bool = False) -> Check:
-    """Places among the things of a size, or -1 where there may be none."""
+    """Codes below a size, or -1 if `missing`."""
     low = -1 if missing else 0
     words = f"integers from {low} to the number of {of} - 1, one for each of the {length}"
 
@@ -202,8 +202,8 @@ def codes(length: Length, of: str, *, missing: bool = False) -> Check:
 
 
 def names(length: Length, *, array: bool = False) -> Check:
-    """An index of names, none missing and none there twice; or an array of such."""
-    words = f"the names of the {length}, none missing and none there twice"
+    """An index of names, none missing and none repeated; or an array of such."""
+    words = f"the names of the {length}, none missing and none repeated"
 
     def holds(value: Any, sizes: Sizes) -> bool:
         if array:
@@ -216,7 +216,7 @@ def names(length: Length, *, array: bool = False) -> Check:
 
 def _is_names(value: Any) -> bool:
     if isinstance(value, pd.RangeIndex):
-        return True  # and asked for nothing, which would make it an array
+        return True  # without an access to its values, which would make it an array
     if not isinstance(value, pd.Index) or isinstance(value, pd.MultiIndex):
         return False
     try:
@@ -238,7 +238,7 @@ OF_COLUMN = {"f": "fiu", "p": "f", "i": "iu", "c": "iu", "b": "b"}
 def table(rows: Length, columns: Columns | Length = None, *, keys: tuple[str, ...] = (), dtype: str = "f") -> Check:
     """A table whose rows have names, or `keys` of several levels.
 
-    Columns are named, each of a kind, and further ones may be there; or they are so many, all of numbers.
+    `columns` gives named columns with their kinds, besides which there may be others; or a number of numeric columns.
     """
     heads = ", ".join(columns) if isinstance(columns, Mapping) else ""
     words = f"a table with a row for each of the {rows}" if rows else "a table"
@@ -275,19 +275,19 @@ def _is_column(table: pd.DataFrame, name: str, kind: str) -> bool:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is a name, a number or nothing, or a tuple or list of such."""
+    """Whether a value is a name, a number or missing, or a tuple or list of such values."""
     if isinstance(value, tuple | list):
         return all(map(is_plain, value))
     return value is None or value is pd.NA or isinstance(value, str | Real | np.generic | date)
 
 
 def _is_shares(values: np.ndarray) -> bool:
-    """Whether numbers lie from 0 to 1, or are NaN."""
+    """Whether numbers are from 0 to 1, or NaN."""
     return _in_range(values, -ROUNDING, 1 + ROUNDING, nan=True, inf=False)
 
 
 def series(kind: type, rows: Length) -> Check:
-    """A column of a kind whose rows have names."""
+    """A column of a kind, with named rows."""
     words = f"a column of {NAMED_KINDS[kind]}, one for each of the {rows}"
 
     def holds(value: Any, sizes: Sizes) -> bool:
@@ -308,7 +308,7 @@ def texts(length: Length) -> Check:
 
 
 def list_of(check: Check, length: Length = None) -> Check:
-    """A list of values that a check holds for."""
+    """A list of values that a check accepts."""
 
     def holds(value: Any, sizes: Sizes) -> bool:
         return (

@@ -1,7 +1,8 @@
-"""Values as JSON and arrays, and back, exactly.
+"""Encoding of values as JSON and arrays, and exact decoding.
 
-None, truth values, text, finite floats, integers of up to 64 bits and lists are themselves in JSON. Everything else is
-an object with one key, the tag of its kind. Numeric arrays are kept apart, and JSON holds their numbers.
+None, truth values, text, finite floats, integers of up to 64 bits and lists are written as such in JSON. Every other
+value is an object with one key, the tag of its kind. Numeric arrays are stored separately, and JSON refers to them by
+number.
 
     tag          content
     int          hexadecimal text
@@ -17,7 +18,7 @@ an object with one key, the tag of its kind. Numeric arrays are kept apart, and 
     slice        [start, stop, step]
     array        number of the array
     objects      [shape, values] of an array of objects
-    strings      [storage, what stands for missing, values] of a column of text
+    strings      [storage, value that means missing, values] of a column of text
     categories   [categories, numbers, ordered] of a categorical column
     extension    [dtype, values] of another column of pandas
     range        [start, stop, step, name] of a RangeIndex
@@ -26,18 +27,18 @@ an object with one key, the tag of its kind. Numeric arrays are kept apart, and 
     series       [column, index, name]
     table        [array, index, columns] of a DataFrame of one NumPy dtype
     columns      [columns' contents, index, columns] of another DataFrame
-    random_state what `RandomState.get_state` gives
+    random_state result of `RandomState.get_state`
     generator    the state of the bit generator of a `numpy.random.Generator`
-    groupings    [items, annotators, whether items have no names, groups of the items in a row, where each item's begin,
+    groupings    [items, annotators, whether items have no names, groups of the items in a row, offsets of the items,
                  grouping of each group, annotator of each grouping, names of groupings, names of groups, None or
                  how they were read: [one line, notes, warnings]]
     estimator    class, parameters and attributes; see `consilience.persistence.models`
 
-Arrays keep their dtype, shape and order in memory (C or Fortran), on which the last bits of a matrix product depend.
-Indexes keep neither `freq` nor what they have cached; frames and series no `attrs`.
+Arrays keep their dtype, shape and order in memory (C or Fortran), which affects the last bits of a matrix product.
+Indexes keep neither `freq` nor cached values; frames and series no `attrs`.
 
-Each array stands in the JSON once. So values take no more memory than the file: what is longer than the JSON is an
-array of the file, or a RangeIndex, which keeps its ends alone and is laid beside arrays of the same length only.
+The JSON refers to each array once. So values take no more memory than the file: whatever is longer than the JSON is an
+array of the file, or a RangeIndex, which stores only its ends and is combined only with arrays of the same length.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ MAX_DEPTH = 50
 PLAIN = frozenset({type(None), bool, str})
 
 Json = Any
-"""What `json` reads and writes."""
+"""A value that `json` reads and writes."""
 
 
 class UnknownValueError(TypeError):
@@ -63,12 +64,12 @@ class UnknownValueError(TypeError):
 
 
 class ContentError(ValueError):
-    """JSON that stands for no value; the message goes on after what holds it."""
+    """JSON that is not a valid value; the message is a predicate, to follow the name of the entry."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of value: the tag, which values are of it, and how they are written and read.
+    """A kind of value: its tag, a test for values of it, and how they are written and read.
 
     Attributes
     ----------
@@ -85,12 +86,12 @@ class Kind:
 
 
 class Encoder:
-    """Turns values into JSON and gathers the arrays they hold.
+    """Converts values to JSON and collects their arrays.
 
     Attributes
     ----------
     arrays : list of arrays
-        What the JSON refers to by number.
+        Arrays to which the JSON refers by number.
     """
 
     def __init__(self, kinds: Sequence[Kind]):
@@ -104,7 +105,7 @@ class Encoder:
         Raises
         ------
         UnknownValueError
-            The value, or one inside it, is of no kind that can be saved, or is nested too deep.
+            The value, or one inside it, is of a kind that cannot be saved, or is nested too deep.
         """
         if type(value) in PLAIN or (type(value) is float and math.isfinite(value)):
             return value
@@ -124,18 +125,18 @@ class Encoder:
         raise UnknownValueError(f"a value of type {type(value).__module__}.{type(value).__qualname__}")
 
     def array(self, array: np.ndarray) -> int:
-        """Keep an array and return its number."""
+        """Store an array and return its number."""
         self.arrays.append(array)
         return len(self.arrays) - 1
 
 
 class Decoder:
-    """Turns JSON and arrays back into values.
+    """Converts JSON and arrays back to values.
 
     Attributes
     ----------
     unused : set of int
-        Numbers of the arrays that no value held so far.
+        Numbers of the arrays that have not been used yet.
     """
 
     def __init__(self, kinds: Sequence[Kind], arrays: Sequence[np.ndarray]):
@@ -150,7 +151,7 @@ class Decoder:
         Raises
         ------
         ContentError
-            No `Encoder` makes such JSON.
+            No `Encoder` produces such JSON.
         """
         if not isinstance(node, list | dict):
             return node
@@ -164,26 +165,26 @@ class Decoder:
 
     def _tagged(self, node: dict[str, Json]) -> Any:
         if len(node) != 1:
-            raise ContentError("has not the one key that tells its kind")
+            raise ContentError("does not have exactly one key, the tag of its kind")
         ((tag, content),) = node.items()
         if tag not in self._decode:
-            raise ContentError(f"is of the kind {tag!r}, which is unknown")
+            raise ContentError(f"has the unknown kind {tag!r}")
         try:
             return self._decode[tag](content, self)
         except (ContentError, InputError, MemoryError):
             raise
-        except Exception as error:  # the constructors of pandas and NumPy raise anything
-            raise ContentError(f"is no {tag!r}") from error
+        except Exception as error:  # constructors of pandas and NumPy raise various errors
+            raise ContentError(f"is not a valid {tag!r}") from error
 
     def array(self, number: Json) -> np.ndarray:
-        """Return the array of a number, which is used up by that."""
+        """Return the array with a number, which can be used only once."""
         if type(number) is not int or number not in self.unused:
-            raise ContentError(f"names the array {number!r}, which is not there or was named before")
+            raise ContentError(f"refers to the array {number!r}, which does not exist or was used before")
         self.unused.remove(number)
         return self._arrays[number]
 
 
 def require(holds: bool) -> None:
-    """Raise an error, which says of which kind the value is not, unless it holds."""
+    """Raise an error, which `Decoder` turns into one about the kind of the value, unless `holds`."""
     if not holds:
-        raise ValueError("content of another kind")
+        raise ValueError("invalid content")

@@ -1,4 +1,4 @@
-"""How the attributes of a fitted estimator hang together, beyond their shapes, and with its parameters."""
+"""Consistency of the attributes of a fitted estimator with each other and with its parameters, beyond shapes."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def broken(estimator: Any) -> str:
 
     Parameters
     ----------
-    estimator : fitted estimator, or what `__getstate__` gives of a study, as attributes
+    estimator : fitted estimator, or the state of a session (`__getstate__`) as attributes of an object
     """
-    found = _study if isinstance(estimator, SimpleNamespace) else RELATIONS.get(type(estimator).__name__)
+    found = _session if isinstance(estimator, SimpleNamespace) else RELATIONS.get(type(estimator).__name__)
     return "" if found is None else next(found(estimator), "")
 
 
 def _classes(model: Any) -> Broken:
-    most_probable, said = model.classes_[model.responsibilities_.argmax(1)], ~pd.isna(model.labels_)
-    if not np.array_equal(model.labels_[said], most_probable[said]):  # the others have no labels
+    most_probable, has_label = model.classes_[model.responsibilities_.argmax(1)], ~pd.isna(model.labels_)
+    if not np.array_equal(model.labels_[has_label], most_probable[has_label]):  # the others have no labels
         yield "labels_"
     levels: Any = [model.annotators_.index, pd.Index(model.classes_, tupleize_cols=False)]
     rows: Any = np.indices((len(levels[0]), len(levels[1]))).reshape(2, -1)
@@ -89,11 +89,14 @@ def _is_distinct(codes: np.ndarray) -> bool:
 
 
 def _fusion(model: Any) -> Broken:
-    said = model.groupings_
-    if not (isinstance(said, Groupings) and said.items.equals(model.items_)):
+    groupings = model.groupings_
+    if not (isinstance(groupings, Groupings) and groupings.items.equals(model.items_)):
         yield "groupings_"
         return
-    if len(said.annotators) != len(model.annotators_) or not said.annotators.isin(model.annotators_.index).all():
+    if (
+        len(groupings.annotators) != len(model.annotators_)
+        or not groupings.annotators.isin(model.annotators_.index).all()
+    ):
         yield "annotators_"
     if not (len(model.n_clusters_curve_) and {"silhouette", "log_evidence"} <= set(model.n_clusters_curve_.columns)):
         yield "n_clusters_curve_"
@@ -148,11 +151,11 @@ def _is_code(classifier: Any, n_clusters: int) -> bool:
     return 0 <= int(classes.min()) <= int(classes.max()) < n_clusters
 
 
-def _study(state: SimpleNamespace) -> Broken:
+def _session(state: SimpleNamespace) -> Broken:
     if not _is_of_items(state.items, state.items_):
         yield "items"
-    told, fitted = state._groupings, state._fitted
-    if told is not None and not (isinstance(told, Groupings) and told.items.equals(state.items_)):
+    groupings, fitted = state._groupings, state._fitted
+    if groupings is not None and not (isinstance(groupings, Groupings) and groupings.items.equals(state.items_)):
         yield "_groupings"
     if fitted is not None and not (isinstance(fitted, SubsetFusion) and _is_of_items(fitted.items_, state.items_)):
         yield "_fitted"
@@ -166,7 +169,7 @@ def _study(state: SimpleNamespace) -> Broken:
 
 
 def _is_of_items(items: Any, known: pd.Index) -> bool:
-    """Whether they are the items of a study; ranges are compared by their ends."""
+    """Whether these are the items of a session; ranges are compared by their ends."""
     if len(items) != len(known):
         return False
     if isinstance(items, pd.RangeIndex):

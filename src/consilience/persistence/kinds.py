@@ -1,4 +1,4 @@
-"""The kinds of values that a file holds: which they are, how each is written and read; see `codec` for their tags."""
+"""The kinds of values in a file: tests for them, encoding and decoding; see `codec` for their tags."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from consilience.annotations.files.table import Reading
 from consilience.persistence.checks import NOTES, array, codes, names
 from consilience.persistence.codec import Decoder, Encoder, Json, Kind, UnknownValueError, require
 
-NUMERIC = "biufcmM"  # kinds of dtype whose arrays are bytes without pointers; also U in arrays
+NUMERIC = "biufcmM"  # kinds of dtype whose arrays contain no pointers; arrays may also be of kind U
 BIT_GENERATORS: dict[str, Any] = {
     made.__name__: made
     for made in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
 }
 EXTENSIONS = re.compile(r"U?Int(8|16|32|64)|Float(32|64)|boolean|\w+\[pyarrow\]|Sparse\[[^\]]*\]")
-"""Dtypes of pandas' own columns that a file may name; those of time zones would open files."""
+"""Dtypes of pandas columns that a file may name; those of time zones would open files."""
 
 
 def _is(*types: type) -> Callable[[Any], bool]:
@@ -39,7 +39,7 @@ def _is_scalar_type(value: Any) -> bool:
         return False
     try:
         return np.dtype(value).type is value
-    except TypeError:  # of an abstract kind, such as numpy.floating
+    except TypeError:  # an abstract type, such as numpy.floating
         return False
 
 
@@ -80,7 +80,7 @@ def _decode_objects(content: Json, decode: Decoder) -> np.ndarray:
     require(isinstance(shape, list) and all(type(length) is int and length >= 0 for length in shape))
     require(isinstance(cells, list) and math.prod(shape) == len(cells))
     flat = np.empty(len(cells), dtype=object)
-    for place, cell in enumerate(cells):  # an assignment of the list would look into its cells
+    for place, cell in enumerate(cells):  # assigning the whole list would unpack its cells
         flat[place] = decode(cell)
     return flat.reshape(shape)
 
@@ -105,7 +105,7 @@ def _string_dtype(storage: Any, missing: Any) -> Any:
     missing = pd.NA if missing is pd.NA else np.nan
     try:
         return pd.StringDtype(storage, na_value=missing)
-    except ImportError:  # saved beside pyarrow, loaded without it
+    except ImportError:  # saved with pyarrow, loaded without it
         return pd.StringDtype("python", na_value=missing)
 
 
@@ -141,21 +141,21 @@ def _is_plain_column(values: Any) -> bool:
 
 
 def _decode_column(node: Json, decode: Decoder) -> Any:
-    """Content of an index or column: an array of one dimension, and nothing that would become one."""
+    """Decode an index or column: a one-dimensional array, and nothing that would be converted to one."""
     column = decode(node)
     require(_is_plain_column(column) or _is_column(column))
     return column
 
 
 def _decode_labels(node: Json, decode: Decoder, length: int) -> pd.Index:
-    """Index of so many rows or columns."""
+    """Decode an index of this length."""
     index = decode(node)
     require(isinstance(index, pd.Index) and len(index) == length)
     return index
 
 
 def _contents(values: pd.Index | pd.Series) -> Any:
-    """Array of an index or column: of NumPy where it has a NumPy dtype."""
+    """Return the array of an index or column: of NumPy if it has a NumPy dtype."""
     return values.to_numpy() if isinstance(values.dtype, np.dtype) else values.array
 
 
@@ -185,7 +185,7 @@ def _encode_levels(value: pd.MultiIndex, encode: Encoder) -> Json:
 
 
 def _no_longer_range(names: pd.Index, length: int) -> pd.Index:
-    """Return names as an array where a range of them is longer than what has them, which reading would refuse."""
+    """Return names as an array instead of a range that is longer than their column, which loading would refuse."""
     return pd.Index(names.to_numpy(), name=names.name) if _is_longer_range(names, length) else names
 
 
@@ -279,23 +279,23 @@ def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
     return Groupings(
         items=items,
         annotators=annotators,
-        # earlier versions said whether the order was given, also of items with names
+        # earlier versions stored whether the order was given, also for items with names
         named=not (unnamed and pd.api.types.is_integer_dtype(items.dtype)),
         incidence=csr_array((np.ones(len(indices)), indices, indptr), shape=shape),
         grouping_of_group=grouping_of_group,
         annotator_of_grouping=annotator_of_grouping,
         grouping_names=grouping_names,
         group_names=group_names,
-        reading=_reading(*reading),  # which earlier versions did not save
+        reading=_reading(*reading),  # not saved by earlier versions
     )
 
 
 def _reading(content: Any = None) -> Reading | None:
     if content is None:
         return None
-    how, notes, told = content
-    require(isinstance(how, str) and NOTES.holds(notes, {}) and NOTES.holds(told, {}))
-    return Reading(how, tuple(notes), tuple(told))
+    how, notes, warnings = content
+    require(isinstance(how, str) and NOTES.holds(notes, {}) and NOTES.holds(warnings, {}))
+    return Reading(how, tuple(notes), tuple(warnings))
 
 
 def _require_groupings(
@@ -307,7 +307,7 @@ def _require_groupings(
     annotator_of_grouping: Any,
     of_groupings_and_groups: Any,
 ) -> None:
-    """Raise an error unless parts of groupings fit each other; what is as long as the items is compared, not made."""
+    """Raise an error unless parts of groupings match; anything as long as the items is compared, not allocated."""
     sizes: dict[str, int] = {}
     grouping_names, group_names = of_groupings_and_groups
     for check, value in (
@@ -322,12 +322,12 @@ def _require_groupings(
     ):
         require(check.holds(value, sizes))
     require(not _is_longer_range(annotators, len(grouping_names)))
-    hash((*grouping_names, *group_names))  # an error where a name is a list
+    hash((*grouping_names, *group_names))  # raises a TypeError if a name is a list
     require(indptr[0] == 0 and indptr[-1] == len(indices) and bool((np.diff(indptr) >= 0).all()))
     require(bool((np.diff(grouping_of_group) >= 0).all()))
-    rising = np.diff(grouping_of_group[indices]) > 0  # an item is in one group of a grouping
+    rising = np.diff(grouping_of_group[indices]) > 0  # an item is in only one group of a grouping
     first = indptr[1:-1]
-    rising[first[(first > 0) & (first < len(indices))] - 1] = True  # of another item
+    rising[first[(first > 0) & (first < len(indices))] - 1] = True  # the next row is another item's
     require(bool(rising.all()))
 
 

@@ -1,4 +1,4 @@
-"""What earlier versions wrote otherwise, turned into what this one learns."""
+"""Conversion of files of earlier versions to the parameters and attributes of this one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RENAMED = ".posterior.clusters."
 
 
 def renamed(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of an estimator as this version calls them, of their JSON; others stay."""
+    """Return the parameters of an estimator, as JSON, under their present names; others stay unchanged."""
     if name in ("ProductMixture", "StagewiseEM") and "n_components" in parameters and "n_clusters" not in parameters:
         found = {key: value for key, value in parameters.items() if key != "n_components"}
         number = parameters["n_components"]
@@ -20,7 +20,7 @@ def renamed(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def retagged(name: str, attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of an estimator or a study as this version calls them, of their JSON; others stay."""
+    """Return the attributes of an estimator or a session, as JSON, under their present names; others stay unchanged."""
     if name != "ActiveSession" or "groupings_" not in attributes:
         return attributes
     found = {key: value for key, value in attributes.items() if key not in ("groupings_", "_n_told")}
@@ -31,9 +31,9 @@ def retagged(name: str, attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def upgraded(name: str, attributes: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of an estimator or a study as this version has them; those that it does not know stay.
+    """Return the attributes of an estimator or a session as this version stores them; unknown ones stay unchanged.
 
-    parameters : as the file calls them
+    parameters : as named in the file
     """
     if name == "ActiveSession":
         found = {key: value for key, value in attributes.items() if key != "_pending_places"}
@@ -49,14 +49,14 @@ def upgraded(name: str, attributes: dict[str, Any], parameters: dict[str, Any]) 
 
 
 def _as_subsets(left_out: Any) -> Any:
-    """Give items that answers left out the number 0 of a subset, where only their annotator was kept."""
+    """Add the subset number 0 to items that were left out of a grouping, if only their annotator was stored."""
     if type(left_out) is not list:
         return left_out
     return [(0, *part) if type(part) is tuple and len(part) == 2 else part for part in left_out]
 
 
 def _of_named_pairs(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Name the annotators of pairs, which were places in the table of annotators."""
+    """Replace positions of annotators in the table of pairs by their names."""
     pairs, annotators = attributes.get("_pair_information"), attributes.get("annotators_")
     if not isinstance(pairs, pd.DataFrame) or not isinstance(annotators, pd.DataFrame):
         return attributes
@@ -70,7 +70,7 @@ def _of_named_pairs(attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_single_components(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Give deep models the components of their clusters, which had one each before clusters could be merged."""
+    """Add the components of clusters to deep models, which had one each before clusters could be merged."""
     weights, means, covariances = (attributes.get(name) for name in ("weights_", "means_", "covariances_"))
     state = attributes.get("state_")
     if type(state) is not dict or not (isinstance(weights, np.ndarray) and weights.ndim == 1):

@@ -22,36 +22,36 @@ from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
 from consilience.persistence.kinds import KINDS
 from consilience.persistence.migrations import renamed, retagged, upgraded
-from consilience.persistence.parts import PARTS, STEPS, STUDIES, STUDY, is_part
+from consilience.persistence.parts import PARTS, SESSION, SESSION_CLASSES, STEPS, is_part
 from consilience.persistence.validation import problem_of
 
 FORMAT = "consilience model"
 FORMAT_VERSION = 1
 VERSIONS = ("consilience", "scikit-learn")
-"""Of the packages on which it depends what a file holds."""
+"""Packages on whose versions the content of a file depends."""
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
-    """Save an estimator or a study that still collects to one file, from which `load` makes an equal one.
+    """Save an estimator or a session in progress to one file, from which `load` restores an equal one.
 
-    The file holds the parameters and all that was learned, as JSON and arrays. It holds no code, and loading it runs
-    none. Its content is described in `consilience.persistence.codec`.
+    The file contains the parameters and everything learned, as JSON and arrays. It contains no code, and loading it
+    runs none. The format is described in `consilience.persistence.codec`.
 
     Parameters
     ----------
     model : estimator of the package, scikit-learn Pipeline that ends in one, or ActiveSession
         Fitted or not. The other steps of a pipeline may be StandardScaler, MinMaxScaler, RobustScaler, PCA,
         SimpleImputer, OneHotEncoder, "passthrough", and a ColumnTransformer of these or of pipelines of them. A
-        `RandomState` among the parameters is saved as it stands.
+        `RandomState` among the parameters is saved in its current state.
     path : path
-        A file that is there is replaced, at once and only if all went well.
+        An existing file is replaced at once, and only if saving succeeds.
 
     Raises
     ------
     InputError
-        The model is another, or holds a value that cannot be saved: a numpy Generator, names that are neither text,
-        numbers, truth values, dates nor tuples of these, or an object of another library; or the path is a folder or
-        in none.
+        The model is of another class, or contains a value that cannot be saved: a numpy Generator, names that are
+        neither text, numbers, truth values, dates nor tuples of these, or an object of another library; or the path is
+        a folder, or its folder does not exist.
     OSError
         The file cannot be written.
 
@@ -88,23 +88,23 @@ def save(model: Any, path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Load an estimator that `save` wrote.
+    """Load an estimator or a session that was saved by `save`.
 
     Parameters
     ----------
     path : path
-        Files may come from strangers: nothing in them is run, and they cannot ask for much more memory than their
-        size.
+        Files may come from untrusted sources: no code in them is run, and they cannot use much more memory than
+        their size.
 
     Returns
     -------
     estimator
-        Equal to the one saved: the same parameters, attributes and predictions, to the last bit.
+        Equal to the saved one: the same parameters, attributes and predictions, to the last bit.
 
     Raises
     ------
     SavedModelError
-        There is no such file, it is no saved model, is damaged, or was written by a later version.
+        There is no such file, it is not a saved model, is damaged, or was written by a later version.
 
     Warns
     -----
@@ -132,9 +132,9 @@ def load(path: str | PathLike[str]) -> Any:
     except MemoryError as error:
         raise SavedModelError(f"{path} does not fit into the memory of this machine.") from error
     if problem := _problem(model):
-        raise SavedModelError(f"{path} is no saved model: {problem}")
+        raise SavedModelError(f"{path} is not a saved model: {problem}")
     if decode.unused:
-        raise SavedModelError(f"{path} is damaged: nothing in it names the array {min(decode.unused)}.")
+        raise SavedModelError(f"{path} is damaged: its array {min(decode.unused)} is not used.")
     _tell_versions(path, model, saved_with)
     return model
 
@@ -145,12 +145,12 @@ def _path(path: Any) -> Path:
     except TypeError as error:
         raise InputError(f"A saved model is given by the path of a file. Got {type(path).__name__} instead.") from error
     if "\0" in str(found):
-        raise InputError(f"No path of a file holds a null character. Got {str(found)!r}.")
+        raise InputError(f"A path cannot contain a null character. Got {str(found)!r}.")
     return found
 
 
 def _tell_versions(path: Path, model: Any, saved_with: dict[str, str]) -> None:
-    """Warn of a file that another version of the package wrote, or of scikit-learn if its steps are in it."""
+    """Warn of a file written by another version of the package, or of scikit-learn if it contains its steps."""
     if saved_with["consilience"] != consilience.__version__:
         warnings.warn(
             f"{path} was saved by consilience {saved_with['consilience']}; this is {consilience.__version__}.",
@@ -166,17 +166,17 @@ def _tell_versions(path: Path, model: Any, saved_with: dict[str, str]) -> None:
 
 
 class EntryError(InputError):
-    """What stands in an entry of a file is not what belongs there; the message names the entry."""
+    """An entry of a file is invalid; the message names the entry."""
 
 
 class _UnknownPartError(InputError):
-    """A file that is whole but speaks of what this version does not know; the message goes on after the path."""
+    """An undamaged file refers to something unknown to this version; the message is a predicate, to follow the path."""
 
 
 def _require_format(path: Path, document: Any) -> dict[str, str]:
-    """Demand a format that this version knows; give the versions that the file was saved with."""
+    """Require a format known to this version; return the versions with which the file was saved."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise SavedModelError(f"{path} is no saved model: it does not say 'format': {FORMAT!r}.")
+        raise SavedModelError(f"{path} is not a saved model: its 'format' is not {FORMAT!r}.")
     version, saved_with = document.get("format_version"), document.get("versions")
     if type(version) is not int or version < 1:
         raise SavedModelError(f"{path} is damaged: its format version is {shown(version)}.")
@@ -189,7 +189,7 @@ def _require_format(path: Path, document: Any) -> dict[str, str]:
             f"({consilience.__version__}, format {FORMAT_VERSION}); upgrade to load it."
         )
     if not texts:
-        raise SavedModelError(f"{path} is damaged: its 'versions' do not say what it was saved with.")
+        raise SavedModelError(f"{path} is damaged: its 'versions' are missing or invalid.")
     return {name: shown(found[name]).strip("'") for name in VERSIONS}
 
 
@@ -198,7 +198,7 @@ def _problem(model: Any) -> str:
     steps = []
     if type(model) is Pipeline and model.steps:
         *steps, (_, model) = model.steps
-    if not (_is_ours(model) or (type(model).__name__ == STUDY and is_part(model, STUDIES))):
+    if not (_is_ours(model) or (type(model).__name__ == SESSION and is_part(model, SESSION_CLASSES))):
         return (
             f"A saved model is an estimator of consilience ({', '.join(registry.ESTIMATORS)}), a scikit-learn "
             f"Pipeline that ends in one, or an ActiveSession. Got {type(model).__name__} instead."
@@ -220,16 +220,16 @@ def _is_ours(value: Any) -> bool:
 def _class(name: str) -> type[Any]:
     if name in registry.ESTIMATORS:
         return registry.estimator(name)
-    parts = PARTS | STUDIES
+    parts = PARTS | SESSION_CLASSES
     if name in parts:
         found: type[Any] = getattr(import_module(parts[name]), name)
         return found
-    raise _UnknownPartError(f"holds a {name!r}, which this version of consilience does not know")
+    raise _UnknownPartError(f"contains a {name!r}, which this version of consilience does not know")
 
 
 def _encode_estimator(value: BaseEstimator, encode: Encoder) -> Any:
     parameters = value.get_params(deep=False)
-    state = value.__getstate__() if type(value).__name__ == STUDY else vars(value)
+    state = value.__getstate__() if type(value).__name__ == SESSION else vars(value)
     attributes = {name: held for name, held in state.items() if name not in parameters}
     encoded = {
         "class": type(value).__name__,
@@ -245,46 +245,46 @@ def _named(owner: BaseEstimator, name: str, value: Any, encode: Encoder) -> Any:
     try:
         return encode(value)
     except UnknownValueError as error:
-        raise InputError(f"The {name!r} of {type(owner).__name__} cannot be saved: it holds {error}.") from error
+        raise InputError(f"The {name!r} of {type(owner).__name__} cannot be saved: it contains {error}.") from error
 
 
 def _decode_estimator(content: Any, decode: Decoder) -> Any:
     if not (isinstance(content, dict) and content.keys() == {"class", "parameters", "attributes"}):
-        raise ContentError("is no estimator")
+        raise ContentError("is not an estimator")
     name, parameters, attributes = content["class"], content["parameters"], content["attributes"]
     if not (isinstance(name, str) and isinstance(parameters, dict) and isinstance(attributes, dict)):
-        raise ContentError("is no estimator")
+        raise ContentError("is not an estimator")
     made, parameters, attributes = _class(name), renamed(name, parameters), retagged(name, attributes)
     known = signature(made).parameters
     for key in parameters:
         if key not in known:
-            raise _UnknownPartError(f"gives {name} the parameter {key!r}, which this version of it does not have")
+            raise _UnknownPartError(f"gives {name} the parameter {key!r}, which it does not have in this version")
     for key, parameter in known.items():
         if key not in parameters and parameter.default is Parameter.empty:
             raise ContentError(f"is a {name} without the parameter {key!r}")
     given = {key: _decoded(name, key, node, decode) for key, node in parameters.items()}
     for key in attributes:
         if key in known or hasattr(made, key) or not key.isidentifier() or key.startswith("__"):
-            raise ContentError(f"gives {name} the attribute {key!r}, which is no attribute of it")
+            raise ContentError(f"gives {name} the attribute {key!r}, which it does not have")
     learned = {key: _decoded(name, key, node, decode) for key, node in attributes.items()}
     estimator = _begun(made, given)
     vars(estimator).update(upgraded(name, learned, content["parameters"]))
     state = vars(estimator).copy()
     if problem := problem_of(estimator, state):
         raise EntryError(problem)
-    if name == STUDY:
+    if name == SESSION:
         estimator.__setstate__(state)
     return estimator
 
 
 def _begun(made: type[Any], parameters: dict[str, Any]) -> Any:
-    """Estimator with these parameters; a study without its ``__init__``, which would begin it anew."""
-    if made.__name__ != STUDY:
+    """Make an estimator with these parameters; a session without its ``__init__``, which would start it anew."""
+    if made.__name__ != SESSION:
         return made(**parameters)
-    study: Any = object.__new__(made)
+    session: Any = object.__new__(made)
     known = signature(made).parameters
-    vars(study).update({name: parameters.get(name, known[name].default) for name in known})
-    return study
+    vars(session).update({name: parameters.get(name, known[name].default) for name in known})
+    return session
 
 
 def _decoded(owner: str, name: str, node: Any, decode: Decoder) -> Any:
@@ -296,5 +296,7 @@ def _decoded(owner: str, name: str, node: Any, decode: Decoder) -> Any:
 
 ALL_KINDS = (
     *KINDS,
-    Kind("estimator", lambda v: _is_ours(v) or is_part(v, PARTS | STUDIES), _encode_estimator, _decode_estimator),
+    Kind(
+        "estimator", lambda v: _is_ours(v) or is_part(v, PARTS | SESSION_CLASSES), _encode_estimator, _decode_estimator
+    ),
 )

@@ -1,4 +1,4 @@
-"""What a file may hold besides estimators of the package: parts of scikit-learn's pipelines, and studies."""
+"""Parts of a file other than estimators of the package: steps of scikit-learn's pipelines, and sessions."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ PARTS = (
         "FunctionTransformer": "sklearn.preprocessing",
     }
 )
-"""Classes of scikit-learn that a file may hold.
+"""Classes of scikit-learn that a file may contain.
 
-The indicator is part of an imputer. The transformer of functions is what a fitted ColumnTransformer has for columns
-that pass through; no file can hold a function.
+MissingIndicator is part of an imputer. FunctionTransformer is what a fitted ColumnTransformer uses for columns that
+pass through; no file can contain a function.
 """
 
 STRATEGIES = (
@@ -68,19 +68,19 @@ STRATEGIES = (
     "Informative",
     "Random",
 )
-STUDY = "ActiveSession"
-STUDIES = dict.fromkeys((STUDY, *STRATEGIES), "consilience.active")
-"""A study that still collects, and what composes its subsets."""
+SESSION = "ActiveSession"
+SESSION_CLASSES = dict.fromkeys((SESSION, *STRATEGIES), "consilience.active")
+"""A session in progress, and the strategies that compose its subsets."""
 
 
 def is_part(value: Any, parts: dict[str, str]) -> bool:
-    """Whether a value is an instance of one of these classes, and of no subclass."""
+    """Whether a value is an instance of one of these classes, and not of a subclass."""
     name = type(value).__name__
     return name in parts and type(value) is getattr(import_module(parts[name]), name)
 
 
 def instance_of(*parts: str) -> Check:
-    """An instance of one of the classes of a file, by name."""
+    """An instance of one of these classes, by name."""
     return Check(" or ".join(parts), lambda value, sizes: type(value).__name__ in parts)
 
 
@@ -92,7 +92,7 @@ def _dict_of(kind: type) -> Check:
 
 
 def _are_counts(value: Any, sizes: Sizes) -> bool:
-    """Whether these are the number of items, and of each pair its key and its times presented, answered, together."""
+    """Whether these are the number of items, and for each pair its key and three counts: presented, judged, same."""
     own: Sizes = {}
     columns = [array(int, "pairs", low=0)] * 4
     if not tuple_of(whole(), *columns).holds(value, own):
@@ -187,18 +187,18 @@ ATTRIBUTES: dict[str, Attributes] = {
         "_samples": or_none(array(int, None, "items", low=0)),
     },
 }
-"""Of the parts of scikit-learn those on which they rest; other versions have others besides."""
+"""The attributes of parts of scikit-learn on which their results depend; other versions have more."""
 
 
 class WidthError(ValueError):
-    """Steps that give another number of features than the model takes."""
+    """Steps return another number of features than the model takes."""
 
 
 def try_out(pipeline: Pipeline) -> None:
-    """Give one item to the fitted steps of a pipeline before the model, which raise an error if they do not fit."""
+    """Pass one item through the fitted steps before the model of a pipeline; they raise an error if they mismatch."""
     n_features = getattr(pipeline[0], "n_features_in_", None)
     if n_features is None or not (_takes_features(pipeline[-1]) and _are_fitted(pipeline)):
-        return  # unfitted, or a part of a ColumnTransformer, which is tried out as a whole
+        return  # unfitted, or part of a ColumnTransformer, which is tried out as a whole
     called = getattr(pipeline[0], "feature_names_in_", None)
     item = pd.DataFrame([[0.0] * n_features], columns=called).astype(object)
     for column, category in _categories(pipeline[0]):
@@ -209,7 +209,7 @@ def try_out(pipeline: Pipeline) -> None:
         found = pipeline[:-1].transform(typed.to_numpy() if called is None else typed)
     wanted = pipeline[-1].n_features_in_
     if found.shape != (1, wanted):
-        raise WidthError(f"{found.shape[1]} features come out of the steps, and {wanted} go into the model")
+        raise WidthError(f"the steps return {found.shape[1]} features, but the model takes {wanted}")
 
 
 def _takes_features(model: Any) -> bool:
@@ -222,7 +222,7 @@ def _are_fitted(pipeline: Pipeline) -> bool:
 
 
 def _categories(step: Any) -> list[tuple[int, Any]]:
-    """A category that each column of text may have, by the columns of the first step."""
+    """Return a valid category for each text column, by the columns of the first step."""
     if isinstance(step, OneHotEncoder):
         return [(place, values[0]) for place, values in enumerate(step.categories_) if len(values)]
     if isinstance(step, Pipeline):

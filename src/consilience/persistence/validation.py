@@ -1,4 +1,4 @@
-"""Whether an estimator, a part of a pipeline or a study is such as can be used: the same for saving and loading."""
+"""Validation of an estimator, a part of a pipeline or a session, the same for saving and loading."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ OUTPUT, OUTPUTS = "_sklearn_output_config", ("default", "pandas", "polars", None
 
 
 def problem_of(estimator: Any, state: dict[str, Any]) -> str:
-    """Say what of an estimator is not what it must be, in a sentence that names the entry; empty if all is.
+    """Describe what is wrong with an estimator, in a sentence that names the entry; empty if it is valid.
 
     Parameters
     ----------
-    estimator : estimator of the package, part of scikit-learn that a file may hold, strategy or ActiveSession
-        The last with its parameters, whatever else it holds.
+    estimator : estimator of the package, part of scikit-learn that a file may contain, strategy or ActiveSession
+        An ActiveSession needs only its parameters.
     state : dict
-        Parameters and attributes as a file holds them.
+        Parameters and attributes as in a file.
     """
     try:
         _check_parameters(estimator)
     except InputError as error:
         return str(error)
-    except (ValueError, TypeError) as error:  # of scikit-learn, whose first sentence is like ours
+    except (ValueError, TypeError) as error:  # of scikit-learn, with a similar first sentence
         return " ".join(str(error).split())
     if isinstance(estimator, Pipeline):
         return _of_steps(estimator)
@@ -43,17 +43,17 @@ def problem_of(estimator: Any, state: dict[str, Any]) -> str:
     if problem := _of_output(estimator) or (_of_attributes(estimator, learned) if learned else ""):
         return problem
     name = type(estimator).__name__
-    held = SimpleNamespace(**state) if name == parts.STUDY else estimator
+    held = SimpleNamespace(**state) if name == parts.SESSION else estimator
     found = broken(held) if learned else ""
     return f"The {found!r} of {name} contradicts other attributes of it." if found else ""
 
 
 def _of_output(estimator: Any) -> str:
-    """Compare what scikit-learn's set_output keeps with what it may keep."""
+    """Check what scikit-learn's set_output stores."""
     kept = vars(estimator).get(OUTPUT, {})
     known = type(kept) is dict and set(kept) <= {"transform"} and all(is_one_of(how, OUTPUTS) for how in kept.values())
     return (
-        "" if known else f"The {OUTPUT!r} of {type(estimator).__name__} must name a known kind of output, and does not."
+        "" if known else f"The {OUTPUT!r} of {type(estimator).__name__} must name a known kind of output, but does not."
     )
 
 
@@ -62,39 +62,39 @@ def _check_parameters(estimator: Any) -> None:
         estimator._check_parameters()
     elif type(estimator).__name__ in parts.STRATEGIES:
         estimator.check()
-    elif type(estimator).__name__ == parts.STUDY:
+    elif type(estimator).__name__ == parts.SESSION:
         estimator._check_parameters()
     else:
         estimator._validate_params()
 
 
 def _of_attributes(estimator: Any, learned: dict[str, Any]) -> str:
-    """Compare what was learned with what such an estimator learns."""
+    """Check the learned attributes of an estimator against those that it should have."""
     name = type(estimator).__name__
     ours = name in attributes.ATTRIBUTES
     expected = attributes.ATTRIBUTES[name] if ours else parts.ATTRIBUTES.get(name, {})
     sizes: Sizes = {}
     for key, check in expected.items():
         if key not in learned and not check.optional:
-            return f"It lacks the {key!r} of {name}, as after a fit that failed."
+            return f"The {key!r} of {name} is missing, as after a failed fit."
         if key in learned and not _holds(check, learned[key], sizes):
-            return f"The {key!r} of {name} must be {check.expected}, and is not."
+            return f"The {key!r} of {name} must be {check.expected}, but is not."
     if ours:
         for key in learned:
             if key not in expected and (key.startswith("_") or key.endswith("_")):
-                return f"The {key!r} of {name} is no attribute of it."
+                return f"{name} has no attribute {key!r}."
     return ""
 
 
 def _holds(check: Check, value: Any, sizes: Sizes) -> bool:
     try:
         return bool(check.holds(value, sizes))
-    except (TypeError, ValueError, OverflowError):  # of comparisons with values of odd kinds
+    except (TypeError, ValueError, OverflowError):  # from comparisons of unexpected types
         return False
 
 
 def _of_steps(pipeline: Pipeline) -> str:
-    """Compare the steps of a pipeline with each other."""
+    """Check the steps of a pipeline against each other."""
     steps = pipeline.steps
     pairs = [isinstance(step, tuple | list) and len(step) == 2 and isinstance(step[0], str) for step in steps]
     if not steps or not all(pairs):
@@ -103,8 +103,8 @@ def _of_steps(pipeline: Pipeline) -> str:
         parts.try_out(pipeline)
     except MemoryError:
         raise
-    except Exception as error:  # whatever scikit-learn raises where steps contradict each other
+    except Exception as error:  # scikit-learn raises various errors if steps do not match
         last = type(pipeline[-1]).__name__
         what = f" ({error})" if isinstance(error, parts.WidthError) else ""
-        return f"The 'steps' of the Pipeline before {last} do not work one after the other{what}."
+        return f"The 'steps' of the Pipeline before {last} cannot be run one after the other{what}."
     return ""

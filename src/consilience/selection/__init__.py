@@ -1,4 +1,4 @@
-"""Which model, how many clusters, which parameters: by judgements that are held out."""
+"""Selection of models, numbers of clusters and parameters by held-out judgements."""
 
 from consilience.selection.candidates import candidates
 from consilience.selection.comparison import Comparison, compare

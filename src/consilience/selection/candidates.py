@@ -1,15 +1,15 @@
-"""The models of a comparison: which can be compared, what each is given, what it foresees and what it costs.
+"""The models of a comparison: which can be compared, what each is fitted to, its predictions and its costs.
 
 Decided here
 ------------
-Whether a model takes features is what the registry says of it, and for others whether the first argument of their `fit`
-is called ``X``. Annotations are given to a model as they are if it reads them, else as the first kind that it reads and
-that can be made of them.
+Whether a model takes features is looked up in the registry; other models take features if the first argument of their
+`fit` is called ``X``. Annotations are passed to a model as they are if it reads them, else converted to the first kind
+that it reads.
 
-Nothing says beforehand which semi-supervised models do without features: `candidates` tries each on six items.
+Which semi-supervised models work without features is not declared anywhere: `candidates` tries each on six items.
 
-Whatever ValueError a model raises is its sentence in the table; the comparison goes on without it. Other errors are
-faults of a program and are not caught. Warnings become notes.
+The message of a ValueError that a model raises becomes its note in the table; the comparison goes on without it. Other
+errors are bugs and are not caught. Warnings become notes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from consilience.annotations.name_lists import listed
 from consilience.errors import InputError, MatchingError, UnannotatedWarning
 from consilience.estimators.parameters import is_whole
 from consilience.selection.folds import HeldOut
-from consilience.selection.prediction import foresee
+from consilience.selection.prediction import predict
 
 __all__ = ["candidates"]
 
@@ -42,7 +42,7 @@ def __dir__() -> list[str]:
 
 
 CHANCE = "chance"
-USUAL = (2, 3, 4, 6, 8)  # numbers of clusters that are tried
+USUAL = (2, 3, 4, 6, 8)  # numbers of clusters tried by default
 
 
 def candidates(
@@ -53,7 +53,7 @@ def candidates(
     models: str | Iterable[str] | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Return models of the package that can be fitted to such annotations, for `compare`.
+    """Return the models of the package that can be fitted to these annotations, for `compare`.
 
     Parameters
     ----------
@@ -63,9 +63,10 @@ def candidates(
         Numbers of clusters for all models that have the parameter. By default 2, 3, 4, 6 and 8 for those that do not
         find the number themselves.
     models : name or iterable of names, optional
-        These, whether or not they can be fitted. Default: all that can, without the deep ones, which train for minutes.
+        Return these, whether or not they can be fitted. By default all that can, except deep ones, which train for
+        minutes.
     settings : dict of model name to dict of parameters, optional
-        A number of clusters given here is the only one.
+        If this has a number of clusters for a model, no other is tried.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def candidates(
     Raises
     ------
     InputError
-        A model that there is not, or a number of clusters that is no positive int.
+        A model does not exist, or a number of clusters is not a positive int.
 
     Examples
     --------
@@ -97,8 +98,8 @@ def candidates(
             continue
         given = dict((settings or {}).get(known.name, {}))
         parameter = signature(made).parameters.get("n_clusters")
-        asked = numbers is not None or (parameter is not None and is_whole(parameter.default, 1))
-        if parameter is None or "n_clusters" in given or not asked:
+        is_varied = numbers is not None or (parameter is not None and is_whole(parameter.default, 1))
+        if parameter is None or "n_clusters" in given or not is_varied:
             found[known.name] = made(**given)
         else:
             tried = [k for k in (USUAL if numbers is None else numbers) if k <= len(annotations)]
@@ -115,12 +116,12 @@ def _numbers_of_clusters(n_clusters: Any) -> list[int]:
 
 
 def named(models: Any) -> dict[str, Any]:
-    """Models by name: those of a dict, or of a list by class and by what sets them apart.
+    """Return models by name: those of a dict, or of a list by class, with parameters if classes repeat.
 
     Raises
     ------
     InputError
-        No models, names that repeat, or something that is no model.
+        There are no models, names repeat, or something is not a model.
     """
     if isinstance(models, str):
         models = [models]
@@ -142,20 +143,23 @@ def named(models: Any) -> dict[str, Any]:
         if not (hasattr(model, "fit") and hasattr(final(model), "predict_same")):
             raise InputError(f"The model {name!r} cannot be compared: it has no 'fit' or no 'predict_same'.")
         if name == CHANCE:
-            raise InputError(f"The name {CHANCE!r} is that of the baseline; give the model another.")
+            raise InputError(f"The name {CHANCE!r} is reserved for the baseline; rename the model.")
     return found
 
 
 def _require_estimator(name: str, model: Any) -> None:
-    """Raise an InputError for the name of a model, or its class, in place of an estimator."""
+    """Raise an InputError for the name of a model, or its class, instead of an estimator."""
     if isinstance(model, str):
         known = registry.ESTIMATORS.get(model)
         made = f"{known.name}()" if known else "DawidSkene()"
         raise InputError(
-            f"Models are estimators, such as {made}. Got the text {model!r}; see also entrants.candidates."
+            f"Models must be estimators, such as {made}. Got the text {model!r}; see also "
+            "consilience.selection.candidates."
         )
     if isinstance(model, type):
-        raise InputError(f"Models are estimators, such as {model.__name__}(). Got the class {model.__name__} itself.")
+        raise InputError(
+            f"Models must be estimators, such as {model.__name__}(). Got the class {model.__name__} itself."
+        )
 
 
 def final(model: Any) -> Any:
@@ -164,8 +168,8 @@ def final(model: Any) -> Any:
 
 
 @dataclass
-class Entrant:
-    """A model of the comparison and what was measured so far."""
+class Candidate:
+    """A model of the comparison and its results so far."""
 
     name: str
     model: Any
@@ -176,17 +180,17 @@ class Entrant:
     failure: str = ""
 
     def run(self, held: HeldOut, kept: Annotations, X: Any, fold: int, seed: int, *, by: str, memory: bool) -> None:
-        """Fit to what is kept of a fold, and foresee what is not; a failure is written down."""
+        """Fit to the annotations kept in a fold, and predict the held-out judgements; record a failure."""
         try:
             model = seeded(clone(self.model), seed)
-            said = as_read(kept, final(model))
+            readable = as_read(kept, final(model))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                warnings.simplefilter("ignore", UnannotatedWarning)  # what is held out may be all of an item
-                seconds, megabytes = measured(lambda: fit(model, said, X), memory=memory)
+                warnings.simplefilter("ignore", UnannotatedWarning)  # all annotations of an item may be held out
+                seconds, megabytes = measured(lambda: fit(model, readable, X), memory=memory)
             there = np.flatnonzero(held.fold == fold)
-            self.probability[there] = foresee(final(model), held, kept, there, by)
-        except MatchingError:  # it is the same for all models that take features
+            self.probability[there] = predict(final(model), held, kept, there, by)
+        except MatchingError:  # all models that take features would fail in the same way
             raise
         except ValueError as error:
             self.failure = " ".join(str(error).split())
@@ -199,7 +203,7 @@ class Entrant:
 
     @property
     def note(self) -> str:
-        """Why there are no numbers, or what the model warned of."""
+        """Why there are no numbers, or the model's first warning."""
         if self.failure or not self.warned:
             return self.failure
         return f"Warned in {len(self.warned)} folds: {self.warned[0]}"
@@ -211,7 +215,7 @@ def fit(model: Any, annotations: Annotations, X: Any) -> None:
     known = registry.ESTIMATORS.get(type(last).__name__)
     takes_features = known.kind == "semisupervised" if known else next(iter(signature(last.fit).parameters)) == "X"
     if takes_features and X is None and hasattr(model, "steps"):
-        raise InputError("A pipeline begins with the features: give them to compare, as X.")
+        raise InputError("A pipeline needs features: pass them to compare as X.")
     if takes_features:
         model.fit(X, annotations)
     else:
@@ -219,12 +223,12 @@ def fit(model: Any, annotations: Annotations, X: Any) -> None:
 
 
 def as_read(annotations: Annotations, model: Any) -> Annotations:
-    """Annotations of the kind that a model reads.
+    """Return annotations of a kind that a model reads.
 
     Raises
     ------
     InputError
-        It reads none that could be made of these.
+        They cannot be converted to a kind that it reads.
     """
     known = registry.ESTIMATORS.get(type(model).__name__)
     if known is None:
@@ -232,12 +236,12 @@ def as_read(annotations: Annotations, model: Any) -> Annotations:
     kind = _readable(annotations, known.reads)
     if kind is None:
         given = type(annotations).__name__.lower()
-        raise InputError(f"{known.name} reads {' or '.join(known.reads)}, and these are {given}.")
+        raise InputError(f"{known.name} reads {' or '.join(known.reads)}. Got {given}.")
     return annotations if kind == "" else getattr(annotations, kind)()
 
 
 def _readable(annotations: Annotations, reads: tuple[str, ...]) -> str | None:
-    """How to make what a model reads: a method of the annotations, "" for as they are, None if there is no way."""
+    """Return the method that converts annotations to what a model reads; "" for none needed, None if there is none."""
     if type(annotations).__name__.lower() in reads:
         return ""
     possible = [f"to_{kind}" for kind in reads if hasattr(annotations, f"to_{kind}")]
@@ -245,22 +249,22 @@ def _readable(annotations: Annotations, reads: tuple[str, ...]) -> str | None:
 
 
 def _fits(annotations: Annotations, X: Any, known: registry.Entry, made: Callable[..., Any]) -> bool:
-    """Whether a model can be fitted to such annotations, with these features or without."""
+    """Whether a model can be fitted to these annotations, with or without features."""
     if _readable(annotations, known.reads) is None:
         return False
     return X is not None or known.kind == "consensus" or _needs_no_features(made, known.reads)
 
 
 def _needs_no_features(made: Callable[..., Any], reads: tuple[str, ...]) -> bool:
-    """Whether a semi-supervised model can be fitted without features: it is tried, on six items."""
+    """Try whether a semi-supervised model can be fitted without features, on six items."""
     groupings = Groupings.from_matrix([["p", "r"], ["p", "r"], ["p", "r"], ["q", "s"], ["q", "s"], ["q", "s"]])
-    said: Any = groupings if "groupings" in reads else groupings.to_pairs()
+    annotations: Any = groupings if "groupings" in reads else groupings.to_pairs()
     small = {"n_clusters": 2, "n_init": 1, "random_state": 0, "prior_variance": 1.0}
     settings = {name: value for name, value in small.items() if name in signature(made).parameters}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            made(**settings).fit(None, said)
+            made(**settings).fit(None, annotations)
         except ValueError:
             return False
     return True
@@ -274,7 +278,7 @@ def seeded(model: Any, seed: int) -> Any:
 
 
 def measured(work: Callable[[], None], *, memory: bool) -> tuple[float, float]:
-    """Do some work; say how many seconds it took, or if `memory`, how many megabytes it held at its peak."""
+    """Do some work and return how many seconds it took, or if `memory`, its peak of megabytes."""
     if not memory:
         start = time.perf_counter()
         work()

@@ -1,41 +1,42 @@
-"""Comparing models without the truth, by what annotators say that the models were not told.
+"""Comparison of models without the truth, by held-out judgements.
 
-Part of what people said is held out, every model is fitted to the rest, and each held-out same/different judgement is
-foreseen: from whether the model's clusters put the two items together, or by the model's own
-`predict_same(item_a, item_b, annotator)` (`foreseeing`). All models meet the same folds and the same judgements.
+Part of the annotations is held out, every model is fitted to the rest, and each held-out same/different judgement is
+predicted: from whether the model's clusters put the two items together, or by the model's own
+`predict_same(item_a, item_b, annotator)` (see `consilience.selection.prediction`). All models get the same folds and
+judgements.
 
 | symbol | name in code | shape |
 |---|---|---|
-| y, whether the annotator put both into one group | same | (judgements,) |
-| p, what the model expected | probability | (judgements, models) |
+| y, whether the annotator put both items together | same | (judgements,) |
+| p, the model's probability of "same" | probability | (judgements, models) |
 | −ln p or −ln (1 − p) | loss | (judgements, models) |
 
-The mean loss is `metrics.same_log_loss`. A difference between two models is that of their losses on the same judgement.
-The standard error of a mean over blocks c of dependent judgements, of which block c holds n_c that sum to s_c, is
+The mean loss is `metrics.same_log_loss`. The difference of two models is that of their losses on the same judgement.
+The standard error of a mean over blocks of dependent judgements, where block c has n_c values that sum to s_c, is
 sqrt(C / (C − 1) Σ_c (s_c − n_c mean)²) / Σ_c n_c.
 
 Decided here
 ------------
-What counts as dependent, and how judgements are drawn, is said in `held_out`.
+Which judgements count as dependent, and how they are drawn, is described in `consilience.selection.folds`.
 
-The clusters foresee by default. Models differ in how they see people as much as in what they find, and who knows people
-best need not have the best clusters: on digits the ranking by clusters agreed with the truth far more closely.
+By default, judgements are predicted from the clusters. Models differ in how they model annotators as much as in the
+clusters that they find, and the best model of annotators need not have the best clusters: on digits, the ranking by
+clusters agreed far more closely with the truth.
 
-Nobody is believed beyond `clip`: a probability nearer than 1 % to 0 or 1 is moved there. A model whose clusters are
-hard and that has no error rates would otherwise pay 36 nats for one slip, and the mean would tell how often that
-happens and nothing else.
+Probabilities are clipped: one within `clip` (1 % by default) of 0 or 1 is moved to that distance. Else a model with
+hard clusters and without error rates would lose 36 nats by one error, and the mean would only count such errors.
 
-An annotator of whom nothing was kept is foreseen as `annotator=None`.
+For an annotator without kept annotations, `annotator=None` is passed.
 
-"chance" says for each judgement the share of "same" in what was kept. It is in every table: what is not better than
-this has learned nothing. It can be first, but is never `chosen`.
+"chance" predicts for each judgement the share of "same" in the kept annotations. It is in every table: a model that is
+not better has learned nothing. It can be first, but is never `chosen`.
 
 A winner needs a lead over the second of more than two standard errors of the paired difference; else `best` is None.
-`chosen` is the first model of the table in any case. Where many settings compete, the first is a little too
-good: the more there are, the more luck helps one.
+`chosen` is the first model of the table in any case. If many settings are compared, the score of the first is slightly
+too good: the more settings, the more luck.
 
-Seconds are the mean of `fit` over the folds but the first. In the first, memory is measured: the peak that Python and
-NumPy allocate in it, by tracemalloc, which slows Python down; what C libraries and other processes take is not seen.
+Seconds are the mean of `fit` over all folds except the first. There, memory is measured instead: the peak that Python
+and NumPy allocate, by tracemalloc, which slows Python down; memory of C libraries and other processes is not included.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ from consilience.estimators.parameters import is_number, is_whole
 from consilience.inference.progress import counting, showing
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.metrics.clusterings import same_log_loss
-from consilience.selection.candidates import CHANCE, Entrant, named
+from consilience.selection.candidates import CHANCE, Candidate, named
 from consilience.selection.folds import LEVELS, HeldOut, hold_out
 from consilience.selection.prediction import WAYS
 
@@ -68,7 +69,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-CLEAR = 2.0  # standard errors of a lead
+CLEAR = 2.0  # standard errors of a clear lead
 WIDEST = 90  # characters of a note in the printed table
 HEAD = ["model", "log loss", "behind the first", "accuracy", "seconds", "MB", ""]
 COLUMNS = ["log_loss", "log_loss_se", "difference", "difference_se", "accuracy", "accuracy_se"]
@@ -76,31 +77,31 @@ COLUMNS = ["log_loss", "log_loss_se", "difference", "difference_se", "accuracy",
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """How well models foresaw judgements that they were not told.
+    """How well models predicted held-out judgements.
 
     Attributes
     ----------
-    table : DataFrame, one row a model, the lowest log loss first
-        ``log_loss`` and ``log_loss_se``, nats a judgement; ``difference`` to the first row and ``difference_se``, of
-        the losses on the same judgements; ``accuracy``, the share of judgements foreseen by more than one half, and
-        ``accuracy_se``; ``seconds`` a fit; ``megabytes``, the peak of a fit; ``n_judgements``; ``note``. A model that
+    table : DataFrame, one row per model, the lowest log loss first
+        ``log_loss`` and ``log_loss_se``, nats per judgement; ``difference`` to the first row and ``difference_se``, of
+        the losses on the same judgements; ``accuracy``, the share of judgements given a probability above one half, and
+        ``accuracy_se``; ``seconds`` per fit; ``megabytes``, the peak of a fit; ``n_judgements``; ``note``. A model that
         could not be fitted, or does not read these annotations, has no numbers and the reason as its note.
     best : str or None
-        The first row, if its lead over the second is more than two standard errors of the difference. "chance" where
-        guessing wins.
+        The first row, if its lead over the second is more than two standard errors of the difference; "chance" if no
+        model is better.
     chosen : str or None
-        The first model of the table, "chance" left out. None if no model could be compared.
-    judgements : DataFrame, one row a judgement
-        item_a, item_b, annotator, same, and the fold in which it was hidden.
+        The first model of the table except "chance"; None if no model could be compared.
+    judgements : DataFrame, one row per judgement
+        item_a, item_b, annotator, same, and the fold in which it was held out.
     probabilities : DataFrame, shape (n_judgements, n models with numbers)
-        What each model expected.
+        Each model's probability of "same".
     level : {"groupings", "judgements"}
-        What was held out.
+        The unit that was held out.
     n_folds : int
     n_possible : int
-        Judgements from which these were drawn.
+        Number of judgements from which these were drawn.
     blocks : str
-        Over what the standard errors are taken: "annotators", "groupings" or "parts of groupings".
+        Blocks over which standard errors are computed: "annotators", "groupings" or "parts of groupings".
     n_blocks : int
     """
 
@@ -128,7 +129,7 @@ class Comparison:
 
     def _caption(self) -> str:
         out = f"{len(self.judgements):,} of {self.n_possible:,} judgements held out in {self.n_folds} folds"
-        how = "whole groupings" if self.level == "groupings" else "parts of what each annotator said"
+        how = "whole groupings" if self.level == "groupings" else "parts of each annotator's annotations"
         return f"{out} of {how}; standard errors over {self.n_blocks} {self.blocks}"
 
     def _rows(self) -> list[list[str]]:
@@ -136,7 +137,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Who wins, in a sentence."""
+        """Sentence that names the best model."""
         scored = self.table.index[self.table["log_loss"].notna()]
         if self.chosen is None:
             return "No model could be compared."
@@ -161,38 +162,38 @@ def compare(
     random_state: RandomSource = None,
     verbose: Any = False,
 ) -> Comparison:
-    """Compare models, numbers of clusters or parameters by judgements that are held out.
+    """Compare models, numbers of clusters or parameters by held-out judgements.
 
     Parameters
     ----------
     models : dict of name to estimator, or list of estimators
-        With `responsibilities_`, or with `predict_same` if `by` is "model"; the last step of a Pipeline counts. They
-        are cloned, never fitted themselves. Where their `random_state` is None it is set.
+        With `responsibilities_`, or with `predict_same` if `by` is "model"; in a Pipeline, the last step counts. They
+        are cloned, never fitted themselves. A `random_state` that is None is set.
     annotations : Groupings, Pairs, Labels, or a table or matrix of them
-        A matrix is read as groupings; labels of one vocabulary are given as `Labels`. Models get the kind that they
-        read: as it is, or as pairs or groupings where these can be made of it.
+        A matrix is read as groupings; for labels of one vocabulary, use `Labels`. Each model gets a kind that it reads:
+        the annotations as they are, or converted to pairs or groupings if that is possible.
     X : DataFrame or array, shape (n_items, n_features), optional
         For models that take features; a DataFrame is matched by the names in its index.
     by : {"clusters", "model"}, default="clusters"
-        From what a judgement is foreseen. "clusters": from whether the model's clusters put the two items together,
-        and from how people kept to these clusters, which is counted in the same way for all models; ranks clusterings.
-        "model": from the model's own `predict_same`; how well it knows people counts as well, and a good clustering
-        can lose to a worse one by a model that knows people better.
+        How a judgement is predicted. "clusters": from whether the model's clusters put the two items together, and from
+        how closely annotators follow these clusters, which is counted in the same way for all models; ranks
+        clusterings. "model": from the model's own `predict_same`; this also scores its model of annotators, and a good
+        clustering can lose to a worse one of a model that describes annotators better.
     n_folds : int, default=5
-        Each model is fitted so many times.
+        Number of folds, and of fits of each model.
     level : {"auto", "groupings", "judgements"}, default="auto"
-        What is held out at a time. "groupings": whole groupings; tells how well new ones are foreseen. "judgements":
-        some items of every grouping, some labels, or some judgements of pairs; every annotator stays known. "auto":
-        groupings where most annotators gave several or where there are 50 in all, else judgements.
+        The unit to hold out. "groupings": whole groupings; measures how well new ones are predicted. "judgements": some
+        items of every grouping, some labels, or some judgements of pairs; every annotator stays known. "auto":
+        groupings if most annotators gave several or there are at least 50 in total, else judgements.
     max_pairs : int, default=20_000
-        At most so many judgements are drawn, "same" and "apart" as they fall.
+        Largest number of judgements to draw, with the share of "same" of all.
     clip : float, default=0.01
-        Probabilities are moved into [clip, 1 - clip].
+        Probabilities are clipped to [clip, 1 - clip].
     memory : bool, default=True
-        Measure memory in the first fold, in which Python is then slower.
+        Whether to measure memory in the first fold, which makes Python slower there.
     random_state : int, RandomState, Generator or None, default=None
     verbose : bool, default=False
-        Show a progress bar: in a notebook, or in a terminal on standard error.
+        Whether to show a progress bar: in a notebook, or in a terminal on standard error.
 
     Returns
     -------
@@ -201,7 +202,7 @@ def compare(
     Raises
     ------
     InputError
-        Wrong parameters, or annotations that cannot be divided. What stops a single model becomes a note instead.
+        A parameter is wrong, or the annotations cannot be divided. An error of a single model becomes a note instead.
 
     Examples
     --------
@@ -214,7 +215,7 @@ def compare(
     >>> compare(models, crowd, n_folds=2, random_state=0).chosen
     '3 clusters'
     """
-    entrants = [Entrant(name, model) for name, model in named(models).items()]
+    compared = [Candidate(name, model) for name, model in named(models).items()]
     if annotations is None:
         raise InputError("compare needs annotations. Got None.")
     if not isinstance(annotations, Groupings | Pairs | Labels):
@@ -225,22 +226,22 @@ def compare(
     rng = np.random.default_rng(seeds[-1])
     held = hold_out(annotations, int(n_folds), level, int(max_pairs), rng, of_items=_numbers(X, annotations))
     chance = np.empty(len(held.fold))
-    for entrant in entrants:
-        entrant.probability = np.full(len(held.fold), np.nan)
-    with showing("compare", shown=bool(verbose)), counting("fits", n_folds * len(entrants)) as fits:
+    for candidate in compared:
+        candidate.probability = np.full(len(held.fold), np.nan)
+    with showing("compare", shown=bool(verbose)), counting("fits", n_folds * len(compared)) as fits:
         for fold in range(n_folds):
             kept = held.kept(fold)
             chance[held.fold == fold] = share_same(kept)
-            for entrant in entrants:
-                fits.say(entrant.name)
-                if not entrant.failure:
-                    entrant.run(held, kept, X, fold, seeds[fold], by=by, memory=memory and fold == 0)
+            for candidate in compared:
+                fits.say(candidate.name)
+                if not candidate.failure:
+                    candidate.run(held, kept, X, fold, seeds[fold], by=by, memory=memory and fold == 0)
                 fits.update()
-    return _comparison(held, entrants, chance, clip)
+    return _comparison(held, compared, chance, clip)
 
 
 def _numbers(X: Any, annotations: Annotations) -> np.ndarray | None:
-    """What features say in numbers of each item, to tell items apart; None if nothing, or if rows and items differ."""
+    """Return numeric features that identify items; None if there are none, or if rows and items differ."""
     if X is None:
         return None
     by_name = isinstance(X, pd.DataFrame) and annotations.named and X.index.is_unique
@@ -251,7 +252,7 @@ def _numbers(X: Any, annotations: Annotations) -> np.ndarray | None:
 
 
 def share_same(annotations: Annotations) -> float:
-    """Share of "same" among all judgements; one half where there are none."""
+    """Return the share of "same" among all judgements; one half if there are none."""
     if isinstance(annotations, Pairs):
         together, total = int(annotations.same.sum()), annotations.n_rows
     else:
@@ -264,16 +265,16 @@ def share_same(annotations: Annotations) -> float:
 
 
 def standard_error(values: Float[np.ndarray, " judgements"], block: Int[np.ndarray, " judgements"]) -> float:
-    """Error of the mean, where the judgements of a block are dependent; NaN for a single block."""
+    """Return the error of the mean if the judgements of a block are dependent; NaN for a single block."""
     sums = np.bincount(block, values - values.mean())
     n = len(sums)
     return math.sqrt(n / (n - 1) * (sums**2).sum()) / len(values) if n > 1 else math.nan
 
 
-def _comparison(held: HeldOut, entrants: list[Entrant], chance: np.ndarray, clip: float) -> Comparison:
-    """Losses, and the table of them."""
+def _comparison(held: HeldOut, compared: list[Candidate], chance: np.ndarray, clip: float) -> Comparison:
+    """Return the losses and their table."""
     same = held.judgements.same
-    scored = {CHANCE: chance} | {e.name: e.probability for e in entrants if not e.failure}
+    scored = {CHANCE: chance} | {e.name: e.probability for e in compared if not e.failure}
     loss = {name: losses(same, p, clip) for name, p in scored.items()}
     total = {name: same_log_loss(same, p, clip=clip) for name, p in scored.items()}
     order = sorted(scored, key=lambda name: (total[name], name == CHANCE))
@@ -283,10 +284,10 @@ def _comparison(held: HeldOut, entrants: list[Entrant], chance: np.ndarray, clip
         behind = loss[name] - loss[order[0]]
         row = [total[name], standard_error(loss[name], held.block), behind.mean(), standard_error(behind, held.block)]
         rows[name] = [*row, right.mean(), standard_error(right, held.block)]
-    rows |= {entrant.name: [math.nan] * len(COLUMNS) for entrant in entrants if entrant.failure}
+    rows |= {candidate.name: [math.nan] * len(COLUMNS) for candidate in compared if candidate.failure}
     table = pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS).rename_axis("model")
-    costs = {e.name: (np.mean(e.seconds) if e.seconds else math.nan, e.megabytes, e.note) for e in entrants}
-    costs[CHANCE] = (0.0, 0.0, "the share of 'same' in what was kept")
+    costs = {e.name: (np.mean(e.seconds) if e.seconds else math.nan, e.megabytes, e.note) for e in compared}
+    costs[CHANCE] = (0.0, 0.0, "the share of 'same' in the annotations kept")
     table["seconds"], table["megabytes"] = ([float(costs[name][i]) for name in table.index] for i in (0, 1))
     table["n_judgements"] = np.where(table["log_loss"].notna(), len(same), 0)
     table["note"] = [costs[name][2] for name in table.index]
@@ -316,13 +317,13 @@ def _comparison(held: HeldOut, entrants: list[Entrant], chance: np.ndarray, clip
 def losses(
     same: Bool[np.ndarray, " judgements"], probability: Float[np.ndarray, " judgements"], clip: float
 ) -> Float[np.ndarray, " judgements"]:
-    """Loss of each judgement; their mean is `metrics.same_log_loss`."""
+    """Return the loss of each judgement; their mean is `metrics.same_log_loss`."""
     p = np.clip(probability, clip, 1 - clip)
     return -np.log(np.where(same, p, 1 - p))
 
 
 def _winner(table: pd.DataFrame) -> str | None:
-    """Name of the first row, if its lead over the second is clear."""
+    """Return the name of the first row if its lead over the second is clear."""
     if table["log_loss"].notna().sum() < 2:
         return None
     second = table.iloc[1]
@@ -330,7 +331,7 @@ def _winner(table: pd.DataFrame) -> str | None:
 
 
 def _cells(name: str, row: pd.Series) -> list[str]:
-    """A row of the table, as text."""
+    """Return a row of the table as text."""
     if math.isnan(row["log_loss"]):
         return [name, "-", "-", "-", "-", "-", row["note"]]
     pairs = [_with_error(row[mean], row[mean + "_se"]) for mean in ("log_loss", "difference", "accuracy")]
@@ -341,7 +342,7 @@ def _cells(name: str, row: pd.Series) -> list[str]:
 
 
 def _with_error(value: float, error: float) -> str:
-    """A value and its standard error, to three decimals, or to as many as show an error that is smaller."""
+    """Format a value and its standard error with three decimals, or more if the error is smaller."""
     decimals = 3 if not 0 < error < 0.0005 else min(1 - math.floor(math.log10(error)), 9)
     return f"{value:.{decimals}f} ± {error:.{decimals}f}"
 

@@ -1,8 +1,8 @@
-"""Judgements held out: what is hidden from a model, and the same/different judgements that it then has to foresee.
+"""Held-out judgements: the annotations hidden from a model, and the same/different judgements that it has to predict.
 
-Annotations are rows: memberships of groupings, labels, or judgements of pairs. Each row is in one fold. `kept` gives
-the annotations without the rows of a fold, all items still there. Two items of one grouping are a judgement, "same" if
-they are in one group; so are two labels of one annotator.
+Annotations are rows: memberships of groupings, labels, or judgements of pairs. Each row is in one fold. `kept` returns
+the annotations without the rows of a fold, but with all items. Two items of one grouping are a judgement, "same" if
+they are in one group; likewise two labels of one annotator.
 
 | level | a fold is | its judgements |
 |---|---|---|
@@ -12,21 +12,21 @@ they are in one group; so are two labels of one annotator.
 
 Decided here
 ------------
-What an annotator said again on the same occasion, of a pair or as a label of an item, is in the fold of what they said
-first and hidden with it, so that a model foresees nothing that it was told.
+Repeated judgements of a pair by an annotator on the same occasion, and repeated labels of an item, are in the fold of
+the first and held out with it, so that a model never predicts something it was fitted to.
 
-A judgement belongs to one fold and is drawn once. Where its two memberships are in different folds, a coin says whose
-it is. Folds take turns within a grouping (within an annotator, for whole groupings and for pairs), so that no fold has
-much more of anybody than another.
+A judgement belongs to one fold and is drawn once. If its two memberships are in different folds, it is assigned to one
+of them at random. Rows are dealt to folds in turn within a grouping (within an annotator, for whole groupings and for
+pairs), so that all folds have about equally many of each.
 
-Annotators from whom nothing is kept are dropped from the kept part, and so are groupings without items. Groups stay
-whole: their names are known, as in a study where an item is not yet sorted.
+Annotators and groupings that have nothing left are dropped from the kept part. Groups remain even if they are empty:
+their names are known, as in a study where an item is not yet sorted.
 
-Standard errors have to count what is dependent as one. Judgements of one grouping share items, and all judgements of an
-annotator share the annotator's habits: they are one block. Where fewer than ten annotators are left to
-vary, blocks are groupings; where these are fewer than ten, the part of a grouping that is in one fold. That is a
-compromise: the model of a fold is shared by the judgements of the fold, which no block shows, and errors are a little
-too small if the model itself is unsteady.
+Standard errors have to treat dependent judgements as one block. Judgements of one grouping share items, and all
+judgements of an annotator share the annotator's habits: they are one block. With fewer than ten annotators, blocks are
+groupings; with fewer than ten of these, the part of a grouping that is in one fold. That is a compromise: all
+judgements of a fold share its fitted model, which no block accounts for, and errors are slightly too small if the model
+itself is unstable.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ from consilience.annotations.memberships import incidence_of
 from consilience.errors import InputError
 
 LEVELS = ("groupings", "judgements", "auto")
-MANY = 50  # groupings, from which on whole ones are held out though nobody gave two
+MANY = 50  # groupings from which whole ones are held out, even if each annotator gave one
 FEWEST_BLOCKS = 10
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Annotations in folds, and a sample of the judgements that are held out.
+    """Annotations in folds, and a sample of the held-out judgements.
 
     Attributes
     ----------
     annotations : Annotations
     level : {"groupings", "judgements"}
     n_folds : int
-    fold_of_row : the fold in which each row is hidden
+    fold_of_row : the fold in which each row is held out
     judgements : Judgements
-    annotator, fold : of each judgement
-    block : judgements that count as dependent
-    blocks : what these are: "annotators", "groupings" or "parts of groupings"
-    n_possible : judgements that could have been drawn
+    annotator, fold : annotator and fold of each judgement
+    block : block of each judgement; those of one block count as dependent
+    blocks : kind of the blocks: "annotators", "groupings" or "parts of groupings"
+    n_possible : number of judgements that could have been drawn
     """
 
     annotations: Annotations
@@ -76,7 +76,7 @@ class HeldOut:
     n_possible: int
 
     def kept(self, fold: int) -> Annotations:
-        """Return the annotations without what a fold hides."""
+        """Return the annotations without those held out in a fold."""
         return without_rows(self.annotations, self.fold_of_row != fold)
 
 
@@ -88,30 +88,30 @@ def hold_out(
     rng: np.random.Generator,
     of_items: np.ndarray | None = None,
 ) -> HeldOut:
-    """Divide annotations into folds and draw the judgements to foresee.
+    """Divide annotations into folds and draw the judgements to predict.
 
-    Neither order nor names make a difference, but for items that neither annotations nor features tell apart.
+    Order and names make no difference, except for items that neither annotations nor features distinguish.
 
     Raises
     ------
     InputError
-        There is too little to divide, or no judgement.
+        There are fewer rows than folds, or no judgements.
     """
     rows = Rows.of(annotations, of_items)
     level = level_of(annotations, rows) if level == "auto" else level
     fold_of_row = _folds(annotations, rows, level, n_folds, rng)
     judgements, n_possible = draw(annotations, rows, max_pairs, rng)
     if not len(judgements.same):
-        raise InputError("The annotations hold no judgement: nobody said of two items whether they belong together.")
-    coin = rng.random(len(judgements.same)) < 0.5
-    fold = fold_of_row[np.where(coin, judgements.row_a, judgements.row_b)]
+        raise InputError("The annotations hold no judgement: no annotator grouped, labelled or judged two items.")
+    is_first = rng.random(len(judgements.same)) < 0.5
+    fold = fold_of_row[np.where(is_first, judgements.row_a, judgements.row_b)]
     annotator, occasion = rows.annotator[judgements.row_a], rows.occasion[judgements.row_a]
     block, blocks = _blocks(annotator, occasion, fold)
     return HeldOut(annotations, level, n_folds, fold_of_row, judgements, annotator, fold, block, blocks, n_possible)
 
 
 def level_of(annotations: Annotations, rows: Rows) -> str:
-    """What to leave out: whole groupings, where most annotators gave several or where there are many."""
+    """Return the unit to hold out: groupings if most annotators gave several or there are many, else judgements."""
     if not isinstance(annotations, Groupings):
         return "judgements"
     occasions = pd.DataFrame({"annotator": rows.annotator, "grouping": rows.occasion}).drop_duplicates()
@@ -136,12 +136,14 @@ def without_rows(annotations: Annotations, kept: Bool[np.ndarray, " rows"]) -> A
         found, left = replace(annotations, **parts), parts["annotator"]
     else:
         raise InputError(f"Annotations must be Groupings, Pairs or Labels. Got {type(annotations).__name__}.")
-    heard = np.unique(left)
-    return found if len(heard) == found.n_annotators else found.restrict(annotators=annotations.annotators[heard])
+    remaining = np.unique(left)
+    if len(remaining) == found.n_annotators:
+        return found
+    return found.restrict(annotators=annotations.annotators[remaining])
 
 
 def _without_empty(groupings: Groupings) -> Groupings:
-    """Groupings without those that hold no item."""
+    """Return the groupings that hold items."""
     of_row = groupings.grouping_of_group[groupings.incidence.indices]
     sizes = np.bincount(of_row, minlength=groupings.n_groupings)
     held, groups = np.flatnonzero(sizes), np.flatnonzero(sizes[groupings.grouping_of_group])
@@ -158,17 +160,17 @@ def _without_empty(groupings: Groupings) -> Groupings:
 def _folds(
     annotations: Annotations, rows: Rows, level: str, n_folds: int, rng: np.random.Generator
 ) -> Int[np.ndarray, " rows"]:
-    """Fold of every row: they take turns, at random within a grouping or an annotator."""
+    """Return the fold of every row: folds in turn, in random order within a grouping or an annotator."""
     if level == "groupings":
         occasions, first, of_row = np.unique(rows.occasion, return_index=True, return_inverse=True)
         block, what = rows.annotator[first], "groupings"
         order, within = np.arange(len(occasions)), rows.rank_of_annotator[block]
     else:
-        first, of_row, what = *_said_again(annotations, rows), "rows"
+        first, of_row, what = *_first_rows(annotations, rows), "rows"
         within = rows.rank_of_annotator[rows.annotator] if isinstance(annotations, Pairs) else rows.occasion
         within, order = within[first], of_row[rows.order[np.isin(rows.order, first)]]
     if len(order) < n_folds:
-        raise InputError(f"{n_folds} folds need as many {what} of annotations. Got {len(order)}; lower n_folds.")
+        raise InputError(f"{n_folds} folds need at least {n_folds} {what}. Got {len(order)}; lower n_folds.")
     chance = np.empty(len(order))
     chance[order] = rng.random(len(order))
     fold = np.empty(len(order), dtype=np.intp)
@@ -176,11 +178,11 @@ def _folds(
     return fold[of_row]
 
 
-def _said_again(annotations: Annotations, rows: Rows) -> tuple[Int[np.ndarray, " first"], Int[np.ndarray, " rows"]]:
-    """Rows that say something for the first time; and for every row, which of them says it first.
+def _first_rows(annotations: Annotations, rows: Rows) -> tuple[Int[np.ndarray, " first"], Int[np.ndarray, " rows"]]:
+    """Return the rows that are not repetitions, and for every row the place of the first that it repeats.
 
-    A further label of an item by the same annotator does so, whatever it is, and a further judgement of a pair on the
-    same occasion.
+    Any further label of an item by the same annotator is a repetition, and any further judgement of a pair on the same
+    occasion.
     """
     everything = np.arange(len(rows.order))
     if isinstance(annotations, Labels):
@@ -198,7 +200,7 @@ def _blocks(
     grouping: Int[np.ndarray, " judgements"],
     fold: Int[np.ndarray, " judgements"],
 ) -> tuple[Int[np.ndarray, " judgements"], str]:
-    """Judgements that count as dependent, and what they have in common."""
+    """Return the block of each judgement, and the kind of the blocks."""
     for keys, name in ((annotator, "annotators"), (grouping, "groupings")):
         found, block = np.unique(keys, return_inverse=True)
         if len(found) >= FEWEST_BLOCKS:

@@ -1,9 +1,9 @@
-"""What a fitted model expects of judgements that it was not told: by its clusters alone, or as it says itself.
+"""Prediction of held-out judgements by a fitted model: from its clusters alone, or by the model itself.
 
-by="clusters": all models are given the same simple view of people, so that the score is of the clusters. An item i
-belongs to cluster k with probability r_ik (`responsibilities_`), and
+by="clusters": the same simple model of annotators is used for all models, so that the score is that of the clusters.
+An item i belongs to cluster k with probability r_ik (`responsibilities_`), and
 
-| what was held out | p(annotator u puts i and j together) |
+| held out | p(annotator u puts i and j together) |
 |---|---|
 | parts of groupings and labels | mean over u's groupings of Σ_kl r_ik r_jl Σ_g q_gk q_gl |
 | whole groupings, pairs | w_u Σ_k r_ik r_jk + v_u (1 − Σ_k r_ik r_jk) |
@@ -12,16 +12,16 @@ belongs to cluster k with probability r_ik (`responsibilities_`), and
 |---|---|
 | q_gk = (n_gk + 2 s_g) / (Σ_g n_gk + 2) | share of cluster k that is put into group g; n_gk = Σ_i in g r_ik |
 | s_g | share of group g in its grouping |
-| w_u, v_u | share of "same" among u's judgements of two items of one cluster, and of different ones |
+| w_u, v_u | share of "same" among u's judgements of two items of one cluster, and of different clusters |
 
-by="model": its own `predict_same`, for the annotator who judged. Models differ in how they see people as well as in
-clusters, and the score is of both.
+by="model": the model's own `predict_same`, for the annotator who judged. The score is that of its clusters and of its
+model of annotators.
 
 Decided here
 ------------
-Two items' worth of the annotator's own habit is added to q, ten judgements' worth of the crowd's to w and v. The groups
-of a grouping that is wholly held out are not known, which is why it has w and v. These are counted on at most 20,000
-kept judgements. An annotator of whom nothing was kept is foreseen as the crowd.
+Two items' worth of the annotator's shares is added to q, ten judgements' worth of the crowd's to w and v. The groups
+of a grouping that is held out as a whole are not known, so it is predicted by w and v. These are counted on at most
+20,000 kept judgements. An annotator without kept annotations is predicted as the crowd.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ from consilience.estimators.scoring import rates
 from consilience.selection.folds import HeldOut
 
 WAYS = ("clusters", "model")
-OWN_HABIT = 2.0  # items
+OWN_SHARE = 2.0  # items
 
 
-def foresee(
+def predict(
     model: Any, held: HeldOut, kept: Annotations, there: Int[np.ndarray, " some"], by: str
 ) -> Float[np.ndarray, " some"]:
-    """Probability that some held-out judgements are "same".
+    """Return the probability of "same" for some held-out judgements.
 
     Raises
     ------
     InputError
-        The model says something that is no probability, or has no clusters.
+        The model returns something that is not a probability, or has no clusters.
     """
     probability = (own if by == "model" else by_clusters)(model, held, kept, there)
     wrong = ~((probability >= -1e-9) & (probability <= 1 + 1e-9))
     if wrong.any():
-        raise InputError(f"'predict_same' gave {probability[wrong][0]}, which is no probability.")
+        raise InputError(f"'predict_same' must return probabilities. Got {probability[wrong][0]}.")
     return np.clip(probability, 0.0, 1.0)
 
 
 def own(model: Any, held: HeldOut, kept: Annotations, there: Int[np.ndarray, " some"]) -> Float[np.ndarray, " some"]:
-    """As the model says itself, each as its annotator would judge if the annotator is known."""
+    """Return the model's own probabilities, for the annotator of each judgement if known to the model."""
     names = held.annotations.annotators
     fitted = getattr(model, "annotators_", None)
     known = kept.annotators if not isinstance(fitted, pd.DataFrame) else kept.annotators.intersection(fitted.index)
@@ -69,17 +69,19 @@ def own(model: Any, held: HeldOut, kept: Annotations, there: Int[np.ndarray, " s
     probability = np.empty(len(there))
     for of_one in _by_annotator(annotator):
         code = annotator[of_one[0]]
-        who = None if code == MISSING else names[code]
-        probability[of_one] = model.predict_same(a[of_one].tolist(), b[of_one].tolist(), annotator=who)
+        name = None if code == MISSING else names[code]
+        probability[of_one] = model.predict_same(a[of_one].tolist(), b[of_one].tolist(), annotator=name)
     return probability
 
 
 def by_clusters(
     model: Any, held: HeldOut, kept: Annotations, there: Int[np.ndarray, " some"]
 ) -> Float[np.ndarray, " some"]:
-    """By the clusters, with one view of people for all models."""
+    """Return the probabilities by the clusters, with the same model of annotators for all models."""
     if not hasattr(model, "responsibilities_"):
-        raise InputError(f"{type(model).__name__} has no 'responsibilities_', and cannot be compared by its clusters.")
+        raise InputError(
+            f"{type(model).__name__} has no 'responsibilities_', so it cannot be compared by its clusters."
+        )
     place = model.items_.get_indexer(held.annotations.items)
     of_item = np.asarray(model.responsibilities_, dtype=float)[place]
     a, b = of_item[held.judgements.item_a[there]], of_item[held.judgements.item_b[there]]
@@ -104,7 +106,7 @@ def by_clusters(
 
 
 def shares_of_labels(groupings: Groupings) -> Float[np.ndarray, " groupings"]:
-    """Share of an annotator's labels in each grouping: there are several where an item was given several labels."""
+    """Return the share of an annotator's labels in each grouping; repeated labels of an item make several."""
     labels = np.bincount(groupings.grouping_of_group[groupings.incidence.indices], minlength=groupings.n_groupings)
     by = groupings.annotator_of_grouping
     all_of_annotator = np.bincount(by, labels, groupings.n_annotators)
@@ -112,17 +114,17 @@ def shares_of_labels(groupings: Groupings) -> Float[np.ndarray, " groupings"]:
 
 
 def shares(groupings: Groupings, of_item: Float[np.ndarray, "items clusters"]) -> Float[np.ndarray, "groups clusters"]:
-    """q: the share of each cluster that a grouping puts into each of its groups."""
+    """Return q, the share of each cluster that a grouping puts into each of its groups."""
     counts = np.asarray(groupings.incidence.T @ of_item)
     grouping, size = groupings.grouping_of_group, counts.sum(1)
     whole = np.zeros((groupings.n_groupings, counts.shape[1]))
     np.add.at(whole, grouping, counts)
-    habit = size / whole.sum(1)[grouping]
-    return np.asarray((counts + OWN_HABIT * habit[:, None]) / (whole[grouping] + OWN_HABIT))
+    share = size / whole.sum(1)[grouping]
+    return np.asarray((counts + OWN_SHARE * share[:, None]) / (whole[grouping] + OWN_SHARE))
 
 
 def _by_annotator(annotator: Int[np.ndarray, " some"]) -> list[Int[np.ndarray, " of_one"]]:
-    """Places of the judgements of each annotator."""
+    """Return the places of the judgements of each annotator."""
     if not len(annotator):
         return []
     order = np.argsort(annotator, kind="stable")

@@ -1,15 +1,15 @@
-"""Must-links and cannot-links: what the pairwise competitors make of people's judgements.
+"""Must-links and cannot-links, made from judgements of pairs, for the models that need constraints.
 
-`Constraints` counts the judgements of a pair together. `neighbourhoods` follows must-links from item to item,
-`entailed` adds what follows from them, `colour_classes` tells which items share no constraint, and so may be moved at
-once.
+`Constraints` combines the judgements of each pair. `neighbourhoods` follows must-links from item to item, `entailed`
+adds the constraints that follow from them, and `colour_classes` finds sets of items that share no constraint, which can
+be moved at once.
 
 Decided here
 ------------
-Crowds contradict themselves, and no contradiction is an error. Of a pair on which judgements differ, the net majority
-counts, with the weight of what is left of it: two yes and one no weigh as much as a single yes. A tie leaves nothing,
-and is counted. A chain of must-links that also holds a cannot-link tells nothing but its links: it is no
-neighbourhood, and nothing is inferred from it.
+Crowds contradict themselves, so a contradiction is not an error. Where judgements of a pair differ, the net majority
+counts, with its net weight: two "same" and one "different" weigh as much as a single "same". A tie gives no constraint,
+and is reported. A chain of must-links that contains a cannot-link is not a neighbourhood: its links count, but nothing
+is inferred from it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import connected_components
 from consilience.annotations import Pairs
 from consilience.annotations.pairs import pairs_of_ranks
 
-TIE = 1e-9  # net weight that is none
+TIE = 1e-9  # net weight up to which a pair is tied
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Constraints:
     item_a, item_b : int arrays, shape (pairs,)
         ``item_a < item_b``, sorted by both.
     must : bool array, shape (pairs,)
-        Whether it is a must-link; else it is a cannot-link.
+        True for a must-link, False for a cannot-link.
     weight : float array, shape (pairs,)
-        What is left of the judgements of the majority, above 0.
+        Net weight of the majority, above 0.
     n_judgements : int
     n_contradicted : int
-        Pairs on which judgements differed.
+        Number of pairs on which judgements differ.
     n_ties : int
-        Those of them on which nothing was left, and which are in no constraint.
+        Number of those that are tied, and give no constraint.
     """
 
     n_items: int
@@ -58,7 +58,7 @@ class Constraints:
 
     @classmethod
     def of(cls, pairs: Pairs, worth: Float[np.ndarray, " judgements"] | None = None) -> Constraints:
-        """Count the judgements of each pair together.
+        """Combine the judgements of each pair.
 
         Parameters
         ----------
@@ -74,9 +74,9 @@ class Constraints:
         --------
         >>> import pandas as pd
         >>> from consilience import Pairs
-        >>> said = [("ant", "bee", "Ann", 1), ("ant", "bee", "Bo", 1), ("ant", "bee", "Cy", 0)]
-        >>> said += [("bee", "cow", "Ann", 0)]
-        >>> frame = pd.DataFrame(said, columns=["item_a", "item_b", "annotator", "same"])
+        >>> rows = [("ant", "bee", "Ann", 1), ("ant", "bee", "Bo", 1), ("ant", "bee", "Cy", 0)]
+        >>> rows += [("bee", "cow", "Ann", 0)]
+        >>> frame = pd.DataFrame(rows, columns=["item_a", "item_b", "annotator", "same"])
         >>> constraints = Constraints.of(Pairs.from_frame(frame))
         >>> constraints.must.tolist(), constraints.weight.tolist(), constraints.n_contradicted
         ([True, False], [1.0, 1.0], 1)
@@ -105,17 +105,17 @@ class Constraints:
 
     @property
     def notes(self) -> list[str]:
-        """What judgements contradict each other, as sentences."""
+        """Return a note on judgements that contradict each other, if there are any."""
         if not self.n_contradicted:
             return []
         return [
             f"Judgements differ on {self.n_contradicted} pairs: the net majority counts, and the {self.n_ties} pairs "
-            "on which there is none are left out."
+            "without a majority are left out."
         ]
 
 
 def neighbourhoods(constraints: Constraints) -> Int[np.ndarray, " items"]:
-    """Items that must-links chain together, where no cannot-link contradicts the chain.
+    """Find sets of items that must-links chain together without a contradicting cannot-link.
 
     Parameters
     ----------
@@ -124,8 +124,8 @@ def neighbourhoods(constraints: Constraints) -> Int[np.ndarray, " items"]:
     Returns
     -------
     ndarray of int, shape (n_items,)
-        Neighbourhood of each item, numbered by falling size; -1 for items without must-links and items of a chain
-        that holds a cannot-link.
+        Neighbourhood of each item, numbered by decreasing size; -1 for items without must-links and items of a chain
+        that contains a cannot-link.
     """
     n, must = constraints.n_items, constraints.must
     a, b = constraints.item_a, constraints.item_b
@@ -142,18 +142,18 @@ def neighbourhoods(constraints: Constraints) -> Int[np.ndarray, " items"]:
 
 
 def entailed(constraints: Constraints, most: int) -> Constraints:
-    """Add the pairs that follow from neighbourhoods: together in one, apart in two that a cannot-link tells apart.
+    """Add the pairs that follow from neighbourhoods: must-links within one, cannot-links between two that have one.
 
     Parameters
     ----------
     constraints : Constraints
     most : int
-        If more pairs than this would follow, none is added.
+        If more pairs than this would follow, none are added.
 
     Returns
     -------
     Constraints
-        What follows weighs as little as the weakest of the constraints given.
+        The added constraints have the smallest weight of those given.
     """
     neighbourhood = neighbourhoods(constraints)
     member = np.flatnonzero(neighbourhood >= 0)
@@ -176,7 +176,7 @@ def entailed(constraints: Constraints, most: int) -> Constraints:
 
 
 def _with_pairs(constraints: Constraints, pairs: np.ndarray, must: np.ndarray) -> Constraints:
-    """Constraints given, then those that follow and were not given."""
+    """Return the constraints given, followed by those of `pairs` that are new."""
     n = constraints.n_items
     key = pairs[0].astype(np.int64) * n + pairs[1]
     new = ~np.isin(key, constraints.item_a.astype(np.int64) * n + constraints.item_b)
@@ -197,7 +197,8 @@ def colour_classes(constraints: Constraints, rng: np.random.RandomState) -> Int[
     """Colour items so that no two of one colour share a constraint.
 
     Items are ranked at random; an item takes the first colour that none of its neighbours of higher rank has (Jones &
-    Plassmann 1993), all at once whose neighbours of higher rank are done. Every constraint is looked at twice.
+    Plassmann 1993). All items whose neighbours of higher rank are coloured are processed at once. Every constraint is
+    visited twice.
 
     Parameters
     ----------
@@ -230,7 +231,7 @@ def colour_classes(constraints: Constraints, rng: np.random.RandomState) -> Int[
 
 
 def _rows_of(matrix: csr_array, rows: Int[np.ndarray, " rows"]) -> tuple[np.ndarray, np.ndarray]:
-    """Entries of some rows: place of the row among them, and column."""
+    """Entries of some rows: position of the row in `rows`, and column."""
     length = matrix.indptr[rows + 1] - matrix.indptr[rows]
     place = np.repeat(np.arange(len(rows)), length)
     entry = np.arange(len(place)) - np.repeat(length.cumsum() - length, length) + matrix.indptr[rows][place]
@@ -238,9 +239,9 @@ def _rows_of(matrix: csr_array, rows: Int[np.ndarray, " rows"]) -> tuple[np.ndar
 
 
 def _first_free(item: np.ndarray, colour: np.ndarray, n: int) -> Int[np.ndarray, " ready"]:
-    """For each of `n` items the smallest colour that is not among those listed for it."""
+    """Smallest colour that is not listed for each of `n` items."""
     most = int(colour.max()) + 1 if len(colour) else 0
     item, colour = np.divmod(np.unique(item * max(most, 1) + colour), max(most, 1))
     start = np.searchsorted(item, np.arange(n))
-    gapless = colour == np.arange(len(item)) - start[item]  # true up to the first gap, never after it
+    gapless = colour == np.arange(len(item)) - start[item]  # true exactly up to the first gap
     return np.bincount(item, gapless, n).astype(np.intp)

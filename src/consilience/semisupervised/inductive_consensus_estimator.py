@@ -1,15 +1,16 @@
-"""Any consensus of annotations, and any classifier that learns to tell its clusters by the items' features.
+"""InductiveConsensus: any consensus of annotations, and any classifier that predicts its clusters from features.
 
 The baseline "KCC + LR" of Chen et al. (2018), Crowdclustering with Partition Labels, for any two estimators:
 
-1. The consensus model finds the clusters of the annotated items. It sees no features.
-2. The classifier learns these clusters from the features, and answers for all other items. It sees no annotations.
+1. The consensus model finds the clusters of the annotated items. It uses no features.
+2. The classifier learns these clusters from the features, and predicts those of all other items. It uses no
+annotations.
 
 Decided here
 ------------
-Annotated items keep the cluster that the consensus gave them, whatever the classifier thinks of it. Clusters, or names
-of classes, are the consensus model's, in its order. Where it finds one cluster only there is nothing to learn, and
-every item is of that cluster.
+Annotated items keep the cluster of the consensus, whatever the classifier predicts. Clusters, or names of classes, are
+those of the consensus model, in its order. If it finds a single cluster there is nothing to learn, and every item is in
+that cluster.
 """
 
 from __future__ import annotations
@@ -47,39 +48,39 @@ def _gives_probabilities(model: Any) -> bool:
 
 
 class InductiveConsensus(CrowdEstimator):
-    """A consensus of annotations that also answers for items without any, by their features.
+    """Consensus of annotations that also predicts items without annotations, from their features.
 
     Parameters
     ----------
     consensus : estimator
         Any model of the package that needs no features, such as ``KCC(5)``.
     classifier : estimator, optional
-        Any classifier of scikit-learn's kind, or a `Pipeline` that ends with one. Default: logistic regression on
+        Any scikit-learn compatible classifier, or a `Pipeline` that ends with one. Default: logistic regression on
         standardised features.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
-        Of the consensus and the classifier, where theirs is None.
+        For the consensus and the classifier, if theirs is None.
 
     Attributes
     ----------
     labels_ : ndarray, shape (n_items,)
-        Cluster of each item: the consensus model's, and for items that nobody annotated the classifier's. Numbers, or
-        names of classes if the consensus model answers in these.
+        Cluster of each item: from the consensus model, and for items without annotations from the classifier. Numbers,
+        or names of classes if the consensus model predicts classes.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        Probability of each cluster, of the same two; 0 or 1 where the classifier gives no probabilities.
+        Probability of each cluster, from the same two; one-hot if the classifier gives no probabilities.
     n_clusters_ : int
-        Of the consensus model.
+        Number of clusters of the consensus model.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
-        The consensus model's.
+    annotators_ : DataFrame, one row for each annotator
+        As in the consensus model.
     consensus_, classifier_ : fitted estimators
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Raises
     ------
     InputError
-        On `fit`, for features and annotations that do not fit each other, or what is no such estimator.
+        On `fit`, for features and annotations that do not match, or unsuitable estimators.
 
     References
     ----------
@@ -119,10 +120,10 @@ class InductiveConsensus(CrowdEstimator):
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
             position.
         y : what the consensus model reads
-            Items of X without annotations get the classifier's answer.
+            Items of X without annotations get the classifier's prediction.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
@@ -131,7 +132,7 @@ class InductiveConsensus(CrowdEstimator):
         Raises
         ------
         InputError
-            Features and annotations that do not fit each other, or what is no such estimator.
+            Features and annotations that do not match, or unsuitable estimators.
         """
         self._check_parameters()
         self._require_annotations(X, y)
@@ -151,19 +152,19 @@ class InductiveConsensus(CrowdEstimator):
             classifier = DummyClassifier(strategy="most_frequent")
         arranged = arrange(read, features)
         order = arranged.items
-        taught, asked = order[known[order]], order[~known[order]]
-        self.classifier_ = classifier.fit(features[taught], codes[taught])
+        annotated, others = order[known[order]], order[~known[order]]
+        self.classifier_ = classifier.fit(features[annotated], codes[annotated])
         self.responsibilities_ = np.array(self.consensus_.responsibilities_)
         self._codes = codes.copy()
-        if len(asked):
-            self._codes[asked] = self.classifier_.predict(features[asked])
-            self.responsibilities_[asked] = self._probabilities(features[asked])
+        if len(others):
+            self._codes[others] = self.classifier_.predict(features[others])
+            self.responsibilities_[others] = self._probabilities(features[others])
         self.labels_ = self._named(self._codes)
-        self._rates, self._rated = rates(arranged.said, self.responsibilities_[order]), arranged.said.annotators
+        self._rates, self._rated = rates(arranged.ordered, self.responsibilities_[order]), arranged.ordered.annotators
         return self
 
     def predict(self, X: FeaturesLike) -> np.ndarray:
-        """Cluster of items by their features alone, as the classifier says.
+        """Predict the cluster of items from their features alone, by the classifier.
 
         Parameters
         ----------
@@ -184,7 +185,7 @@ class InductiveConsensus(CrowdEstimator):
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
-        """Probability of each cluster of items by their features alone, as the classifier says.
+        """Predict the probability of each cluster of items from their features alone, by the classifier.
 
         Parameters
         ----------
@@ -203,34 +204,34 @@ class InductiveConsensus(CrowdEstimator):
         return self._probabilities(self._features(X, reset=False))
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of what annotators say of other items, by the items' features.
+        """Mean log probability of judgements of other items, predicted from the items' features.
 
         Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as by how much a model leads.
+        `consilience.selection.compare` says more, such as how far a model leads.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
         y : annotations, as for `fit`
-            An annotator who was not fitted is foreseen as the crowd.
+            An annotator who was not fitted is predicted like the crowd.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a judgement of two items, at most 0.
+            Nats per judgement, at most 0.
 
         Raises
         ------
         InputError
-            Nobody judged two of the items.
+            No two of the items were judged.
         """
         check_is_fitted(self)
         if not hasattr(self, "_rates"):
             raise InputError(
-                "This InductiveConsensus was saved by an earlier version, which kept nothing to score by; fit it again."
+                "This InductiveConsensus was saved by an earlier version, without the data to score with; fit it again."
             )
         of_item = self._probabilities(self._features(X, reset=False))
         return score_of_clusters(self._judgements(X, y, missing), of_item, self._rates, self._rated)
@@ -238,14 +239,14 @@ class InductiveConsensus(CrowdEstimator):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """Of an annotator: as the consensus model predicts, which knows nothing of features."""
+        """Of an annotator: as the consensus model predicts, which does not use features."""
         if annotator is None:
             return super()._same(a, b, None)
         same: np.ndarray = self.consensus_.predict_same(self.items_.take(a), self.items_.take(b), annotator=annotator)
         return same
 
     def _depends_on_scale(self) -> bool:
-        """No: the consensus sees no features, and the default classifier standardises them."""
+        """No: the consensus uses no features, and the default classifier standardises them."""
         return False
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
@@ -257,13 +258,13 @@ class InductiveConsensus(CrowdEstimator):
         return names
 
     def _named(self, codes: Int[np.ndarray, " items"]) -> np.ndarray:
-        """Clusters as the consensus model calls them."""
+        """Clusters by the names of the consensus model."""
         if isinstance(self.consensus_, LabelAggregator):
             return np.asarray(self.consensus_.classes_)[codes]
         return codes.astype(np.intp)
 
     def _probabilities(self, features: Float[np.ndarray, "items features"]) -> Float[np.ndarray, "items clusters"]:
-        """Of the classifier, a column for each cluster; those that it never met have none."""
+        """Probabilities of the classifier, a column for each cluster; 0 for those it was not trained on."""
         found = np.zeros((len(features), self.n_clusters_))
         if hasattr(self.classifier_, "predict_proba"):
             found[:, self.classifier_.classes_] = self.classifier_.predict_proba(features)
@@ -283,7 +284,7 @@ class InductiveConsensus(CrowdEstimator):
         methods = (hasattr(classifier, name) for name in ("fit", "predict", "get_params"))
         if classifier is not None and not all(methods):
             raise InputError(
-                "The 'classifier' parameter of InductiveConsensus must be None or a classifier of scikit-learn's kind. "
+                "The 'classifier' parameter of InductiveConsensus must be None or a scikit-learn classifier. "
                 f"Got {shown(classifier)} instead."
             )
 
@@ -301,12 +302,12 @@ class InductiveConsensus(CrowdEstimator):
 
 
 def _reads_features(estimator: CrowdEstimator) -> bool:
-    """Whether `fit` needs annotations beside its first argument."""
+    """Whether `fit` needs annotations in addition to its first argument."""
     return bool(estimator.__sklearn_tags__().target_tags.required)
 
 
 def _seed(estimator: Any, rng: np.random.RandomState) -> None:
-    """Give a seed to all that draw at random and have none."""
+    """Set the seeds of all parts that draw at random and have none."""
     draws = [
         name
         for name, value in sorted(estimator.get_params(deep=True).items())

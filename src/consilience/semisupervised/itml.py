@@ -1,4 +1,4 @@
-"""k-means in a metric that brings together what people put together: information-theoretic metric learning.
+"""k-means in a metric learned from pairs: information-theoretic metric learning.
 
 Davis, Kulis, Jain, Sra & Dhillon (2007), Information-Theoretic Metric Learning, ICML.
 
@@ -6,7 +6,7 @@ Model
 -----
 Find the metric A, and for each pair c a bound ξ_c, that minimise
 
-    D(A, A_0) + Σ_c γ_c d(ξ_c, b_c)    with    d_A(c) ≤ ξ_c for pairs put together, d_A(c) ≥ ξ_c for pairs told apart,
+    D(A, A_0) + Σ_c γ_c d(ξ_c, b_c)    with    d_A(c) ≤ ξ_c for pairs put together, d_A(c) ≥ ξ_c for pairs kept apart,
     D(A, B) = tr(A B⁻¹) - ln det(A B⁻¹) - D,    d(ξ, b) = ξ/b - ln(ξ/b) - 1
 
 where d_A(c) = vᵀ A v is the squared distance of the two items. Then k-means in that metric.
@@ -16,29 +16,29 @@ Symbols
     paper    here               shape
     A        metric             (features, features)
     x_i-x_j  difference         (pairs, features)       v above
-    δ        sign               (pairs,)                1: put together, -1: told apart
+    δ        sign               (pairs,)                1: put together, -1: kept apart
     λ        multiplier         (pairs,)                at least 0
     ξ        bound              (pairs,)
-    b        first_bound        (pairs,)                u, where together, or l
+    b        first_bound        (pairs,)                u if together, else l
     γ        slack              (pairs,)
 
-Update, of one pair after the other
+Update, for one pair after another
 -----------------------------------
     α = min(λ, δ γ/(γ+1) (1/d_A - 1/ξ)),    λ ← λ - α,    ξ ← γ ξ / (γ + δ α ξ),    A ← A + β A v vᵀ A
     with β = δ α / (1 - δ α d_A)
 
-which is the projection of A and ξ onto the constraint, or as much of it as keeps λ from falling below 0. It maximises
-the dual in λ_c:
+which is the projection of A and ξ onto the constraint, limited so that λ does not become negative. It maximises the
+dual in λ_c:
 
     G = D(A, A_0) + Σ_c γ_c d(ξ_c, b_c) + Σ_c λ_c δ_c (d_A(c) - ξ_c)
 
 Decided here
 ------------
-- The bounds u and l are the 5th and the 95th percentile of the squared distances of items in A_0, as the authors say.
-- Judgements of the same pair are counted together; γ_c is γ times the net majority, so that a pair on which more people
+- The bounds u and l are the 5th and the 95th percentile of the squared distances of items in A_0, as in the paper.
+- Judgements of the same pair are combined; γ_c is γ times the net majority, so that a pair on which more people
   agree has less slack.
-- A pair of items with the same features has no distance to change. It is left out, and counted in `notes_`.
-- The passes end when multipliers change by less than `tol` of their sum.
+- A pair of items with the same features has no distance to change. It is left out, and `notes_` reports the number.
+- The passes end when the multipliers change by less than `tol` of their sum.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ from consilience.inference.iterate import Trace, iterate
 
 PRIORS = ("scale", "identity", "covariance")
 PERCENTILES = (5, 95)
-SAMPLED = 100_000  # pairs of items from which the percentiles are taken
-SAME_FEATURES = 1e-12  # distance beside the mean distance
-FLAT = 1e-6  # smallest eigenvalue of a covariance beside its mean
+SAMPLED = 100_000  # pairs of items from which the percentiles are estimated
+SAME_FEATURES = 1e-12  # distance, relative to the mean distance, up to which features are equal
+FLAT = 1e-6  # smallest eigenvalue of a covariance, relative to their mean
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class State:
-    """moved: how much the multipliers changed in the last pass."""
+    """moved: change of the multipliers in the last pass."""
 
     metric: Float[np.ndarray, "features features"]
     multiplier: Float[np.ndarray, " pairs"]
@@ -84,8 +84,8 @@ def init(problem: Problem) -> State:
 
 
 def step(state: State, problem: Problem) -> State:
-    """A pass over the pairs; alpha is δ α."""
-    metric = np.array(state.metric, order="F")  # of which the lower triangle is kept
+    """One pass over the pairs; alpha is δ α."""
+    metric = np.array(state.metric, order="F")  # only its lower triangle is updated
     multiplier, bound = state.multiplier.tolist(), state.bound.tolist()
     rows = zip(problem.difference, problem.sign.tolist(), problem.slack.tolist())
     for c, (v, sign, slack) in enumerate(rows):
@@ -123,7 +123,7 @@ def distances(difference: Float[np.ndarray, "pairs features"], metric: np.ndarra
 
 
 def run(problem: Problem, *, max_iter: int, tol: float) -> Trace[State]:
-    """Passes until the multipliers rest."""
+    """Run passes until the multipliers settle."""
 
     def rest(state: State) -> bool:
         return bool(state.moved <= tol * state.multiplier.sum())
@@ -136,7 +136,7 @@ def run(problem: Problem, *, max_iter: int, tol: float) -> Trace[State]:
 def percentiles(
     features: Float[np.ndarray, "items features"], metric: np.ndarray, rng: np.random.RandomState
 ) -> tuple[float, float]:
-    """u and l: of squared distances of all pairs of items, or of very many of them."""
+    """u and l, from the squared distances of all pairs of items or of a large sample."""
     n = len(features)
     if n * (n - 1) // 2 <= SAMPLED:
         a, b = np.triu_indices(n, 1)

@@ -1,4 +1,4 @@
-"""ITMLClustering: the estimator over `consilience.semisupervised.itml`."""
+"""ITMLClustering: the estimator of `consilience.semisupervised.itml`. Davis, Kulis, Jain, Sra & Dhillon (2007)."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from consilience.semisupervised.itml import (
 
 
 class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClustering):
-    """k-means in a learned metric, in which pairs put together are near and pairs told apart far.
+    """k-means in a learned metric, in which pairs put together are close and pairs kept apart are distant.
 
     Parameters
     ----------
     n_clusters : int, default=2
     slack : float, default=0.1
-        γ: what it costs to give in to a judgement. Small where people err, large where they do not.
+        γ: cost of violating a judgement. Small if people err, large if they do not.
     prior : {"scale", "identity", "covariance"}, default="scale"
-        The metric from which to stray as little as possible: that of features of variance 1; the plain distance; the
+        The metric to stay close to: that of features of variance 1; the Euclidean distance; the
         inverse of the covariance.
     n_init : int, default=10
-        Starts of k-means.
+        Number of starts of k-means.
     max_pairs : int, optional
-        Of more judgements, so many at random are used. Without it, more than a million are refused.
+        If there are more judgements, this many are drawn at random. Without it, more than a million are refused.
     max_iter : int, default=1000
-        Passes over the pairs.
+        Maximum number of passes over the pairs.
     tol : float, default=1e-2
-        The passes end when multipliers change by less than this share of their sum.
+        The passes end when the multipliers change by less than this share of their sum.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -53,12 +53,12 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
+        Cluster of each item, numbered by decreasing size.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
         1 for the item's cluster, else 0.
     n_clusters_ : int
     cluster_centers_ : ndarray, shape (n_clusters_, n_features)
-        In the space of the features.
+        Centroids in the space of the features.
     metric_ : ndarray, shape (n_features, n_features)
         A, positive definite.
     components_ : ndarray, shape (n_features, n_features)
@@ -66,19 +66,19 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
     bounds_ : tuple of float
         u and l.
     multipliers_ : ndarray, shape (n_pairs_,)
-        λ; 0 where a pair would keep its bound without being asked.
+        λ; 0 for pairs that satisfy their bound without it.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
-        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
-        sensitivity, of pairs of one cluster; specificity, of pairs of two.
+    annotators_ : DataFrame, one row for each annotator
+        n_pairs; n_together, pairs of one cluster; accuracy, the share of judgements that agree with the clusters;
+        sensitivity, the same for pairs of one cluster; specificity, for pairs of two.
     n_pairs_, n_contradicted_ : int
-        Pairs used; pairs on which judgements differ.
+        Number of pairs used; number of pairs on which judgements differ.
     notes_ : list of str
-        What was contradicted or left out: sentences.
+        Sentences on what was contradicted or left out.
     objective_ : float
         D(A, A_0) + Σ_c γ_c d(ξ_c, b_c); lower is better.
     inertia_ : float
-        Of k-means, in the metric.
+        Inertia of k-means, in the metric.
     n_iter_ : int
     converged_ : bool
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -129,7 +129,7 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
         self.random_state = random_state
 
     def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
-        """Coordinates in which the learned metric is the plain distance.
+        """Map to coordinates in which the learned metric is the Euclidean distance.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
         return len(self.components_)
 
     def _depends_on_scale(self) -> bool:
-        """Not where the metric begins with the variances of the features."""
+        """False if the metric starts from the variances of the features."""
         return bool(self.prior == "identity")
 
     def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
@@ -164,7 +164,7 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
     def _problem(
         self, features: np.ndarray, constraints: Constraints, rng: np.random.RandomState
     ) -> tuple[Problem, list[str]]:
-        """Pairs that have a distance; and a note of those that have none."""
+        """Return the pairs that have a distance; and a note on those without one."""
         metric = first_metric(features, self.prior)
         self.bounds_ = percentiles(features, metric, rng)
         difference = features[constraints.item_a] - features[constraints.item_b]
@@ -179,7 +179,7 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
             first_metric=metric,
         )
         n = int((~kept).sum())
-        note = [f"{n} pairs are of items with the same features, which no metric tells apart: they are left out."]
+        note = [f"{n} pairs are of items with the same features, which no metric separates: they are left out."]
         return problem, note if n else []
 
     def _set_metric(self, metric: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""What annotators' labels stand for: tables of the mapping between groups and clusters, and who draws the same line.
+"""Tables of the mapping between groups and clusters, and of annotators who make the same distinctions.
 
 The mapping is q(T) of Chen et al. (2018), eq. 17; the groups of annotators are their Table 4.
 """
@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from consilience.annotations import Groupings
 from consilience.inference.exponential_family import segment_sizes
 
-CHUNK_ENTRIES = 1 << 20  # items × groups held at a time
+CHUNK_ENTRIES = 1 << 20  # items × groups in memory at a time
 
 
 def group_index(groupings: Groupings) -> pd.MultiIndex:
@@ -27,7 +27,7 @@ def group_index(groupings: Groupings) -> pd.MultiIndex:
 
 
 def mapping_table(groupings: Groupings, probability: Float[np.ndarray, "groups clusters"]) -> pd.DataFrame:
-    """For every group the clusters that go by it.
+    """Tabulate the clusters that match each group.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def mapping_table(groupings: Groupings, probability: Float[np.ndarray, "groups c
 
     Returns
     -------
-    DataFrame, a row for each group
+    DataFrame, one row for each group
         annotator, grouping, group, n_items, clusters (tuple, empty if no cluster matches), probability (the smallest
         of these clusters, NaN if none).
     """
@@ -54,7 +54,7 @@ def mapping_table(groupings: Groupings, probability: Float[np.ndarray, "groups c
 def best_group(
     grouping_of_group: Int[np.ndarray, " groups"], probability: Float[np.ndarray, "groups clusters"]
 ) -> Int[np.ndarray, "groupings clusters"]:
-    """The most probable group of each grouping for each cluster; the first of equals."""
+    """Most probable group of each grouping for each cluster; the first of equals."""
     first = np.flatnonzero(np.diff(grouping_of_group, prepend=-1))
     sizes = segment_sizes(first, len(grouping_of_group))
     largest = np.repeat(np.maximum.reduceat(probability, first), sizes, axis=0)
@@ -63,19 +63,19 @@ def best_group(
 
 
 def same_distinctions(mapping: pd.DataFrame, accuracy: pd.Series, min_accuracy: float) -> pd.DataFrame:
-    """Groupings that the clusters predict well, gathered by the partition of the clusters that they induce.
+    """Collect groupings that the clusters predict well, by the partition of the clusters that they induce.
 
     Parameters
     ----------
     mapping : `mapping_table`.
     accuracy : indexed by (annotator, grouping).
-    min_accuracy : groupings below it are left out.
+    min_accuracy : groupings with a lower accuracy are left out.
 
     Returns
     -------
-    DataFrame, a row for each distinction and naming
-        distinction (0, 1, …, the commonest first), clusters (tuple of tuples: the partition), naming (tuple of the
-        group names that go with them), n_groupings, groupings (list of (annotator, grouping)).
+    DataFrame, one row for each distinction and naming
+        distinction (0, 1, …, the most common first), clusters (tuple of tuples: the partition), naming (tuple of the
+        corresponding group names), n_groupings, groupings (list of (annotator, grouping)).
     """
     kept = accuracy.index[accuracy.ge(min_accuracy).to_numpy()]
     matched = mapping[mapping["clusters"].map(len) > 0]
@@ -98,7 +98,7 @@ def correct_labels(
     posterior: Float[np.ndarray, "items clusters"],
     probability: Float[np.ndarray, "groups clusters"],
 ) -> Int[np.ndarray, " groups"]:
-    """Labels of each group that are the most probable of their grouping for the item; equals count as right."""
+    """Number of labels of each group that are the most probable of their grouping for the item; ties count as right."""
     grouping = groupings.grouping_of_group
     first = np.flatnonzero(np.diff(grouping, prepend=-1))
     sizes = segment_sizes(first, len(grouping))
@@ -117,13 +117,13 @@ def grouping_quality(
     correct: Int[np.ndarray, " groups"],
     expected_accuracy: Float[np.ndarray, " used"],
 ) -> pd.DataFrame:
-    """Figures of every grouping, indexed by (annotator, grouping).
+    """Tabulate the quality of every grouping, indexed by (annotator, grouping).
 
     Parameters
     ----------
     groupings : the annotations.
-    correct : labels of each group that the model predicts.
-    expected_accuracy : posterior mean probability of the label that is due, of each grouping with groups.
+    correct : number of labels of each group that the model predicts.
+    expected_accuracy : posterior mean probability of the correct label, for each grouping with groups.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def grouping_quality(
 
 
 def annotator_quality(groupings: Groupings, quality: pd.DataFrame) -> pd.DataFrame:
-    """`grouping_quality` pooled over each annotator's groupings, a label a vote; every annotator in order."""
+    """`grouping_quality` pooled over the groupings of each annotator, weighted by their labels; in order."""
     n = groupings.n_annotators
     who, labels = groupings.annotator_of_grouping, quality["n_labels"].to_numpy()
     table = pd.DataFrame(index=groupings.annotators.rename("annotator"))

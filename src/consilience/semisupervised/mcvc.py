@@ -1,4 +1,4 @@
-"""Multiple clustering views from multiple uncertain experts: pairs judged by one of several clusterings.
+"""Multiple clustering views from multiple uncertain experts: each annotator judges pairs by one of several clusterings.
 
 Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017), Multiple Clustering Views from Multiple Uncertain Experts, ICML (MCVC);
 with one view, Chang et al. (2017), Clustering from Multiple Uncertain Experts, AISTATS (MECC).
@@ -33,11 +33,11 @@ Updates
 
 Decided here
 ------------
-All items move at once: each goes some way towards its update, the furthest of 1, 1/2, 1/4 … at which the bound does not
-fall; the direction is one of ascent, so that some way always does. Restarts run side by side as columns; those behind
-are left as soon as the bounds stand nearly still. A view that no annotator follows is no longer swept; it is set to a
-state that is good in their absence, unless its own is better. Without features the first η are drawn at random, else
-they are those of the first weights.
+All items move at once: each takes the largest share of its update, of 1, 1/2, 1/4 …, at which the bound does not fall;
+the direction is one of ascent, so some share always works. Restarts run in parallel as columns; those with low bounds
+are dropped once the bounds have nearly converged. A view that no annotator follows is no longer swept; it is set to a
+state that is good for an unused view, unless its own is better. Without features the first η are random, else they are
+those of the first weights.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ from consilience.inference.gaussian_softmax import Design, Weights
 from consilience.inference.pair_evidence import PairEvidence
 
 FIRST_DEVIATION = 0.001  # of the weights
-WEIGHT_STEPS = 3  # a sweep
-WAYS = 0.5 ** np.arange(12)  # towards the update of η
-FOLLOWED = 1e-8  # annotators, expected, from which on a view is swept
+WEIGHT_STEPS = 3  # per sweep
+SHARES = 0.5 ** np.arange(12)  # of the update of η
+FOLLOWED = 1e-8  # expected number of annotators above which a view is swept
 LOOSE_TOL = 1e-4  # at which restarts are compared
-KEPT = 5  # restarts that go on to `tol`
-BATCH_ENTRIES = 1 << 24  # of η held at a time: an eighth of a gigabyte, of which a sweep needs nine
+KEPT = 5  # restarts that continue to `tol`
+BATCH_ENTRIES = 1 << 24  # of η in memory at a time: an eighth of a gigabyte; a sweep needs nine times as much
 
 Eta = Float[np.ndarray, "items clusters columns"]
 Columns = Float[np.ndarray, " columns"]
@@ -100,19 +100,19 @@ class Problem:
     def of(
         cls, features: Float[np.ndarray, "items features"], evidence: PairEvidence, prior: Prior, n_clusters: int
     ) -> Problem:
-        """Bring them together."""
+        """Combine features, judgements and priors."""
         return cls(Design.of(features), evidence, prior, n_clusters)
 
     @cached_property
     def unused(self) -> tuple[Weights, Eta, float]:
-        """Weights and η of a view that no annotator follows, and what it adds to the bound: one column."""
+        """Weights and η of a view that no annotator follows, and its contribution to the bound: one column."""
         weights, eta = gaussian_softmax.unused(self.design, self.n_clusters)
         return weights, eta, float(clusters_bounds(self, weights, eta)[0])
 
 
 @dataclass(frozen=True)
 class State:
-    """q of several restarts; what the clusters of each view add to the bound; the bound of each restart."""
+    """q of several restarts; the contribution of each view's clusters to the bound; the bound of each restart."""
 
     eta: Eta
     weights: Weights
@@ -138,7 +138,7 @@ class State:
 
 
 def init(problem: Problem, n_views: int, n_restarts: int, *, rng: np.random.Generator) -> State:
-    """Start: α, β at their priors, weights small, annotators anywhere."""
+    """Start with α, β at their priors, small weights and random views of annotators."""
     n_items, n_columns = problem.design.x.shape
     shape = (n_columns, problem.n_clusters, n_restarts * n_views)
     mean = rng.normal(size=shape) / np.sqrt(max(n_columns - 1, 1))
@@ -161,7 +161,7 @@ def init(problem: Problem, n_views: int, n_restarts: int, *, rng: np.random.Gene
 def step(problem: Problem, state: State) -> State:
     """One sweep: weights, clusters, annotators."""
     followed = state.phi.sum(0).ravel() > FOLLOWED
-    state = leave(problem, state, np.flatnonzero(~followed))
+    state = reset_unused(problem, state, np.flatnonzero(~followed))
     swept = np.flatnonzero(followed)
     state = update_weights(problem, state, swept)
     state = update_clusters(problem, state, swept)
@@ -170,8 +170,8 @@ def step(problem: Problem, state: State) -> State:
     return replace(state, bounds=lower_bounds(problem, state, agreement))
 
 
-def leave(problem: Problem, state: State, empty: Int[np.ndarray, " empty"]) -> State:
-    """Views that no annotator follows, at a good state in their absence, unless their own is better."""
+def reset_unused(problem: Problem, state: State, empty: Int[np.ndarray, " empty"]) -> State:
+    """Set views that no annotator follows to a good state for unused views, unless their own is better."""
     if not len(empty):
         return state
     unused, unused_eta, bound = problem.unused
@@ -194,7 +194,7 @@ def update_weights(problem: Problem, state: State, swept: Int[np.ndarray, " swep
 
 
 def update_clusters(problem: Problem, state: State, swept: Int[np.ndarray, " swept"]) -> State:
-    """q(Z) of the views that are swept, as far towards the update as the bound does not fall."""
+    """q(Z) of the views that are swept, with the largest share of the update at which the bound does not fall."""
     eta = state.eta[:, :, swept]
     phi = state.phi.reshape(len(state.phi), -1)[:, swept]
     restart = swept // state.phi.shape[2]
@@ -205,7 +205,7 @@ def update_clusters(problem: Problem, state: State, swept: Int[np.ndarray, " swe
     direction = softmax(field, axis=1) - eta
     push = problem.evidence.messages(direction, same=same, apart=apart)
     slope, curve = (field * direction).sum((0, 1)), (push * direction).sum((0, 1)) / 2
-    way = _furthest_way(eta, direction, slope, curve)
+    way = _largest_share(eta, direction, slope, curve)
     moved, of_views = state.eta.copy(), state.of_views.copy()
     moved[:, :, swept] = eta + way * direction
     of_views[swept] = clusters_bounds(problem, weights, moved[:, :, swept])
@@ -237,12 +237,12 @@ def lower_bounds(problem: Problem, state: State, agreement: AgreementOfRestarts)
 
 
 def clusters_bounds(problem: Problem, weights: Weights, eta: Eta) -> Columns:
-    """What the clusters and weights of views add to the bound."""
+    """Contribution of the clusters and weights of each view to the bound."""
     return gaussian_softmax.bound(problem.design, weights, eta) + np.asarray(entr(eta).sum((0, 1)))
 
 
 def agreement_of(problem: Problem, state: State) -> AgreementOfRestarts:
-    """Expected pairs within clusters, judged and judged the same."""
+    """Expected number of judged pairs within clusters, and of those judged "same"."""
     judged, same = problem.evidence.agreement(state.eta)
     return judged.reshape(state.phi.shape), same.reshape(state.phi.shape)
 
@@ -268,7 +268,7 @@ def run(
     tol: float,
     rng: np.random.Generator,
 ) -> tuple[Trace[State], Float[np.ndarray, " restarts"]]:
-    """Fit from several starts; the trace of the best, and the bound at which each was left."""
+    """Fit from several starts; return the trace of the best, and the bound of each at `LOOSE_TOL`."""
     sweep = partial(step, problem)
     entries = problem.evidence.n_items * problem.n_clusters * n_views
     size = max(BATCH_ENTRIES // entries, 1)
@@ -291,20 +291,20 @@ def _total(state: State) -> float:
 
 
 def _right_and_wrong(problem: Problem, phi: np.ndarray, agreement: AgreementOfRestarts) -> np.ndarray:
-    """Expected judgements that are right and wrong: of pairs within clusters, then of others."""
+    """Expected number of right and wrong judgements: of pairs within clusters, then of others."""
     judged, same = agreement
     n_same, n_apart = problem.evidence.n_same[:, None], (problem.evidence.n_pairs - problem.evidence.n_same)[:, None]
     within_same, within_apart = (phi * same).sum(2), (phi * (judged - same)).sum(2)
     within = np.stack([within_same, within_apart], axis=-1)
     across = np.stack([n_apart - within_apart, n_same - within_same], axis=-1)
-    return np.maximum(np.stack([within, across]), 0.0)  # rounding
+    return np.maximum(np.stack([within, across]), 0.0)  # rounding can make them negative
 
 
-def _furthest_way(eta: Eta, direction: Eta, slope: Columns, curve: Columns) -> Columns:
-    """The furthest of WAYS at which the bound does not fall; 0 where rounding lets it fall at each."""
+def _largest_share(eta: Eta, direction: Eta, slope: Columns, curve: Columns) -> Columns:
+    """Largest of SHARES at which the bound does not fall; 0 where rounding lets it fall at all of them."""
     entropy = entr(eta).sum((0, 1))
     way, open_ = np.zeros(len(slope)), np.arange(len(slope))
-    for share in WAYS:
+    for share in SHARES:
         if not len(open_):
             break
         there = entr(eta[:, :, open_] + share * direction[:, :, open_]).sum((0, 1))

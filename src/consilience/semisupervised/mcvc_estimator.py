@@ -1,4 +1,4 @@
-"""The estimators of `multiple_views`: Chang et al. (2017), MCVC, and MECC, which is MCVC with one view."""
+"""MCVC and MECC: the estimators of `consilience.semisupervised.mcvc`. Chang et al. (2017)."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from consilience.estimators.parameters import (
     RESTARTS,
     TWO_POSITIVE,
     Requirements,
+    is_auto,
     one_of,
     whole,
 )
@@ -40,9 +41,9 @@ from consilience.inference.threads import one_blas_thread
 from consilience.semisupervised import mcvc as multiple_views
 from consilience.semisupervised.mcvc import Prior, Problem, State
 
-MOST_VIEWS = 10  # that "auto" allows
-LARGEST_VIEWS = 1000  # that may be asked for
-N_DRAWS = 100  # of the weights, over which predictions are averaged
+MOST_VIEWS = 10  # of "auto"
+LARGEST_VIEWS = 1000  # of an int
+N_DRAWS = 100  # of the weights; predictions are averaged over them
 
 OF_BOTH: Requirements = {
     "n_clusters": whole(1),
@@ -55,53 +56,53 @@ OF_BOTH: Requirements = {
 
 
 class MCVC(ViewEstimator):
-    """Several clusterings of the same items, each told from the features and held by some of the annotators.
+    """Several clusterings of the same items, each predicted from the features and held by some of the annotators.
 
-    Annotators judge whether two items belong together, rightly or wrongly, each by one of several views. How many
-    views there are, and who holds which, is found out.
+    Annotators judge whether two items belong together, with errors, each by one of several views. The number of views,
+    and who holds which, is estimated.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters of each view, at most; those that own no item are left out.
+        Largest number of clusters of each view; those that own no item are left out.
     max_views : "auto" or int, default="auto"
-        Views to begin with, of which those that nobody holds are left out. "auto": half the annotators, at most 10.
+        Initial number of views; those that nobody holds are left out. "auto": half the annotators, at most 10.
     reliability_prior : (float, float), default=(10.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     stick_concentration : float, default=1.0
         γ: the larger, the more views.
     implied_pairs : {"all", "independent"}, default="all"
-        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     n_init : int, default=50
-        Restarts; the one with the highest bound is kept.
+        Number of restarts; the one with the highest bound is kept.
     max_iter : int, default=500
-        Sweeps of a restart.
+        Maximum number of sweeps of a restart.
     tol : float, default=1e-6
-        A restart has converged when the bound gains less than this share of its size.
+        A restart has converged when the relative gain of the bound is less than this.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
-    views_ : DataFrame, one row a view, the most held first
-        n_annotators, weight (shares of annotators expected, sum to 1), n_clusters.
+    views_ : DataFrame, one row for each view, the most held first
+        n_annotators, weight (expected share of annotators; sums to 1), n_clusters.
     view_labels_ : DataFrame of int, shape (n_items, n_views)
-        Cluster of each item in each view, numbered by falling size.
+        Cluster of each item in each view, numbered by decreasing size.
     view_responsibilities_ : list of ndarray, shapes (n_items, clusters of the view)
     labels_, responsibilities_, n_clusters_ :
-        Of the first view.
+        Those of the first view.
     view_probabilities_ : DataFrame, shape (n_annotators, n_views)
         Probability that an annotator holds a view.
-    annotators_ : DataFrame, one row an annotator
-        n_pairs (judged, or what `implied_pairs` counts), view (the most probable), sensitivity and specificity
-        (posterior means), weight (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts).
+    annotators_ : DataFrame, one row for each annotator
+        n_pairs (judged, as `implied_pairs` counts them), view (the most probable), sensitivity and specificity
+        (posterior means), weight (ln α β / ((1 − α)(1 − β)), nats, of a judgement).
     items_ : Index, shape (n_items,)
     lower_bound_ : float
         Bound on ln p(judgements | features), nats, of the kept restart.
     lower_bounds_ : ndarray
-        The same after each of its last sweeps, which it made alone.
+        The same after each sweep of its last run, without other restarts.
     restart_bounds_ : ndarray, shape (n_init,)
         The bound at which each restart was compared with the others.
     n_iter_, converged_, n_features_in_, feature_names_in_ : as in scikit-learn
@@ -156,34 +157,35 @@ class MCVC(ViewEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
-        evidence = _evidence(self, said)
-        most = min(math.ceil(evidence.n_annotators / 2), MOST_VIEWS)
-        n_views = most if isinstance(self.max_views, str) else self.max_views
-        _learn(self, features, evidence, said, n_views=n_views, stick_concentration=float(self.stick_concentration))
+    def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:
+        evidence = _evidence(self, annotations)
+        n_views = views_to_begin_with(self.max_views, evidence.n_annotators)
+        _learn(
+            self, features, evidence, annotations, n_views=n_views, stick_concentration=float(self.stick_concentration)
+        )
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         return _predicted(features, *self._weights[view])
 
 
 class MECC(ViewEstimator):
-    """One clustering told from the features, on which all annotators judge pairs, each as reliable as they are.
+    """One clustering predicted from the features, from pairs judged by annotators of different reliability.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters at most; those that own no item are left out.
+        Largest number of clusters; those that own no item are left out.
     reliability_prior : (float, float), default=(10.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: judgements right and wrong, added to all.
+        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     implied_pairs : {"all", "independent"}, default="independent"
-        What the pairs of a grouping count, which hang together: "all" of them, as if judged one by one, or as many as
+        How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     n_init : int, default=50
-        Restarts; the one with the highest bound is kept.
+        Number of restarts; the one with the highest bound is kept.
     max_iter : int, default=500
-        Sweeps of a restart.
+        Maximum number of sweeps of a restart.
     tol : float, default=1e-6
-        A restart has converged when the bound gains less than this share of its size.
+        A restart has converged when the relative gain of the bound is less than this.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -191,12 +193,12 @@ class MECC(ViewEstimator):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
+        Cluster of each item, numbered by decreasing size.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
     n_clusters_ : int
-    annotators_ : DataFrame, one row an annotator
-        n_pairs (judged, or what `implied_pairs` counts), sensitivity and specificity (posterior means), weight
-        (ln α β / ((1 − α)(1 − β)), nats: what a judgement counts). `view` is 0.
+    annotators_ : DataFrame, one row for each annotator
+        n_pairs (judged, as `implied_pairs` counts them), sensitivity and specificity (posterior means), weight
+        (ln α β / ((1 − α)(1 − β)), nats, of a judgement). `view` is 0.
     views_, view_labels_, view_responsibilities_, view_probabilities_ : as in MCVC, with one view.
     items_, lower_bound_, lower_bounds_, restart_bounds_, n_iter_, converged_ : as in MCVC
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -245,19 +247,25 @@ class MECC(ViewEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, features: Float[np.ndarray, "items features"], said: Pairs | Groupings) -> None:
-        _learn(self, features, _evidence(self, said), said, n_views=1, stick_concentration=1.0)
+    def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:
+        _learn(self, features, _evidence(self, annotations), annotations, n_views=1, stick_concentration=1.0)
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         return _predicted(features, *self._weights[view])
 
 
-def _evidence(model: MCVC | MECC, said: Pairs | Groupings) -> PairEvidence:
-    """Judged pairs, of which there must be some."""
-    evidence = PairEvidence.of(said, implied=model.implied_pairs)
+def views_to_begin_with(max_views: str | int, n_annotators: int) -> int:
+    """Return the initial number of views, from the parameter `max_views`."""
+    return min(math.ceil(n_annotators / 2), MOST_VIEWS) if is_auto(max_views) else int(max_views)
+
+
+def _evidence(model: MCVC | MECC, annotations: Pairs | Groupings) -> PairEvidence:
+    """Return the evidence; raise an InputError if there are no judged pairs."""
+    evidence = PairEvidence.of(annotations, implied=model.implied_pairs)
     if not evidence.n_pairs.sum():
         raise InputError(
-            f"{type(model).__name__} needs judgements of pairs; the annotations hold none (n_samples={len(said)})."
+            f"{type(model).__name__} needs judgements of pairs; the annotations hold none "
+            f"(n_samples={len(annotations)})."
         )
     return evidence
 
@@ -266,28 +274,28 @@ def _learn(
     model: MCVC | MECC,
     features: Float[np.ndarray, "items features"],
     evidence: PairEvidence,
-    said: Pairs | Groupings,
+    annotations: Pairs | Groupings,
     *,
     n_views: int,
     stick_concentration: float,
 ) -> None:
-    """Run the restarts, and set what the best of them found; `n_views` to begin with."""
+    """Run restarts from `n_views` views, and set the results of the best."""
     prior = Prior(stick_concentration, *map(float, model.reliability_prior))
-    problem = Problem.of(features, evidence, prior, min(model.n_clusters, len(said)))
+    problem = Problem.of(features, evidence, prior, min(model.n_clusters, len(annotations)))
     rng = spawn_generator(model.random_state)
     with one_blas_thread(), model._progress():
         trace, model.restart_bounds_ = multiple_views.run(
             problem, n_views, n_init=model.n_init, max_iter=model.max_iter, tol=float(model.tol), rng=rng
         )
     keep_trace(model, trace)
-    _read_off(model, trace.state, evidence, said)
+    _read_off(model, trace.state, evidence, annotations)
 
 
-def _read_off(model: MCVC | MECC, state: State, evidence: PairEvidence, said: Annotations) -> None:
-    """Set views and annotators."""
+def _read_off(model: MCVC | MECC, state: State, evidence: PairEvidence, annotations: Annotations) -> None:
+    """Set the views and the annotators."""
     phi, judged = state.phi[:, 0], evidence.n_pairs > 0
     share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
-    kept = model._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, said)
+    kept = model._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, annotations)
     mean, deviation = state.weights.mean, np.exp(state.weights.log_variance / 2)
     model._weights = [(mean[:, :, view], deviation[:, :, view]) for view in kept]
     own = model.view_probabilities_

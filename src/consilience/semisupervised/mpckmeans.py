@@ -10,8 +10,8 @@ Find clusters l, centroids μ and metrics A that minimise
         + Σ_{must, l_i ≠ l_j} w_ij f_M + Σ_{cannot, l_i = l_j} w_ij f_C
     f_M = ½ ‖x_i - x_j‖²_{A_{l_i}} + ½ ‖x_i - x_j‖²_{A_{l_j}},    f_C = s_{l_i}² - ‖x_i - x_j‖²_{A_{l_i}}
 
-with ‖v‖²_A = vᵀ A v, and s_k the largest distance of two items in A_k. Far items cost most if they are put apart
-against a must-link, near ones if they are put together against a cannot-link.
+with ‖v‖²_A = vᵀ A v, and s_k the largest distance of two items in A_k. Distant items cost most if they are put apart
+against a must-link, close ones if they are put together against a cannot-link.
 
 Symbols
 -------
@@ -25,30 +25,30 @@ Symbols
 
 Updates, a sweep
 ----------------
-    1. l_i = argmin of J, one item after the other, twice (iterated conditional modes).
+    1. l_i = argmin of J, one item after another, twice (iterated conditional modes).
     2. μ_k = mean of the items of cluster k.
     3. A = n (Σ (x - μ)(x - μ)ᵀ + Σ_violated must w v vᵀ + Σ_violated cannot w (u uᵀ - v vᵀ))⁻¹ with v = x_i - x_j and
-       u the difference of the two items that are farthest apart; per cluster, half of v vᵀ goes to each.
+       u the difference of the two items that are farthest apart; with metrics per cluster, each gets half of v vᵀ.
 
 Decided here
 ------------
 - Items that share no constraint are moved at once: those without any, then colour by colour of the graph of
-  constraints. The result is that of one item after the other.
-- The farthest two items are searched from the item farthest from the mean: the farthest from it, the farthest from
-  that, until the distance stands still; s is at least the distance of any constrained pair.
-- s depends on A, so 3. alone could raise J. A is taken if J does not rise, else a step of ½, ¼ or ⅛ towards it, else it
-  stays.
-- J has the term τ (tr(A S) - ln det A) in addition, S the variances of the features: A is drawn to the scale of the
-  features by τ imagined items (1, or with full metrics one more than the features), without which a cluster of few
-  items would make J fall without end.
-- w. The paper leaves it to the user (`weight` a number: that much a judgement). For "auto" J is read as -2 ln p: a
-  violated constraint costs, on average, twice the log-odds of what the annotators said, by the sensitivity and the
-  specificity of each, which follow from the clusters (of nearest centroids, so that a constraint is no witness in its
-  own case). They are estimated anew after the fit, and the fit goes on from there, twice.
-- The pairs of a grouping follow from each other: with weights "auto", those of m items count for m - 1 judgements.
-- Where judgements are contradictory, chains of must-links run through all clusters. Neighbourhoods are a start if half
-  of the must-links are in one that no cannot-link contradicts. The other starts are k-means along the directions in
-  which pairs told apart differ more than those put together.
+  constraints. The result is the same as for one item after another.
+- The search for the farthest two items starts from the item farthest from the mean: the farthest from it, the farthest
+  from that, until the distance stops growing; s is at least the distance of any constrained pair.
+- s depends on A, so 3. alone could raise J. The new A is accepted if J does not rise, else a step of ½, ¼ or ⅛ towards
+  it, else the old A is kept.
+- J has the additional term τ (tr(A S) - ln det A), S the variances of the features: τ imagined items (1, or with full
+  metrics the number of features plus 1) pull A towards the scale of the features. Without them J would be unbounded
+  below for a cluster of few items.
+- w. The paper leaves it to the user (`weight` as a number: the weight of a judgement). For "auto" J is read as -2 ln p:
+  a violated constraint costs, on average, twice the log-odds of the judgements, given the sensitivity and the
+  specificity of each annotator. These follow from the clusters (of nearest centroids, so that a constraint does not
+  confirm itself). They are estimated again after the fit, and the fit continues from there, twice.
+- The pairs of a grouping follow from each other: with weights "auto", those of m items count as m - 1 judgements.
+- Where judgements are contradictory, chains of must-links run through all clusters. Neighbourhoods are used as a start
+  if at least half of the must-links are in neighbourhoods, which no cannot-link contradicts. The other starts are
+  k-means along the directions in which pairs kept apart differ more than pairs put together.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ from consilience.inference.iterate import Trace, iterate
 from consilience.semisupervised.constraints import Constraints, colour_classes, neighbourhoods
 
 PASSES = 2  # over the items in a sweep
-STEPS = (1.0, 0.5, 0.25, 0.125)  # towards the new metric
-FLAT = 1e-6  # smallest eigenvalue of a covariance beside its largest
+STEPS = (1.0, 0.5, 0.25, 0.125)  # shares of the step to the new metric
+FLAT = 1e-6  # smallest eigenvalue of a covariance, relative to its largest
 START_ROUNDS = 20  # of k-means
-TRUSTED = 0.5  # share of must-links in neighbourhoods, from which on these are a start
+TRUSTED = 0.5  # share of must-links in neighbourhoods from which these are used as a start
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A root of each A, or its diagonal; one for all clusters or one for each."""
+    """A root of each A, or its diagonal; one for all clusters, or one for each."""
 
     root: Float[np.ndarray, "metrics features *columns"]
     log_det: Float[np.ndarray, " metrics"]
@@ -88,7 +88,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Colour:
-    """Items of one colour, and their constraints: neighbours, places among all constraints, sums over both."""
+    """Items of one colour, and their constraints: neighbours, indices of the constraints, and sums over both."""
 
     items: Int[np.ndarray, " items"]
     neighbour: Int[np.ndarray, " links"]
@@ -98,7 +98,7 @@ class Colour:
 
 @dataclass(frozen=True)
 class Problem:
-    """Features, constraints and how they hang together; spread: S, (features,); difference: x_i - x_j of each pair."""
+    """Features, constraints and their graph; spread: S, (features,); difference: x_i - x_j of each pair."""
 
     features: Float[np.ndarray, "items features"]
     spread: Float[np.ndarray, " features"]
@@ -115,7 +115,7 @@ class Problem:
         cls, features: np.ndarray, constraints: Constraints, n_clusters: int, metric: str | None, per_cluster: bool
     ) -> Problem:
         variance = features.var(0)
-        colour = colour_classes(constraints, np.random.RandomState(0))
+        colour = colour_classes(constraints, np.random.RandomState(0))  # fixed: equal data give an equal problem
         return cls(
             features=features,
             spread=np.where(variance > 0, variance, variance.mean() or 1.0),
@@ -134,7 +134,7 @@ class Problem:
         return {"diagonal": 1.0, "full": self.features.shape[1] + 1.0}.get(self.metric or "", 0.0)
 
     def first_metric(self) -> Metric:
-        """Variances of all features 1; or the plain distance."""
+        """Metric in which all features have variance 1; or the Euclidean distance."""
         spread = np.ones_like(self.spread) if self.metric is None else self.spread
         root = 1 / np.sqrt(spread)
         n = self.n_clusters if self.per_cluster and self.metric else 1
@@ -144,7 +144,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Costs:
-    """What J is made of: ‖x_i - μ_k‖²_k - ln det A_k; ‖x_i - x_j‖²_k; s_k²."""
+    """Terms of J: ‖x_i - μ_k‖²_k - ln det A_k; ‖x_i - x_j‖²_k; s_k²."""
 
     item: Float[np.ndarray, "items clusters"]
     pair: Float[np.ndarray, "pairs clusters"]
@@ -162,7 +162,7 @@ class State:
 
 
 def init(labels: Int[np.ndarray, " items"], problem: Problem) -> State:
-    """First state: means and metric of the clusters given."""
+    """First state: means and metric of the given clusters."""
     metric = problem.first_metric()
     centres = update_centres(labels, problem.features[: problem.n_clusters], problem)
     state = State(labels, centres, metric, objective(labels, costs(centres, metric, problem), metric, problem))
@@ -181,7 +181,7 @@ def step(state: State, problem: Problem) -> State:
 
 
 def assign(labels: Int[np.ndarray, " items"], at: Costs, problem: Problem) -> Int[np.ndarray, " items"]:
-    """1.: each item to the cluster that costs least, given those of all others."""
+    """1.: assign each item to the cluster of lowest cost, given those of all others."""
     labels = labels.copy()
     labels[problem.free] = at.item[problem.free].argmin(1)
     must, weight = problem.constraints.must, problem.constraints.weight
@@ -198,14 +198,14 @@ def assign(labels: Int[np.ndarray, " items"], at: Costs, problem: Problem) -> In
 def update_centres(
     labels: Int[np.ndarray, " items"], before: Float[np.ndarray, "clusters features"], problem: Problem
 ) -> Float[np.ndarray, "clusters features"]:
-    """2.; the centroid of a cluster without items stays."""
+    """2.; the centroid of an empty cluster is kept."""
     n, size = len(labels), np.bincount(labels, minlength=problem.n_clusters)
     of = csr_array((np.ones(n), (labels, np.arange(n))), shape=(problem.n_clusters, n))
     return np.where(size[:, None] > 0, of @ problem.features / np.maximum(size, 1)[:, None], before)
 
 
 def update_metric(state: State, problem: Problem) -> State:
-    """3., as far towards it as J does not rise."""
+    """3., the largest of STEPS at which J does not rise."""
     if problem.metric is None:
         return state
     wanted = _covariances(state, problem)
@@ -232,7 +232,7 @@ def objective(labels: Int[np.ndarray, " items"], at: Costs, metric: Metric, prob
 def violations(
     labels: Int[np.ndarray, " items"], at: Costs, problem: Problem
 ) -> tuple[Bool[np.ndarray, " pairs"], Float[np.ndarray, " pairs"]]:
-    """Which constraints are violated; f_M or f_C of all of them, as if each were."""
+    """Which constraints are violated; f_M or f_C of every constraint, as if it were."""
     constraints = problem.constraints
     a, b, row = labels[constraints.item_a], labels[constraints.item_b], np.arange(constraints.n_pairs)
     together = (at.pair[row, a] + at.pair[row, b]) / 2
@@ -278,7 +278,7 @@ def _farthest(rows: Float[np.ndarray, "rows features"]) -> tuple[int, int, float
 
 
 def _covariances(state: State, problem: Problem) -> list[np.ndarray]:
-    """A⁻¹ of 3., of each metric; a vector where A is diagonal."""
+    """A⁻¹ of 3. for each metric; a vector where A is diagonal."""
     at = costs(state.centres, state.metric, problem)
     violated, _ = violations(state.labels, at, problem)
     constraints, labels = problem.constraints, state.labels
@@ -305,7 +305,7 @@ def _covariances(state: State, problem: Problem) -> list[np.ndarray]:
 
 
 def _metric(covariances: list[np.ndarray]) -> Metric:
-    """Roots of the inverses; eigenvalues below a millionth of the largest are raised to it."""
+    """Roots of the inverses; eigenvalues below `FLAT` times the largest are raised to it."""
     roots, log_dets = [], []
     for covariance in covariances:
         if covariance.ndim == 1:
@@ -345,7 +345,7 @@ def _colours(constraints: Constraints, colour: Int[np.ndarray, " items"]) -> tup
 
 
 def run(first: State, problem: Problem, *, max_iter: int, tol: float) -> Trace[State]:
-    """Sweep until J falls by less than `tol` times its size."""
+    """Sweep until J decreases by less than `tol` times its size."""
     return iterate(first, lambda s: step(s, problem), lambda s: -s.objective, max_iter=max_iter, tol=tol)
 
 
@@ -355,11 +355,11 @@ def assigned(centres: Float[np.ndarray, "clusters features"], problem: Problem) 
 
 
 def start_from_pairs(problem: Problem, seed: int) -> Int[np.ndarray, " items"]:
-    """k-means along the directions in which pairs told apart differ more than those put together.
+    """k-means along the directions in which pairs kept apart differ more than pairs put together.
 
-    The leading eigenvectors of the mean of v vᵀ over cannot-links minus that over must-links, beside the covariance of
-    the features; one fewer than clusters, each as long as its eigenvalue says. Without both kinds of constraints, the
-    features themselves.
+    The leading eigenvectors of the mean of v vᵀ over cannot-links minus that over must-links, relative to the
+    covariance of the features; one fewer than clusters, each scaled by its eigenvalue. Unless there are both kinds of
+    constraints, the features themselves.
     """
     rows = problem.first_metric().of(problem.features, 0)
     must, weight = problem.constraints.must, problem.constraints.weight
@@ -378,10 +378,10 @@ def start_from_pairs(problem: Problem, seed: int) -> Int[np.ndarray, " items"]:
 
 
 def start_from_neighbourhoods(problem: Problem, seed: int) -> Int[np.ndarray, " items"] | None:
-    """Nearest of the centroids of neighbourhoods, the largest first, then the farthest from those taken, by size.
+    """Assign items to the nearest centroid of a neighbourhood: the largest, then those far from the chosen, by size.
 
-    Where there are fewer neighbourhoods than clusters, items take their places, by k-means++. None if less than half of
-    the must-links are in neighbourhoods.
+    If there are fewer neighbourhoods than clusters, k-means++ chooses items as further centroids. None if less than
+    half of the must-links are in neighbourhoods.
     """
     neighbourhood = neighbourhoods(problem.constraints)
     n = int(neighbourhood.max(initial=-1)) + 1
@@ -412,9 +412,9 @@ def _to_nearest(rows: np.ndarray, chosen: np.ndarray, problem: Problem) -> Float
 
 
 def priced(problem: Problem, state: State) -> Problem:
-    """Constraints whose violation costs twice their weight on average, must-links and cannot-links each.
+    """Scale constraints so that a violation costs twice its weight on average, for must-links and cannot-links each.
 
-    In units of the mean squared distance of items from their centroids along a feature, which a learned metric makes
+    The unit is the mean squared distance of items from their centroids along a feature, which a learned metric makes
     about 1.
     """
     constraints = problem.constraints
@@ -431,6 +431,6 @@ def priced(problem: Problem, state: State) -> Problem:
 
 
 def unconstrained(problem: Problem) -> Problem:
-    """Constraints that cost nothing."""
+    """Set the cost of all constraints to 0."""
     constraints = problem.constraints
     return replace(problem, constraints=replace(constraints, weight=np.zeros(constraints.n_pairs)))

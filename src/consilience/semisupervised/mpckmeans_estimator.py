@@ -1,4 +1,4 @@
-"""The estimator of `constrained_kmeans`: Bilenko, Basu & Mooney (2004), MPCKMeans."""
+"""MPCKMeans: the estimator of `consilience.semisupervised.mpckmeans`. Bilenko, Basu & Mooney (2004)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from consilience.semisupervised.constraints import Constraints, entailed
 METRICS = ("diagonal", "full", None)
 REWEIGHTINGS = 2
 ASSUMED = 0.8  # accuracy of annotators before there are clusters
-ENTAILED = 4  # pairs that may follow from those given, for each
+ENTAILED = 4  # largest number of entailed pairs per given pair
 
 
 class MPCKMeans(PairwiseClustering):
@@ -40,25 +40,25 @@ class MPCKMeans(PairwiseClustering):
     ----------
     n_clusters : int, default=2
     metric : {"diagonal", "full", None}, default="diagonal"
-        What is learned: a weight of each feature; a matrix; nothing (PCKMeans; the scale of the features then matters).
+        Learned metric: a weight for each feature; a matrix; none (PCKMeans; the scale of the features then matters).
     metric_per_cluster : bool, default=False
-        Whether each cluster has a metric of its own.
+        Whether each cluster has its own metric.
     weight : "auto" or float, default="auto"
-        What a violated judgement costs. "auto": by its annotator's sensitivity and specificity, which are estimated.
+        Cost of a violated judgement. "auto": by its annotator's sensitivity and specificity, which are estimated.
         A number: w of the paper, the same for all judgements.
     closure : bool, default=False
-        Whether pairs that follow from must-links are added where nothing contradicts them and they are no more than
-        four for each one given.
+        Whether pairs that follow from must-links are added, if nothing contradicts them and there are at most four for
+        each given pair.
     init : "auto" or array of shape (n_clusters, n_features), default="auto"
-        First centroids. "auto": from neighbourhoods, and from the directions that pairs point out.
+        First centroids. "auto": from neighbourhoods, and from directions in which pairs kept apart differ.
     n_init : int, default=4
-        Starts; the one with the lowest objective is kept.
+        Number of starts; the one with the lowest objective is kept.
     max_pairs : int, optional
-        Of more judgements, so many at random are used. Without it, more than a million are refused.
+        If there are more judgements, this many are drawn at random. Without it, more than a million are refused.
     max_iter : int, default=100
-        Sweeps of a run.
+        Maximum number of sweeps of a run.
     tol : float, default=1e-6
-        A run has converged when the objective falls by less than this share of its size.
+        A run has converged when the objective decreases by less than this share of its size.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -66,30 +66,30 @@ class MPCKMeans(PairwiseClustering):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
+        Cluster of each item, numbered by decreasing size.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
         1 for the item's cluster, else 0.
     n_clusters_ : int
-        Clusters that own an item.
+        Number of clusters that own an item.
     cluster_centers_ : ndarray, shape (n_clusters_, n_features)
     metric_ : ndarray, shape (n_features, n_features), or (n_clusters_, n_features, n_features) if per cluster
         A.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
-        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
-        sensitivity, of pairs of one cluster; specificity, of pairs of two.
+    annotators_ : DataFrame, one row for each annotator
+        n_pairs; n_together, pairs of one cluster; accuracy, the share of judgements that agree with the clusters;
+        sensitivity, the same for pairs of one cluster; specificity, for pairs of two.
     n_pairs_ : int
-        Constraints: pairs with a net majority.
+        Number of constraints: pairs with a net majority.
     n_contradicted_ : int
-        Pairs on which judgements differ.
+        Number of pairs on which judgements differ.
     n_violated_ : int
-        Constraints that the clusters violate.
+        Number of constraints that the clusters violate.
     notes_ : list of str
-        What was contradicted or left out: sentences.
+        Sentences on what was contradicted or left out.
     objective_ : float
         J; lower is better.
     objectives_ : ndarray, shape (n_iter_,)
-        After each sweep of the last run.
+        J after each sweep of the last run.
     n_iter_ : int
     converged_ : bool
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -153,7 +153,7 @@ class MPCKMeans(PairwiseClustering):
         return core.nearest(features, self.cluster_centers_, core.Metric(*self._metric)).argmin(1)
 
     def _depends_on_scale(self) -> bool:
-        """Not where the metric is learned, which begins with the variances of the features."""
+        """False if the metric is learned, which starts from the variances of the features."""
         return self.metric is None
 
     def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:
@@ -169,7 +169,7 @@ class MPCKMeans(PairwiseClustering):
         return constraints.notes
 
     def _best(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> Trace[core.State]:
-        """Run from all starts, then weigh the annotators by the best."""
+        """Run from all starts, then weight the annotators by the best result."""
         auto = isinstance(self.weight, str)
         assumed = np.log(ASSUMED / (1 - ASSUMED)) if auto else float(self.weight)
         share = independent_share(pairs) if auto else np.ones(pairs.n_rows)
@@ -218,7 +218,7 @@ class MPCKMeans(PairwiseClustering):
         return centres
 
     def _read_off(self, state: core.State) -> None:
-        """Set clusters, centroids and metric."""
+        """Set the clusters, centroids and metric."""
         kept = self._set_clusters(state.labels)
         self.cluster_centers_ = state.centres[kept]
         root, log_det = state.metric.root, state.metric.log_det

@@ -1,4 +1,4 @@
-"""Crowdclustering with partition labels: a linear model of the clusters, and what each annotator's labels mean.
+"""Crowdclustering with partition labels: a linear model of the clusters, and the meaning of each annotator's labels.
 
 Chen, Chang, Castaldi, Cho, Hobbs & Dy (2018), Crowdclustering with Partition Labels, AISTATS, PMLR 84.
 
@@ -6,19 +6,19 @@ Model
 -----
     w_k        ~ N(0, σ² I)                                     weights of cluster k, k = 1 … K
     z_n        ~ Categorical(π_n), π_nk ∝ exp(w_k·φ_n + λ ‖w_k‖²)       cluster of item n; (1), (2)
-    t_k^m      ~ Uniform{1 … J_m}                               the label of grouping m that cluster k goes by; (5)
-    η^{mj}     ~ Dirichlet(Ψ^{mj}), Ψ_l^{mj} = α if l = j else β        what is said where label j is due; (9), (10)
+    t_k^m      ~ Uniform{1 … J_m}                               the correct label of cluster k in grouping m; (5)
+    η^{mj}     ~ Dirichlet(Ψ^{mj}), Ψ_l^{mj} = α if l = j else β        the label given when j is correct; (9), (10)
     y_n^m | z_n = k, t_k^m = j  ~ Categorical(η^{mj})           the label given; (8)
 
-The term λ ‖w_k‖² makes the rich richer: of K clusters only some keep items.
+The term λ ‖w_k‖² makes the rich richer: only some of the K clusters keep items.
 
 Symbols
 -------
     paper   here            shape
     Φ       design          (items, columns)      features and 1, or coordinates in their row space; then 1 for λ ‖w_k‖²
-    Y       labels          (items, groups)       sparse 0/1; the groups of all groupings side by side
+    Y       labels          (items, groups)       sparse 0/1; one column for each group of each grouping
     W       weights         (features, clusters)
-    ρ       posteriors      (items, clusters)     q(z_n = k); seen a chunk at a time, kept as moments
+    ρ       posteriors      (items, clusters)     q(z_n = k); computed in chunks, stored as moments
     ζ       assignment      (groups, clusters)    q(t_k^m = j)
     α_η     confusion       (cells,)              Dirichlet parameters of q(η^{mj}); a cell: j, l of one grouping
     Ψ       prior.confusion (cells,)
@@ -34,15 +34,15 @@ Updates
 
 Decided here
 ------------
-A sweep is (18), (20), (4), (16), so that the posteriors belong to the parameters beside them. (4) takes a few steps
-of L-BFGS a sweep, which raise the bound as surely as the maximum does and cost less.
-With more features than items, W lives in the row space of Φ: outside it the data say nothing, and the prior and
-λ ‖w_k‖² see the norm alone. J_m = 1 has α = 40, not 0.
+A sweep is (18), (20), (4), (16), so that a state's posteriors are those under its parameters. (4) takes a few steps of
+L-BFGS in each sweep, which raise the bound as the maximum does, at a lower cost.
+With more features than items, W is restricted to the row space of Φ: outside it there are no data, and the prior and
+λ ‖w_k‖² depend only on the norm. J_m = 1 has α = 40, not 0.
 
-A run begins from small random W and ζ, as in the paper, or from posteriors that lean on a k-means clustering of the
-features, under which annotations left out are more probable where labels are few. Afterwards clusters that no annotator
-tells apart are joined while the bound gains: coordinate ascent does not find these steps, and the number of clusters
-comes out nearer to the truth. σ² = "auto" is chosen by the probability of annotations left out.
+A run starts from small random W and ζ, as in the paper, or from posteriors weighted towards a k-means clustering of the
+features, under which held-out annotations are more probable where labels are few. Afterwards clusters that no annotator
+distinguishes are joined while the bound increases: coordinate ascent does not find these steps, and they bring the
+number of clusters closer to the truth. σ² = "auto" is chosen by the probability of held-out annotations.
 """
 
 from __future__ import annotations
@@ -69,19 +69,19 @@ from consilience.inference.exponential_family import (
 )
 from consilience.inference.softmax import Items, Moments, fit_weights, in_chunks, moments, with_offset
 
-WEIGHT_STEPS = 5  # L-BFGS steps a sweep
+WEIGHT_STEPS = 5  # L-BFGS steps per sweep
 INITIAL_WEIGHT = 0.1  # standard deviation
 LEANING = 0.9  # probability of an item's seed cluster at a start from the features
-SEEDED = 0.8  # share of the K clusters that such a start gives items to
+SEEDED = 0.8  # share of the K clusters that have items in such a start
 KMEANS_ROUNDS = 20
-LIVE = 0.5  # items, that a cluster must be expected to own
-TRIED = 5  # pairs of clusters that may be joined, each time
-CERTAIN = 0.9  # probability from which on a cluster is said to go by a label
+LIVE = 0.5  # expected number of items from which a cluster is live
+TRIED = 5  # pairs of clusters that are tried for each join
+CERTAIN = 0.9  # probability from which a label counts as that of a cluster
 
 
 @dataclass(frozen=True)
 class Prior:
-    """variance : σ². richness : λ. confusion : Ψ, (cells,). n_weights : D + 1, as the user's features count them."""
+    """variance : σ². richness : λ. confusion : Ψ, (cells,). n_weights : D + 1, with D the user's number of features."""
 
     variance: float
     richness: float
@@ -91,7 +91,7 @@ class Prior:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is observed: chunks of items with their labels, and how the labels hang together."""
+    """Observations: chunks of items with their labels, and the cells of all groupings."""
 
     chunks: list[Items]
     cells: Cells
@@ -99,7 +99,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class State:
-    """Weights, assignment and confusion; the moments of the posteriors that they give; Σ_n ln Σ_k exp of W's scores."""
+    """Weights, assignment and confusion; the moments of the posteriors under them; Σ_n ln Σ_k exp of W's scores."""
 
     weights: Float[np.ndarray, "features clusters"]
     assignment: Float[np.ndarray, "groups clusters"]
@@ -114,7 +114,7 @@ def init(
     weights: Float[np.ndarray, "features clusters"],
     draws: Float[np.ndarray, "groups clusters"],
 ) -> State:
-    """First state: the given weights, ζ ~ Dirichlet(1) made of exponential draws, confusion as the prior has it."""
+    """First state: the given weights, ζ ~ Dirichlet(1) from exponential draws, confusion at its prior."""
     totals = np.add.reduceat(draws, evidence.cells.first_group)
     sizes = segment_sizes(evidence.cells.first_group, len(draws))
     assignment = draws / np.repeat(totals, sizes, axis=0)
@@ -143,7 +143,7 @@ def update_confusion(
 
 
 def update_weights(state: State, evidence: Evidence, prior: Prior) -> tuple[np.ndarray, float]:
-    """(4): better weights, and Σ_n ln Σ_k exp of their scores."""
+    """(4): improved weights, and Σ_n ln Σ_k exp of their scores."""
     target = state.moments.design
     weights, value = fit_weights(
         state.weights, evidence.chunks, target, prior.richness, prior.variance, max_iter=WEIGHT_STEPS
@@ -156,18 +156,18 @@ def update_weights(state: State, evidence: Evidence, prior: Prior) -> tuple[np.n
 def label_evidence(
     assignment: Float[np.ndarray, "groups clusters"], confusion: Float[np.ndarray, " cells"], cells: Cells
 ) -> Float[np.ndarray, "groups clusters"]:
-    """What giving label l says for cluster k: Σ_j ζ_j^{mk} E[ln η_l^{mj}], the first term of (16)."""
+    """Evidence of label l for cluster k: Σ_j ζ_j^{mk} E[ln η_l^{mj}], the first term of (16)."""
     return cells.matrix(expected_log_dirichlet_segments(confusion, cells.starts)).T @ assignment
 
 
 def label_probability(state: State, cells: Cells) -> Float[np.ndarray, "groups clusters"]:
-    """(8) expected under q: probability of each label of a grouping in each cluster."""
+    """Expectation of (8) under q: probability of each label of a grouping in each cluster."""
     totals = np.add.reduceat(state.confusion, cells.starts)
     return cells.matrix(state.confusion / totals[cells.row]).T @ state.assignment
 
 
 def expected_accuracy(state: State, cells: Cells) -> Float[np.ndarray, " groupings"]:
-    """Posterior mean of η_j^{mj}, over the clusters' items and the labels that they go by."""
+    """Posterior mean of η_j^{mj}, over the clusters' items and their correct labels."""
     totals = np.add.reduceat(state.confusion, cells.starts)
     right = state.confusion[cells.row == cells.column] / totals
     due = state.assignment @ state.moments.design[-1]
@@ -182,7 +182,7 @@ def _with_moments(
     evidence: Evidence,
     prior: Prior,
 ) -> State:
-    """(16), kept as moments."""
+    """(16), stored as moments."""
     said = label_evidence(assignment, confusion, evidence.cells)
     seen = moments(evidence.chunks, with_offset(weights, prior.richness), said)
     return State(weights, assignment, confusion, seen, log_normalizer)
@@ -205,7 +205,7 @@ def lower_bound(state: State, evidence: Evidence, prior: Prior) -> float:
 
 
 def run(state: State, evidence: Evidence, prior: Prior, *, max_iter: int, tol: float) -> Trace[State]:
-    """Sweeps from a first state until the bound stands still."""
+    """Sweep from a first state until the bound converges."""
     return iterate(
         state,
         lambda before: step(before, evidence, prior),
@@ -217,10 +217,10 @@ def run(state: State, evidence: Evidence, prior: Prior, *, max_iter: int, tol: f
 
 @dataclass(frozen=True)
 class Problem:
-    """Features and labels made ready.
+    """Features and labels, prepared for the updates.
 
     design : (items, columns) coordinates of Φ = [features, 1], and a last column of 1.
-    basis : (D + 1, columns - 1) from coordinates to the features' weights, or None where they are the same.
+    basis : (D + 1, columns - 1) from coordinates to the features' weights, or None if they are the same.
     labels : (items, groups) sparse 0/1.
     """
 
@@ -242,18 +242,19 @@ class Problem:
         return self.design.shape[1] - 1 if self.basis is None else len(self.basis)
 
     def evidence(self, labels: csr_array, n_clusters: int) -> Evidence:
-        """The items with these labels."""
+        """Evidence of the items with these labels."""
         return Evidence(in_chunks(Items(self.design, labels), n_clusters), self.cells)
 
     def start_at_random(self, evidence: Evidence, prior: Prior, n_clusters: int, seed: int) -> State:
         """First state of a run: small random weights and random ζ."""
         rng = np.random.RandomState(seed)
+        # drawn for the user's features, then projected: a start does not depend on the basis
         weights = rng.normal(0, INITIAL_WEIGHT, (self.n_weights, n_clusters))
         draws = rng.exponential(size=(self.labels.shape[1], n_clusters))
         return init(evidence, prior, weights if self.basis is None else self.basis.T @ weights, draws)
 
     def start_from_features(self, evidence: Evidence, prior: Prior, n_clusters: int, seed: int) -> State:
-        """First state of a run: as at random, but with posteriors that lean on a k-means clustering of the features."""
+        """First state of a run: as at random, but with posteriors close to a k-means clustering of the features."""
         state = self.start_at_random(evidence, prior, n_clusters, seed)
         k = max(round(SEEDED * n_clusters), 1)
         seeds = KMeans(k, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed).fit_predict(self.design)
@@ -263,7 +264,7 @@ class Problem:
 def leaning_moments(
     evidence: Evidence, seeds: Int[np.ndarray, " items"], log_normalizer: float, n_clusters: int
 ) -> Moments:
-    """Moments of posteriors that put `LEANING` on each item's seed cluster and the rest evenly on all clusters."""
+    """Moments of posteriors that put `LEANING` on each item's seed cluster, and spread the rest over all clusters."""
     ends = np.cumsum([len(chunk.design) for chunk in evidence.chunks])
     parts = []
     for chunk, own in zip(evidence.chunks, np.split(seeds, ends)):
@@ -274,7 +275,7 @@ def leaning_moments(
 
 
 def row_space(phi: Float[np.ndarray, "items weights"]) -> tuple[np.ndarray, np.ndarray | None]:
-    """Coordinates of the rows in the space that they span, and its basis in columns; phi and None where it is wide."""
+    """Coordinates of the rows in their span, and its basis in columns; phi and None unless there are more columns."""
     if phi.shape[1] <= len(phi):
         return phi, None
     left, singular, right = np.linalg.svd(phi, full_matrices=False)
@@ -285,9 +286,9 @@ def row_space(phi: Float[np.ndarray, "items weights"]) -> tuple[np.ndarray, np.n
 def merge(
     trace: Trace[State], evidence: Evidence, prior: Prior, *, max_iter: int, tol: float, fewest: int = 1
 ) -> Trace[State]:
-    """Join clusters that no annotator tells apart, as long as the bound gains by it and more than `fewest` are left.
+    """Join clusters that no annotator distinguishes, while the bound increases and more than `fewest` are left.
 
-    Pairs are tried once each, the most alike first, with sweeps after every attempt.
+    Each pair is tried once, the most similar first, with sweeps after every attempt.
     """
     tried: set[tuple[int, int]] = set()
     while True:
@@ -316,10 +317,10 @@ def merge_to(
     max_iter: int,
     tol: float,
 ) -> Trace[State]:
-    """Join clusters until at most so many own items, each time two of whose joining the bound suffers least.
+    """Join clusters until at most `n_clusters` own items, each time the two whose join lowers the bound least.
 
-    Of those that own items by `owners`, the pairs that are most alike are tried; a joining by which fewer than
-    `n_clusters` are left only where there is no other.
+    `owners` gives the clusters that own items; the most similar pairs of these are tried. A join that would leave fewer
+    than `n_clusters` is made only if there is no other.
     """
     tried: set[tuple[int, int]] = set()
     while True:
@@ -335,7 +336,7 @@ def merge_to(
 
 
 def alike(state: State, cells: Cells, live: Int[np.ndarray, " live"]) -> list[tuple[int, int]]:
-    """Pairs of clusters, the larger first, the most alike in the labels that annotators give them first."""
+    """Pairs of clusters, the larger cluster first, sorted by the similarity of the labels that annotators give them."""
     live = live[np.argsort(-state.moments.design[-1][live], kind="stable")]
     chance = np.sqrt(label_probability(state, cells)[:, live])
     likeness = chance.T @ chance
@@ -345,7 +346,7 @@ def alike(state: State, cells: Cells, live: Int[np.ndarray, " live"]) -> list[tu
 
 
 def undistinguished(state: State, cells: Cells) -> list[tuple[int, int]]:
-    """Pairs of clusters, the larger first, to which no grouping surely gives different labels; the most alike first."""
+    """Pairs, the larger cluster first, to which no grouping certainly gives different labels; similar ones first."""
     sizes = state.moments.design[-1]
     live = np.flatnonzero(sizes > LIVE)
     live = live[np.argsort(-sizes[live], kind="stable")]
@@ -361,7 +362,7 @@ def undistinguished(state: State, cells: Cells) -> list[tuple[int, int]]:
 
 
 def with_joined(state: State, kept: int, emptied: int) -> State:
-    """The state whose moments give all of one cluster's items to another."""
+    """Return the state whose moments give all items of one cluster to another."""
     design, labels = state.moments.design.copy(), state.moments.labels.copy()
     for table in (design, labels):
         table[:, kept] += table[:, emptied]

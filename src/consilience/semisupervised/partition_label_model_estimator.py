@@ -1,4 +1,4 @@
-"""The estimator of `partition_labels`: Chen et al. (2018), Crowdclustering with Partition Labels."""
+"""PartitionLabelModel: the estimator of `consilience.semisupervised.partition_label_model`. Chen et al. (2018)."""
 
 from __future__ import annotations
 
@@ -67,49 +67,49 @@ from consilience.semisupervised.partition_label_model import (
 )
 
 MAX_CLUSTERS = 50
-SEARCH_ITEMS = 5000  # the prior variance is chosen on at most so many items
+SEARCH_ITEMS = 5000  # largest number of items on which the prior variance is chosen
 
 Start = Callable[[Evidence, Prior, int, int], State]
 
 
 class PartitionLabelModel(CrowdEstimator):
-    """Clusters that explain the partition labels of several annotators and can be told from the features.
+    """Clusters that explain the partition labels of several annotators and can be predicted from the features.
 
-    Finds the number of clusters, the hyperplanes between them, and for every annotator which clusters each label
-    stands for. Standardise the features first, for example in a `Pipeline`.
+    Estimates the number of clusters, the linear boundaries between them, and for every annotator which clusters each
+    label stands for. Standardise the features first, for example in a `Pipeline`.
 
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
-        Number of clusters. "auto" finds it. Of a number, clusters are joined until so many own items, each time two of
-        whose joining the bound suffers least; a warning says where the annotations do not tell so many apart.
+        Number of clusters. "auto" estimates it. With a number, clusters are joined until this many own items, each time
+        the two whose join lowers the bound least; a warning says if the annotations do not distinguish as many.
     max_clusters : int, optional
         Upper bound K on the number of clusters; at most the number of items. Default: 50, or the number of items if
         that is smaller.
     prior_variance : "auto" or float, default="auto"
-        Variance σ² of the weights. "auto" chooses by the probability of annotations left out (3 folds over the labels
-        given, on at most 5000 items) among values that give the score of a typical item a prior variance of 1, 3, 10,
-        30 or 100: the smallest that is within a standard error of the best.
+        Variance σ² of the weights. "auto" chooses by the probability of held-out annotations (3 folds over the labels,
+        on at most 5000 items) among values that give the score of a typical item a prior variance of 1, 3, 10, 30 or
+        100: the smallest that is within a standard error of the best.
     rich_get_richer : float, optional
         Weight λ ≥ 0 of the term that favours large clusters. Default: 1 / (2 n_items σ²), the largest for which the
         M-step is concave.
     diagonal_concentration, off_diagonal_concentration : float, default=40.0 and 10.0
-        Dirichlet prior of what is said where label j is due: 40 (J - 1) for j and 10 for each other of J labels, so
+        Dirichlet prior of the label given when j is correct: 40 (J - 1) for j and 10 for each other of J labels, so
         that labels are expected to be right with probability 0.8.
     init : {"features", "random"}, default="features"
-        How a restart begins: from a k-means clustering of the features into 0.8 K cells, or from small random weights
+        Start of a restart: from a k-means clustering of the features into 0.8 K clusters, or from small random weights
         as in the paper. Without features always the latter.
     merge : bool, default=True
-        Afterwards join clusters that no annotator tells apart, as long as the bound gains by it.
+        Whether clusters that no annotator distinguishes are joined afterwards, while the bound increases.
     n_init : int, default=5
-        Restarts; the one with the highest bound is kept. One alone often ends in a lower bound, with more clusters than
-        there are; raise the number if the best of ``restart_bounds_`` was reached only once.
+        Number of restarts; the one with the highest bound is kept. A single one often ends with a lower bound and too
+        many clusters; raise the number if the best of ``restart_bounds_`` was reached only once.
     max_iter : int, default=500
-        Sweeps of a restart.
+        Maximum number of sweeps of a restart.
     tol : float, default=1e-5
-        A restart has converged when the bound gains less than this share of its size.
+        A restart has converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
-        Restarts side by side, in threads, as in joblib.
+        Number of restarts run in parallel threads, as in joblib.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -117,33 +117,33 @@ class PartitionLabelModel(CrowdEstimator):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
+        Cluster of each item, numbered by decreasing size.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
         Probability of each cluster given the features and the labels of the item.
     items_ : Index, shape (n_items,)
         Names of the items.
     n_clusters_ : int
-        Clusters that own an item.
+        Number of clusters that own an item.
     coef_ : ndarray, shape (n_clusters_, n_features)
     intercept_ : ndarray, shape (n_clusters_,)
         ``X @ coef_.T + intercept_`` are the log-odds of the clusters; the intercept includes λ ‖w‖².
     prior_variance_ : float
         σ² in use.
     prior_variance_search_ : DataFrame or None
-        Log probability of the annotations left out under each candidate; None if σ² was given.
-    annotators_ : DataFrame, one row an annotator
+        Log probability of held-out annotations under each candidate; None if σ² was given.
+    annotators_ : DataFrame, one row for each annotator
         n_labels, n_groupings, n_groups, accuracy (share of the annotator's labels that the model predicts) and
-        expected_accuracy (posterior mean probability of the label that is due). The level of neither shows who sorts at
-        random: few labels hardly move the expected accuracy from 0.8, where the prior has it with the weight of
-        50 (J - 1) labels in each cluster, and clusters may follow groups at random. The mean of
-        `consilience.inspection.annotator_agreement` with the others is then about 0.
-    groupings_ : DataFrame, one row a grouping
+        expected_accuracy (posterior mean probability of the correct label). Neither identifies an annotator who sorts
+        at random: few labels hardly move the expected accuracy from its prior mean of 0.8, which has the weight of
+        50 (J - 1) labels in each cluster, and clusters may follow random groups. The mean of
+        `consilience.inspection.annotator_agreement` with the others is about 0 for such an annotator.
+    groupings_ : DataFrame, one row for each grouping
         n_labels, n_groups, accuracy and expected_accuracy of each (annotator, grouping).
-    annotator_mapping_ : DataFrame, one row a group
-        annotator, grouping, group, n_items, clusters (those that go by this label; empty if none) and probability
+    annotator_mapping_ : DataFrame, one row for each group
+        annotator, grouping, group, n_items, clusters (those with this label; empty if none) and probability
         (the smallest of their q(t)).
     mapping_probabilities_ : DataFrame, shape (n_groups, n_clusters_)
-        q(t): the probability that a cluster goes by a label.
+        q(t): the probability that a label is that of a cluster.
     label_probabilities_ : DataFrame, shape (n_groups, n_clusters_)
         Probability that the annotator gives the label to an item of the cluster.
     lower_bound_ : float
@@ -235,12 +235,12 @@ class PartitionLabelModel(CrowdEstimator):
         ----------
         X : DataFrame or array, shape (n_items, n_features), or None
             Features, finite. A DataFrame is matched with the annotations by the item names in its index, an array by
-            position. Without features (None) the labels alone tell the clusters apart.
+            position. Without features (None) the clusters depend on the labels alone.
         y : Groupings, Labels, or array of shape (n_items, n_annotators) or (n_items,)
             Partition labels. Items of X without annotations are clustered by their features.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
@@ -249,14 +249,14 @@ class PartitionLabelModel(CrowdEstimator):
         Raises
         ------
         InputError
-            Features and annotations that do not fit each other or carry no information, or a wrong parameter.
+            Features and annotations that do not match or carry no information, or an invalid parameter.
 
         Warns
         -----
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         AnnotationWarning
-            Other than as many clusters as were asked for own items.
+            The number of clusters that own items is not the number requested.
         """
         self._check_parameters()
         self._require_annotations(X, y)
@@ -267,7 +267,7 @@ class PartitionLabelModel(CrowdEstimator):
         n_clusters = self._n_clusters(len(features))
         _require_information(features, groupings)
         arranged = arrange(groupings, features)
-        features, groupings = features[arranged.items], arranged.said
+        features, groupings = features[arranged.items], arranged.ordered
         rng = check_random_state(self.random_state)
 
         with self._progress():
@@ -290,8 +290,8 @@ class PartitionLabelModel(CrowdEstimator):
     def _warn_unless_as_many(self) -> None:
         if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
             warnings.warn(
-                f"{type(self).__name__} found {self.n_clusters_} clusters, where {self.n_clusters} were asked for: the "
-                "annotations and features do not tell so many apart.",
+                f"{type(self).__name__} found {self.n_clusters_} clusters instead of the {self.n_clusters} requested: "
+                "the annotations and features do not distinguish as many.",
                 AnnotationWarning,
                 stacklevel=outside(),
             )
@@ -306,8 +306,8 @@ class PartitionLabelModel(CrowdEstimator):
         Returns
         -------
         ndarray of int, shape (n_items,)
-            By the features alone: fitted items may come out otherwise than in `labels_`, which go by what annotators
-            said of them as well.
+            From the features alone: fitted items may be in another cluster than in `labels_`, which use their
+            annotations as well.
 
         Raises
         ------
@@ -317,7 +317,7 @@ class PartitionLabelModel(CrowdEstimator):
         return self._log_odds(X).argmax(1)
 
     def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items clusters"]:
-        """Probability of each cluster for new items by their features; (2), of the clusters found.
+        """Probability of each cluster for new items by their features; (2), over the clusters found.
 
         Parameters
         ----------
@@ -337,25 +337,25 @@ class PartitionLabelModel(CrowdEstimator):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """Of an annotator: that both items get the same label, on average over the groupings."""
+        """Of an annotator: that both items get the same label, averaged over the groupings."""
         return super()._same(a, b, None) if annotator is None else self._same_label(a, b, annotator)
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of the labels that known annotators give to other items, by the items' features.
+        """Mean log probability of labels that known annotators give to other items, predicted from the items' features.
 
         Parameters
         ----------
         X : DataFrame or array, shape (n_items, n_features)
         y : Groupings, Labels or array, as for `fit`
-            Of annotators, groupings and groups that were fitted.
+            By annotators, in groupings and groups that were fitted.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a label; higher is better.
+            Nats per label; higher is better.
 
         Raises
         ------
@@ -376,19 +376,19 @@ class PartitionLabelModel(CrowdEstimator):
         return float(_log_probability(item, group, posterior, probability).mean())
 
     def annotator_groups(self, min_accuracy: float = 0.8) -> pd.DataFrame:
-        """Which annotators draw the same lines between the clusters; Table 4 of the paper.
+        """Find annotators who make the same distinctions between clusters; Table 4 of the paper.
 
         Parameters
         ----------
         min_accuracy : float
-            Groupings that the model predicts less well are left out.
+            Groupings that the model predicts with a lower accuracy are left out.
 
         Returns
         -------
-        DataFrame, a row for each distinction and naming
-            ``distinction`` (0, 1, …, the commonest first), ``clusters`` (the partition of the clusters, a tuple of
+        DataFrame, one row for each distinction and naming
+            ``distinction`` (0, 1, …, the most common first), ``clusters`` (the partition of the clusters, a tuple of
             tuples), ``naming`` (the annotators' names of these parts), ``n_groupings`` and ``groupings`` (a list of
-            (annotator, grouping)). Rows of one distinction differ in the names alone.
+            (annotator, grouping)). Rows of one distinction differ only in the names.
         """
         check_is_fitted(self)
         return mapping.same_distinctions(self.annotator_mapping_, self.groupings_["accuracy"], min_accuracy)
@@ -396,35 +396,35 @@ class PartitionLabelModel(CrowdEstimator):
     def _learned(
         self, problem: Problem, prior: Prior, n_clusters: int, seeds: list[int]
     ) -> tuple[Trace[State], list[Trace[State]], Evidence]:
-        """The best restart, all restarts, and the evidence that they met.
+        """Return the best restart, all restarts, and their evidence.
 
-        Where clusters were asked for and their number does not come of joining, runs begin with as many anew.
+        If a number of clusters was requested and joining does not lead to it, runs start again from this number.
         """
-        start, told = self._start(problem), None if is_auto(self.n_clusters) else int(self.n_clusters)
+        start, requested = self._start(problem), None if is_auto(self.n_clusters) else int(self.n_clusters)
         found = []
-        for most in dict.fromkeys([n_clusters, told or n_clusters]):
+        for most in dict.fromkeys([n_clusters, requested or n_clusters]):
             evidence = problem.evidence(problem.labels, most)
             jobs = [(start, evidence, prior, most, seed) for seed in seeds]
             traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
             found.append((self._joined(traces, evidence, prior), traces, evidence))
-            if told in (None, len(_owners(found[-1][0].state, evidence, prior))):
+            if requested in (None, len(_owners(found[-1][0].state, evidence, prior))):
                 return found[-1]
         return found[-1]
 
     def _joined(self, traces: list[Trace[State]], evidence: Evidence, prior: Prior) -> Trace[State]:
-        """The best restart, its clusters joined; of those that have as many clusters as were asked for, if any have."""
+        """Return the best restart with its clusters joined, if possible among those with the number requested."""
 
         def owners(state: State) -> Int[np.ndarray, " owning"]:
             return _owners(state, evidence, prior)
 
         settings: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
-        told = None if is_auto(self.n_clusters) else int(self.n_clusters)
-        if told is not None:
-            traces = [trace for trace in traces if len(owners(trace.state)) >= told] or traces
+        requested = None if is_auto(self.n_clusters) else int(self.n_clusters)
+        if requested is not None:
+            traces = [trace for trace in traces if len(owners(trace.state)) >= requested] or traces
         best = max(traces, key=lambda trace: trace.lower_bound)
         if self.merge:
-            best = merge(best, evidence, prior, fewest=told or 1, **settings)
-        return best if told is None else merge_to(best, told, owners, evidence, prior, **settings)
+            best = merge(best, evidence, prior, fewest=requested or 1, **settings)
+        return best if requested is None else merge_to(best, requested, owners, evidence, prior, **settings)
 
     def _start(self, problem: Problem) -> Start:
         from_features = self.init == "features" and problem.n_weights > 1
@@ -448,7 +448,7 @@ class PartitionLabelModel(CrowdEstimator):
     def _search_variance(
         self, features: np.ndarray, groupings: Groupings, n_clusters: int, rng: np.random.RandomState
     ) -> pd.DataFrame:
-        """Log probability of annotations left out under each candidate."""
+        """Log probability of held-out annotations under each candidate."""
         if len(features) > SEARCH_ITEMS:
             some = np.sort(rng.permutation(len(features))[:SEARCH_ITEMS])
             features, groupings = features[some], groupings[some]
@@ -478,7 +478,7 @@ class PartitionLabelModel(CrowdEstimator):
         )
 
     def _read_off(self, state: State, problem: Problem, evidence: Evidence, prior: Prior, groupings: Groupings) -> None:
-        """Clusters that own items, by falling size, and what they mean to the annotators."""
+        """Set the clusters that own items, by decreasing size, and their labels by annotator."""
         everything = _posteriors(state, evidence, prior)
         sizes = np.bincount(everything.argmax(1), minlength=everything.shape[1])
         kept = by_falling_size(sizes)
@@ -508,7 +508,7 @@ class PartitionLabelModel(CrowdEstimator):
     def _log_odds(self, X: Any) -> Float[np.ndarray, "items clusters"]:
         check_is_fitted(self)
         if not self.coef_.shape[1]:
-            raise InputError("The model was fitted without features, so new items cannot be told apart; see labels_.")
+            raise InputError("The model was fitted without features, so it cannot predict new items; see labels_.")
         return self._features(X, reset=False) @ self.coef_.T + self.intercept_
 
     def _same_label(
@@ -528,42 +528,42 @@ class PartitionLabelModel(CrowdEstimator):
                 f"The 'max_clusters' parameter of PartitionLabelModel must be at most the number of items, {n_items}. "
                 f"Got {self.max_clusters} instead."
             )
-        told = 1 if is_auto(self.n_clusters) else int(self.n_clusters)
+        requested = 1 if is_auto(self.n_clusters) else int(self.n_clusters)
         most = n_items if self.max_clusters is None else int(self.max_clusters)
-        if told > most:
+        if requested > most:
             what = f"the number of items, {n_items}" if self.max_clusters is None else f"max_clusters, {most}"
             raise InputError(
                 f"The 'n_clusters' parameter of PartitionLabelModel must be at most {what} (n_samples = {n_items}). "
-                f"Got {told} instead."
+                f"Got {requested} instead."
             )
         if self.n_clusters == 1:
             return 1
-        return max(min(MAX_CLUSTERS, n_items), told) if self.max_clusters is None else most
+        return max(min(MAX_CLUSTERS, n_items), requested) if self.max_clusters is None else most
 
 
 def _require_information(features: Float[np.ndarray, "items features"], groupings: Groupings) -> None:
-    """Labels that tell items apart, and features that do."""
+    """Raise an InputError if labels or features do not distinguish any items."""
     if features.shape[1] and not np.ptp(features, axis=0).any():
         raise InputError(
-            f"All {features.shape[1]} features are constant over the {len(features)} items, so they tell nothing "
-            "apart. Give features that vary, or None to use the annotations alone."
+            f"All {features.shape[1]} features are constant over the {len(features)} items, so they do not distinguish "
+            "any. Give features that vary, or None to use the annotations alone."
         )
     if not groupings.incidence.nnz:
         raise InputError("None of the items has a label, so there is nothing to learn from.")
     groups = np.bincount(groupings.grouping_of_group, minlength=groupings.n_groupings)
     if groups.max() < 2:
         raise InputError(
-            "Every annotator gave one label only, so the annotations tell no items apart. "
+            "Every annotator gave one label only, so the annotations do not distinguish any items. "
             "Expected at least one grouping with two groups."
         )
 
 
 def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndarray, "items clusters"]:
-    """(16), of all items."""
-    said = label_evidence(state.assignment, state.confusion, evidence.cells)
+    """(16), for all items."""
+    of_labels = label_evidence(state.assignment, state.confusion, evidence.cells)
     found = np.empty((sum(len(chunk.design) for chunk in evidence.chunks), state.weights.shape[1]))
     start = 0
-    for part in posteriors(evidence.chunks, with_offset(state.weights, prior.richness), said):
+    for part in posteriors(evidence.chunks, with_offset(state.weights, prior.richness), of_labels):
         found[start : start + len(part)] = part
         start += len(part)
     return found

@@ -1,8 +1,8 @@
-"""The prior variance of linear scores, chosen by annotations left out.
+"""Choice of the prior variance of linear scores by cross-validation over annotations.
 
-One σ² does not serve all data: what matters is the prior variance of a typical item's score w·φ, which is σ² times the
-item's squared length. The grid is laid out in that measure, so that it does not depend on the number of features or
-their scale.
+No single σ² suits all data: what matters is the prior variance of a typical item's score w·φ, which is σ² times the
+item's squared length. The grid is defined on that scale, so that it does not depend on the number of features or their
+scale.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ def search(
     *,
     n_jobs: int | None,
 ) -> pd.DataFrame:
-    """Mean log probability of a label left out under each prior variance, by cross-validation over the labels given.
+    """Mean log probability of a held-out label under each prior variance, by cross-validation over the labels.
 
     Parameters
     ----------
     variances : the candidates.
     labels : (items, groups) sparse 0/1.
-    evaluate : (variance, labels kept, labels left out, seed) → Σ ln p(labels left out) of each item.
-    rng : splits the labels and seeds the runs; every candidate meets the same splits and seeds.
+    evaluate : (variance, training labels, held-out labels, seed) → Σ ln p(held-out labels) of each item.
+    rng : splits the labels and seeds the runs; every candidate gets the same splits and seeds.
 
     Returns
     -------
-    DataFrame, a row for each candidate
-        prior_variance, log_probability (nats a label left out), standard_error (of its difference from the best,
-        items being independent).
+    DataFrame, one row for each candidate
+        prior_variance, log_probability (nats per held-out label), standard_error (of its difference from the best,
+        assuming independent items).
     """
     folds = list(held_out(labels, FOLDS, rng))
     seeds = spawn_seeds(rng, len(folds))
@@ -58,18 +58,18 @@ def search(
 
 
 def choose(table: pd.DataFrame) -> float:
-    """The smallest prior variance whose log probability is within a standard error of the best."""
+    """Smallest prior variance whose log probability is within a standard error of the best."""
     behind = table["log_probability"].max() - table["log_probability"]
     return float(table.loc[behind <= table["standard_error"], "prior_variance"].min())
 
 
 def candidates(features: Float[np.ndarray, "items features"]) -> Float[np.ndarray, " candidates"]:
-    """σ² for each of `SCORE_VARIANCES`: a typical φ is the features and a 1."""
+    """σ² for each of `SCORE_VARIANCES`; a typical φ is the features and a 1."""
     return np.array(SCORE_VARIANCES) / (1 + float((features**2).sum(1).mean()))
 
 
 def held_out(labels: csr_array, n_folds: int, rng: np.random.RandomState) -> Iterator[tuple[csr_array, coo_array]]:
-    """Split the labels given into folds at random; for each the labels kept and those left out."""
+    """Split the labels into folds at random; yield the training and the held-out labels of each."""
     given = labels.tocoo()
     fold = rng.permutation(given.nnz) % n_folds
     for left_out in range(n_folds):

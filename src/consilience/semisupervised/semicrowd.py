@@ -1,11 +1,11 @@
-"""Clusters from a completed table of similarities and a metric learned from it.
+"""Clusters in a metric learned from a completed table of similarities.
 
 Yi, Jin, Jain, Jain & Yang (2012), Semi-Crowdsourced Clustering: Generalizing Crowd Labeling by Robust Distance Metric
 Learning, NIPS.
 
 Model
 -----
-    Ã_ij = 1 where the share of yes is at least d1, 0 where it is at most d0, else unknown;   Ã_ii = 1
+    Ã_ij = 1 where the share of "same" is at least d1, 0 where it is at most d0, else unknown;   Ã_ii = 1
     A    = argmin tr(A) + C Σ_known |A_ij - Ã_ij|, A positive semi-definite                   low rank, errors sparse
     M    = (XᵀX + λ n I)⁻¹ Xᵀ A X (XᵀX + λ n I)⁻¹                                             metric, of annotated items
     k-means of all items with the kernel xᵀ M x'
@@ -29,12 +29,12 @@ Update (inexact augmented Lagrangian of known = A + E)
 Decided here
 ------------
 - A similarity of clusters is positive semi-definite, so A is; its nuclear norm is its trace.
-- C = 2/√(n p) with n annotated items of which a share p of the pairs is known: twice what robust principal components
-  analysis takes, with which a table without errors, three tenths of it known, came back less than whole.
-- Features are centred and brought to variance 1, so that λ means the same for all, and the mean similarity, which tells
-  nothing apart, has no say. M is positive semi-definite because A is.
-- A is a table of all pairs of annotated items, of which eigenvectors are taken in every step. Past 2000 annotated items
-  the fit is refused.
+- C = 2/√(n p) with n annotated items and p the share of their pairs that is known: twice the value for robust principal
+  component analysis, which did not fully recover a table without errors of which three tenths were known.
+- Features are centred and scaled to variance 1, so that λ means the same for all, and so that the mean similarity,
+  which distinguishes nothing, has no influence. M is positive semi-definite because A is.
+- A is a table of all pairs of annotated items, and every step computes its eigenvectors. More than 2000 annotated items
+  are refused.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ from consilience.inference.iterate import Trace, iterate
 
 MAX_ANNOTATED = 2000
 GROWTH = 1.1  # of the penalty
-FLAT = 1e-9  # smallest eigenvalue of a metric beside its largest, of those that are kept
-NOTHING = "The similarities tell nothing apart that the features do, so clusters are those of the features alone."
+FLAT = 1e-9  # smallest eigenvalue of a metric that is kept, relative to the largest
+NOTHING = "The similarities separate no items by their features, so the clusters are those of the features alone."
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Entries that are known, by row and column; weight: C."""
+    """Known entries, by row and column; weight: C."""
 
     row: Int[np.ndarray, " entries"]
     column: Int[np.ndarray, " entries"]
@@ -67,7 +67,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class State:
-    """residual: ‖known - A - E‖ beside ‖known‖."""
+    """residual: ‖known - A - E‖ / ‖known‖."""
 
     completed: Float[np.ndarray, "annotated annotated"]
     error: Float[np.ndarray, " entries"]
@@ -96,13 +96,13 @@ def step(state: State, problem: Problem) -> State:
 
 
 def shrink(values: Float[np.ndarray, " entries"], by: float) -> Float[np.ndarray, " entries"]:
-    """Nearer to 0 by so much, at most to 0."""
+    """Move values towards 0 by `by`, but not past it."""
     result: np.ndarray = np.sign(values) * np.maximum(np.abs(values) - by, 0)
     return result
 
 
 def low_rank(target: Float[np.ndarray, "annotated annotated"], by: float) -> Float[np.ndarray, "annotated annotated"]:
-    """Eigenvalues above `by`, less it."""
+    """Keep the eigenvalues above `by`, reduced by it."""
     values, vectors = eigh(target, subset_by_value=(by, np.inf), check_finite=False)
     result: np.ndarray = (vectors * (values - by)) @ vectors.T
     return result
@@ -115,7 +115,7 @@ def objective(state: State, problem: Problem) -> float:
 
 
 def complete(problem: Problem, *, max_iter: int, tol: float) -> Trace[State]:
-    """Sweep until what is known is met by A and E."""
+    """Sweep until A and E reproduce the known entries."""
     return iterate(
         init(problem),
         lambda s: step(s, problem),
@@ -126,7 +126,7 @@ def complete(problem: Problem, *, max_iter: int, tol: float) -> Trace[State]:
 
 
 def similarities(pairs: Pairs, d0: float, d1: float) -> tuple[Int[np.ndarray, "two entries"], np.ndarray, int]:
-    """Pairs that are clearly together or apart, which of the two (1 or 0), and how many are neither."""
+    """Pairs that are clearly together or apart, their similarity (1 or 0), and the number of pairs that are neither."""
     keys, pair = np.unique(pairs.item_a.astype(np.int64) * pairs.n_items + pairs.item_b, return_inverse=True)
     share = np.bincount(pair, pairs.same, len(keys)) / np.bincount(pair, minlength=len(keys))
     clear = (share <= d0) | (share >= d1)
@@ -137,7 +137,7 @@ def similarities(pairs: Pairs, d0: float, d1: float) -> tuple[Int[np.ndarray, "t
 def learn_metric(
     features: Float[np.ndarray, "annotated features"], completed: np.ndarray, ridge: float
 ) -> Float[np.ndarray, "features features"]:
-    """M, of features that are centred first."""
+    """M, from features that are centred here."""
     n, d = features.shape
     features = features - features.mean(0) if n else features
     back = np.linalg.solve(features.T @ features + ridge * max(n, 1) * np.eye(d), features.T)

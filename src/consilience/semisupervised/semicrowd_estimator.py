@@ -1,4 +1,4 @@
-"""SemiCrowd: the estimator over `consilience.semisupervised.semicrowd`."""
+"""SemiCrowd: the estimator of `consilience.semisupervised.semicrowd`. Yi, Jin, Jain, Jain & Yang (2012)."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ from consilience.semisupervised.semicrowd import (
 
 
 class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClustering):
-    """Clusters by a metric that is learned from a completed table of who was put together with whom.
+    """Clusters in a metric learned from a completed table of similarities of the annotated items.
 
-    For at most 2000 annotated items; items without annotations are clustered by their features, and may be many.
+    For at most 2000 annotated items; any number of items without annotations are clustered by their features.
 
     Parameters
     ----------
     n_clusters : int, default=2
     d0, d1 : float, default=0.0 and 0.8
-        A pair is apart if its share of yes is at most d0, together if it is at least d1, else unknown.
+        A pair is apart if its share of "same" is at most d0, together if it is at least d1, else unknown.
     error_weight : "auto" or float, default="auto"
-        C: what an error among the known similarities costs. "auto": 2 / sqrt(annotated items * share of known pairs).
+        C: cost of an error in the known similarities. "auto": 2 / sqrt(annotated items * share of known pairs).
     ridge : float, default=0.01
         λ, for features of variance 1.
     n_init : int, default=10
-        Starts of k-means.
+        Number of starts of k-means.
     max_pairs : int, optional
-        Of more judgements, so many at random are used. Without it, more than a million are refused.
+        If there are more judgements, this many are drawn at random. Without it, more than a million are refused.
     max_iter : int, default=500
-        Steps of the completion.
+        Maximum number of steps of the completion.
     tol : float, default=1e-3
-        The completion ends when A and E meet what is known up to this share.
+        The completion ends when A and E reproduce the known entries with this relative accuracy.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -58,30 +58,30 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size.
+        Cluster of each item, numbered by decreasing size.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
         1 for the item's cluster, else 0.
     n_clusters_ : int
     cluster_centers_ : ndarray, shape (n_clusters_, n_features)
-        In the space of the features.
+        Centroids in the space of the features.
     completed_ : DataFrame, shape (n_annotated, n_annotated)
-        A, of the items that somebody judged.
+        A, of the judged items.
     metric_ : ndarray, shape (n_features, n_features)
-        M, for features as they were given.
+        M, for features as given.
     components_ : ndarray, shape (n_components, n_features)
         L with M = Lᵀ L, at most as many rows as clusters.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
-        n_pairs; n_together, those of one cluster; accuracy, the share of the judgements that agree with the clusters;
-        sensitivity, of pairs of one cluster; specificity, of pairs of two.
+    annotators_ : DataFrame, one row for each annotator
+        n_pairs; n_together, pairs of one cluster; accuracy, the share of judgements that agree with the clusters;
+        sensitivity, the same for pairs of one cluster; specificity, for pairs of two.
     n_pairs_ : int
-        Pairs whose similarity is known.
+        Number of pairs whose similarity is known.
     notes_ : list of str
-        What was left out: sentences.
+        Sentences on what was left out.
     objective_ : float
         tr(A) + C Σ abs(A - Ã); lower is better.
     inertia_ : float
-        Of k-means, in the metric.
+        Inertia of k-means, in the metric.
     n_iter_ : int
     converged_ : bool
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -139,7 +139,7 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
         self.random_state = random_state
 
     def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
-        """Coordinates in which the learned metric is the plain distance.
+        """Map to coordinates in which the learned metric is the Euclidean distance.
 
         Parameters
         ----------
@@ -178,13 +178,13 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
         self.completed_ = self.completed_.iloc[kept, kept]
 
     def _problem(self, pairs: Pairs) -> tuple[Problem, Int[np.ndarray, " annotated"], list[str]]:
-        """Entries known of the table of annotated items; these; and a note of pairs that are unclear."""
+        """Return the known entries of the table of annotated items, these items, and a note on unclear pairs."""
         annotated = np.unique(np.concatenate([pairs.item_a, pairs.item_b]))
         n = len(annotated)
         if n > MAX_ANNOTATED:
             raise InputError(
-                f"SemiCrowd completes a table of all pairs of annotated items, and takes {MAX_ANNOTATED} of them at "
-                f"most. Got {n}; keep the annotations of some, annotations.restrict(items=...).reindex(all items)."
+                f"SemiCrowd completes a table of all pairs of annotated items, and accepts at most {MAX_ANNOTATED} of "
+                f"them. Got {n}; keep the annotations of some, annotations.restrict(items=...).reindex(all items)."
             )
         places, share, n_unclear = similarities(pairs, self.d0, self.d1)
         a, b = np.searchsorted(annotated, places)
@@ -198,13 +198,13 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
             n_items=n,
             weight=float(weight),
         )
-        note = f"{n_unclear} pairs have a share of yes between d0 and d1, and count as unknown."
+        note = f"{n_unclear} pairs have a share of 'same' between d0 and d1, and count as unknown."
         return problem, annotated, [note] if n_unclear else []
 
     def _set_metric(
         self, features: np.ndarray, annotated: Int[np.ndarray, " annotated"], completed: np.ndarray
     ) -> list[str]:
-        """Metric and its root; a note if there is nothing to learn."""
+        """Set the metric and its root; return a note if there is nothing to learn."""
         deviation = features.std(0)
         scale = np.where(deviation > 0, deviation, 1.0)
         rows = (features - features.mean(0)) / scale

@@ -1,4 +1,4 @@
-"""Generators of annotations whose truth is known: for demonstrations, tests and the papers' experiments."""
+"""Simulation of annotations with known truth: for demonstrations, tests and the papers' experiments."""
 
 from consilience.simulation.agents import CooccurrenceAgent, ReplayAgent
 from consilience.simulation.clustering_agents import ClusteringAgent, ClusteringPopulation

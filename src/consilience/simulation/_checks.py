@@ -1,4 +1,4 @@
-"""What the simulators demand of their arguments."""
+"""Validation of the simulators' arguments."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pandas as pd
 from consilience.annotations.names import name_index
 from consilience.errors import InputError
 
-MOST = 100_000_000  # labels, judgements or numbers that are simulated at once
+MOST = 100_000_000  # labels, judgements or numbers in one simulation
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Return the source of randomness that a user named."""
+    """Return a NumPy Generator for a user's `random_state`."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1, size=4))
     if random_state is None or isinstance(random_state, np.random.Generator):
@@ -28,7 +28,7 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 def classes_and_items(classes: Any, items: Any) -> tuple[np.ndarray, np.ndarray, pd.Index]:
-    """Class codes (n_items,), names of the classes in order of first appearance, names of the items."""
+    """Return class codes (n_items,), names of the classes in order of first appearance, and names of the items."""
     array = np.asarray(classes)
     if array.ndim != 1 or len(array) == 0:
         raise InputError(f"'classes' must be a one-dimensional array of classes. Got shape {array.shape} instead.")
@@ -45,11 +45,11 @@ def classes_and_items(classes: Any, items: Any) -> tuple[np.ndarray, np.ndarray,
 
 
 def accuracies(accuracy: Any, n: int, function: str, *, of: str = "annotators") -> np.ndarray:
-    """Probability of a right answer for each of `n` annotators."""
+    """Return the accuracy of each of `n` annotators."""
     right = np.asarray(accuracy, dtype=float)
     if right.shape not in [(), (n,)]:
         raise InputError(
-            f"The 'accuracy' parameter of {function} must be a number or one for each of the {n} {of}. Got an array "
+            f"The 'accuracy' parameter of {function} must be a number, or one for each of the {n} {of}. Got an array "
             f"of shape {right.shape} instead."
         )
     outside = right[~((right >= 0) & (right <= 1))]
@@ -61,20 +61,20 @@ def accuracies(accuracy: Any, n: int, function: str, *, of: str = "annotators") 
 def require_count(
     name: str, value: Any, function: str, *, at_most: int | None = None, limit: str = "the number of items"
 ) -> None:
-    """Demand a positive int, of at most `at_most`, which is the `limit`."""
+    """Require a positive int of at most `at_most`, which `limit` describes."""
     if not isinstance(value, int | np.integer) or value < 1 or (at_most is not None and value > at_most):
         bound = "" if at_most is None else f" of at most {at_most}, {limit}"
         raise InputError(f"The '{name}' parameter of {function} must be a positive int{bound}. Got {value!r} instead.")
 
 
 def require_size(n: int, each: int, what: str, function: str) -> None:
-    """Demand that so many times so many are not more than a machine holds."""
+    """Require that `n` times `each` is not more than a machine can hold."""
     if n * each > MOST:
         raise InputError(f"{function} would make {n:,} × {each:,} {what}, more than {MOST:,}. Ask for fewer.")
 
 
 def require_share(name: str, value: float, function: str, *, zero: bool = True) -> None:
-    """Demand a number of at most 1 that is above 0, or at least 0 if it may be."""
+    """Require a number in [0, 1], or in (0, 1] unless `zero` is allowed."""
     if not 0 <= value <= 1 or (value == 0 and not zero):
         raise InputError(
             f"The '{name}' parameter of {function} must lie in {'[' if zero else '('}0, 1]. Got {value!r} instead."

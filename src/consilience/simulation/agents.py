@@ -1,15 +1,15 @@
-"""Simulated annotators who group whatever subset of the items they are shown: agents.
+"""Agents: simulated annotators who group any subset of the items that they are shown.
 
-An agent is any callable ``items -> groups``. It is given a list of names of items (the subset) and returns the groups,
-each an iterable of those names. It may leave items out. The classes here are agents, as are people whose groupings
-were recorded (`ReplayAgent`) and whatever a user can call: a site's own clusterer, a program that asks a person, or a
-language model::
+An agent is any callable ``items -> groups``. It gets a list of names of items (the subset) and returns the groups, each
+an iterable of those names. It may leave items out. The classes here are agents, including one that replays recorded
+groupings of people (`ReplayAgent`); so is any other callable: a clusterer, a program that asks a person, or a language
+model::
 
     def agent(items):
         reply = ask_model("Sort these products into groups of a kind, as a JSON list of lists: " + json.dumps(items))
         return json.loads(reply)
 
-`present` shows subsets to agents and makes `Groupings` of their answers:
+`present` shows subsets to agents and collects their answers as `Groupings`:
 
 >>> from consilience.simulation import present
 >>> def by_first_letter(items):
@@ -27,17 +27,18 @@ Source: Veeramachaneni & O'Reilly, Clustering using subset groupings, section 2.
 Decided here
 ------------
 - The paper samples a co-occurrence matrix and groups "referencing this", but independent draws contradict each other:
-  a with b, b with c, a apart from c. `CooccurrenceAgent` joins by average linkage of what was drawn as long as two
-  groups are together in half of their pairs at least, items in random order. Two items keep their probability exactly;
-  of three, those of equal probability p gain p²(1 - p).
-- Why not otherwise: with the pair frequencies of four free sorts as probabilities, answers to subsets of 8 were off by
-  .03 to .04 (root mean square over pairs). Random pivots were off by .04 to .07, local search for the fewest
-  contradictions by .04 to .09, and the transitive closure, which chains, by .09 to .34.
+  a with b, b with c, a apart from c. `CooccurrenceAgent` applies average linkage to the drawn matrix, as long as two
+  groups are together in at least half of their pairs, with items in random order. Two items keep their probability
+  exactly; of three, pairs of equal probability p gain p²(1 - p).
+- Comparison with alternatives: with the pair frequencies of four free sorts as probabilities, answers to subsets of 8
+  were off by .03 to .04 (root mean square over pairs). Random pivots were off by .04 to .07, local search for the
+  fewest contradictions by .04 to .09, and the transitive closure, which forms chains, by .09 to .34.
 - Probabilities that contradict each other beyond chance (0.7 within and 0.3 between clusters) are those of no
-  groupings, and no resolution keeps them. The more items a subset holds, the more pairs outvote one drawn by accident.
-- The matrix is drawn anew for each answer, for the items of the subset alone.
-- `ReplayAgent`, which the paper does not have, counts a grouping given out in part as given out: it then prefers the
-  others that fit as well.
+  distribution of groupings, and no method can keep them. The more items a subset holds, the more often the other pairs
+  outvote one drawn by accident.
+- The matrix is drawn anew for each answer, only for the items of the subset.
+- `ReplayAgent`, which is not in the paper, counts a grouping as used even if only a part of it was given out; it then
+  prefers the others that fit as well.
 """
 
 from __future__ import annotations
@@ -66,13 +67,13 @@ Agent = Callable[[list[Any]], Iterable[Iterable[Any]]]
 class CooccurrenceAgent:
     """Agent that puts two items together with a given probability.
 
-    Each call draws for every two items of the subset whether they belong together, and answers with a grouping that
-    contradicts few of these draws: average linkage, as long as two groups are together in half of their pairs at least.
+    Each call draws for every pair of items of the subset whether they belong together, and returns a grouping that
+    contradicts few of these draws: average linkage, as long as two groups are together in at least half of their pairs.
 
     Parameters
     ----------
     probability : array or DataFrame, shape (n_items, n_items)
-        Symmetric, in [0, 1]: how probably two items are together. The diagonal is not read.
+        Symmetric, in [0, 1]: the probability that two items are together. The diagonal is ignored.
     items : iterable of names, optional
         By default the index of a DataFrame, else 0 to n_items - 1.
     random_state : int, RandomState, Generator or None
@@ -81,8 +82,8 @@ class CooccurrenceAgent:
     Raises
     ------
     InputError
-        `probability` is not square, not symmetric or out of range, or `items` are not as many distinct names. On a
-        call: an item is not known or is asked for twice.
+        `probability` is not square, not symmetric or out of range, or `items` are not as many distinct names. In a
+        call: an item is unknown or occurs twice.
 
     References
     ----------
@@ -128,31 +129,31 @@ class CooccurrenceAgent:
 
 
 class ReplayAgent:
-    """Agent that answers with groupings that people gave: a record of their work, to test who asks for what.
+    """Agent that answers with recorded groupings, to compare strategies on the work of people.
 
-    Asked for exactly the items of a recorded grouping, it gives that grouping. Asked for other items, it gives the
-    recorded grouping that holds most of them, without its further items: items can be missing in the answer. Where
-    several fit as well, one of those given out least often, at random: nothing is repeated, whole or in part, before
-    all that fits as well has been given out.
+    For a subset with exactly the items of a recorded grouping, it returns that grouping. For other subsets, it returns
+    the recorded grouping that holds most of the items, restricted to them: items can be missing from the answer. If
+    several fit equally well, it picks one of those used least often, at random: no grouping is used again, even in
+    part, before all others that fit as well have been used.
 
     Parameters
     ----------
     groupings : Groupings
-        What was recorded. Groupings without items are never given out.
+        The recorded groupings. Groupings without items are never used.
     random_state : int, RandomState, Generator or None
         Source of the randomness; with an int the same subsets, in the same order, get the same answers.
 
     Attributes
     ----------
     subsets : list of lists of names
-        The sets of items that were recorded, each once, in order of first appearance.
+        The recorded sets of items, each once, in order of first appearance.
     n_left : int
-        Number of recorded groupings of which nothing was given out yet.
+        Number of recorded groupings that have not been used yet.
 
     Raises
     ------
     InputError
-        No grouping holds an item. On a call: an item is not among those of `groupings`, or is asked for twice.
+        No grouping holds an item. In a call: an item is not among those of `groupings`, or occurs twice.
 
     Examples
     --------
@@ -218,8 +219,8 @@ class ReplayAgent:
         times = self._times_given[fitting]
         given = int(self._rng.choice(fitting[times == times.min()]))
         self._times_given[given] += 1
-        asked = dict(zip(places.tolist(), names))
-        rows = [(asked[item], group) for item, group in self._rows_of(given) if item in asked]
+        name_of = dict(zip(places.tolist(), names))
+        rows = [(name_of[item], group) for item, group in self._rows_of(given) if item in name_of]
         return groups_of([name for name, _ in rows], [group for _, group in rows])
 
     def __repr__(self) -> str:
@@ -227,11 +228,11 @@ class ReplayAgent:
         return f"ReplayAgent({n} groupings of {len(self._recorded)} subsets, {self.n_left} left)"
 
     def _rows_of(self, grouping: int) -> list[tuple[int, int]]:
-        """Item and group of each membership of a recorded grouping."""
+        """Return the item and group of each membership of a recorded grouping."""
         return self._rows[self._bounds[grouping] : self._bounds[grouping + 1]]
 
     def _fitting(self, places: Int[np.ndarray, " subset"]) -> Int[np.ndarray, " fitting"]:
-        """Recorded groupings of exactly these items, else those that hold most of them."""
+        """Return the recorded groupings of exactly these items, or else those that hold most of them."""
         exact = self._recorded.get(frozenset(places.tolist()))
         if exact is not None:
             return np.array(exact, dtype=np.intp)
@@ -242,13 +243,13 @@ class ReplayAgent:
 def draw_pairs(
     probability: Float[np.ndarray, "items items"], rng: np.random.Generator
 ) -> Bool[np.ndarray, "items items"]:
-    """Draw for every two items whether they belong together; symmetric, the diagonal False."""
+    """Draw for every pair of items whether they belong together; symmetric, with the diagonal False."""
     together = np.triu(rng.random(probability.shape) < probability, 1)
     return together | together.T
 
 
 def resolve(together: Bool[np.ndarray, "items items"], rng: np.random.Generator) -> Int[np.ndarray, " items"]:
-    """Return a grouping, as labels, that contradicts few of the pairs.
+    """Return a grouping as labels that contradict few of the pairs.
 
     Average linkage joins the two groups that are together in the largest share of their pairs, while it is at least
     half.
@@ -256,7 +257,7 @@ def resolve(together: Bool[np.ndarray, "items items"], rng: np.random.Generator)
     n = len(together)
     if n < 2:
         return np.zeros(n, dtype=np.intp)
-    order = rng.permutation(n)  # else the first of equal joins would always be the one of the first items
+    order = rng.permutation(n)  # else ties would always be broken in favour of the first items
     apart = squareform(1.0 - together[np.ix_(order, order)], checks=False)
     labels = np.empty(n, dtype=np.intp)
     labels[order] = fcluster(linkage(apart, "average"), 0.5 + 1e-9, "distance")
@@ -264,7 +265,7 @@ def resolve(together: Bool[np.ndarray, "items items"], rng: np.random.Generator)
 
 
 def groups_of(items: list[Any], labels: Iterable[Any]) -> list[list[Any]]:
-    """Return the items by label, groups in the order of their first items."""
+    """Return the items by label, with groups in the order of their first items."""
     groups: dict[Any, list[Any]] = {}
     for item, label in zip(items, labels):
         groups.setdefault(label, []).append(item)
@@ -277,20 +278,20 @@ def places_of(items: list[Any], place: dict[Any, int], agent: str) -> Int[np.nda
     Raises
     ------
     InputError
-        An item is not known, or is there twice.
+        An item is unknown or occurs twice.
     """
     require_distinct(items, place, f"The subset given to {agent}", f"among its {len(place)} items")
     return np.array([place[item] for item in items], dtype=np.intp)
 
 
 def require_distinct(items: Iterable[Any], known: Collection[Any], subject: str, among: str) -> None:
-    """Demand that items are known and differ; `subject` holds them, and they have to be `among` something."""
+    """Require that items are known and distinct; `subject` and `among` are parts of the messages."""
     seen = set()
     for item in items:
         try:
             is_known = item in known
         except TypeError as error:
-            raise InputError(f"{subject} holds {item!r}, which is no name of an item.") from error
+            raise InputError(f"{subject} holds {item!r}, which is not the name of an item.") from error
         if not is_known:
             raise InputError(f"{subject} holds the item {plain(item)!r}, which is not {among}.")
         if item in seen:
@@ -299,14 +300,14 @@ def require_distinct(items: Iterable[Any], known: Collection[Any], subject: str,
 
 
 def names_of(table: Any, items: Any = None) -> pd.Index:
-    """Names of the rows of a table."""
+    """Return the names of the rows of a table."""
     if items is None:
         items = table.index if isinstance(table, pd.DataFrame) else pd.RangeIndex(len(table))
     return unique_names(items, "items")
 
 
 def table_of(table: Any, name: str, owner: str) -> Float[np.ndarray, "rows columns"]:
-    """Numbers of a table."""
+    """Return a table as an array of numbers."""
     try:
         values = np.asarray(table, dtype=float)
     except (TypeError, ValueError) as error:
@@ -327,7 +328,7 @@ def _probabilities(probability: Any, items: pd.Index) -> Float[np.ndarray, "item
             f"{values.shape} instead."
         )
     if isinstance(probability, pd.DataFrame) and not probability.columns.equals(probability.index):
-        raise InputError("The columns of the 'probability' parameter of CooccurrenceAgent must be as its index.")
+        raise InputError("The columns of the 'probability' parameter of CooccurrenceAgent must equal its index.")
     np.fill_diagonal(values, 1)
     wrong = np.argwhere(~((values >= 0) & (values <= 1)))
     what = "lie in [0, 1]"

@@ -1,12 +1,12 @@
-"""Simulated annotators who cluster what they are shown by its features.
+"""Simulated annotators who cluster subsets by the items' features.
 
 Source: Veeramachaneni & O'Reilly, Clustering using subset groupings, section 2.3.
 
 Decided here
 ------------
-- The features of an agent are drawn anew for each answer: an agent asked twice may answer twice differently.
-- The paper leaves open the distribution over agents. In a `ClusteringPopulation` number of groups, number of features
-  and algorithm are independent and uniform.
+- The features of an agent are drawn anew for each answer: an agent may give different answers to the same subset.
+- The paper does not specify the distribution over agents. In a `ClusteringPopulation`, number of groups, number of
+  features and algorithm are independent and uniform.
 """
 
 from __future__ import annotations
@@ -44,32 +44,32 @@ ALGORITHMS = {
 class ClusteringAgent:
     """Agent that clusters the subset by some of the items' features.
 
-    Each call draws the features anew, without replacement and with the given weights, then clusters the subset on them
-    alone.
+    Each call draws the features anew, without replacement and with the given weights, then clusters the subset by these
+    features alone.
 
     Parameters
     ----------
     X : array or DataFrame, shape (n_items, n_features)
         Features, used as they are; items are named by the index of a DataFrame, else 0 to n_items - 1.
     n_groups : int
-        Number of groups. A subset with fewer items is answered with a group for each.
+        Number of groups. For a subset with fewer items, each item is a group.
     n_features : int, optional
-        Number of features drawn, at most those of positive weight. By default all of these.
+        Number of features to draw, at most the number of positive weights, which is the default.
     feature_weights : array-like of shape (n_features,), optional
         Nonnegative, proportional to the probability that a feature is drawn first; features of weight 0 are never
         used. By default equal.
     algorithm : {"kmeans", "ward", "average", "gaussian"} or scikit-learn clusterer, default="kmeans"
         scikit-learn's ``KMeans``, ``AgglomerativeClustering`` (Ward's or average linkage) and ``GaussianMixture`` with
         diagonal covariances, or a clusterer with a parameter ``n_clusters`` or ``n_components``, which is cloned for
-        each answer; where its ``random_state`` is None the agent sets it.
+        each answer; if its ``random_state`` is None, the agent sets it.
     random_state : int, RandomState, Generator or None
         Source of the randomness; with an int the same subsets, in the same order, get the same answers.
 
     Raises
     ------
     InputError
-        `X` is not a table of finite numbers, or a parameter is out of range. On a call: an item is not known or is
-        asked for twice.
+        `X` is not a table of finite numbers, or a parameter is out of range. In a call: an item is unknown or occurs
+        twice.
 
     References
     ----------
@@ -86,7 +86,7 @@ class ClusteringAgent:
     >>> agent(["dog", "bee", "cow"])
     [['dog', 'cow'], ['bee']]
 
-    An agent that looks at one feature, drawn for each answer:
+    An agent that uses one feature, drawn for each answer:
 
     >>> glance = ClusteringAgent(animals, n_groups=2, n_features=1, algorithm="ward", random_state=3)
     >>> glance(["ant", "bee", "cow"])
@@ -146,19 +146,19 @@ class ClusteringAgent:
 
 
 class ClusteringPopulation:
-    """Heterogeneous clustering agents: each has a number of groups, a number of features and an algorithm of its own.
+    """Heterogeneous clustering agents, each with its own number of groups, number of features and algorithm.
 
-    `draw` gives an agent. A population is an agent itself, every answer of which comes from a freshly drawn one.
+    `draw` returns an agent. A population is itself an agent: each of its answers comes from a newly drawn agent.
 
     Parameters
     ----------
     X : array or DataFrame, shape (n_items, n_features)
         As for `ClusteringAgent`.
     n_groups, n_features : int or pair of ints, default=(3, 6) and (4, 8)
-        Lowest and highest number, all as probable, or the one number of all agents. Where there are fewer features of
-        positive weight, the range of `n_features` ends there.
+        Lowest and highest number, all equally probable, or one number for all agents. The range of `n_features` is cut
+        at the number of features of positive weight.
     algorithms : sequence, default=("kmeans", "ward")
-        Algorithms as for `ClusteringAgent`, all as probable.
+        Algorithms as for `ClusteringAgent`, all equally probable.
     feature_weights : array-like of shape (n_features,), optional
         As for `ClusteringAgent`.
     random_state : int, RandomState, Generator or None
@@ -212,7 +212,7 @@ class ClusteringPopulation:
         self._rng = generator(random_state)
 
     def draw(self) -> ClusteringAgent:
-        """Return a new agent, whose answers do not depend on who else is asked what.
+        """Return a new agent, whose answers do not depend on those of other agents.
 
         Returns
         -------
@@ -230,7 +230,7 @@ class ClusteringPopulation:
         )
 
     def __call__(self, items: Iterable[Any]) -> list[list[Any]]:
-        """Group a subset as a freshly drawn agent does.
+        """Group a subset with a newly drawn agent.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class ClusteringPopulation:
 
 @dataclass(frozen=True)
 class Features:
-    """Features of named items, and how probably each feature is looked at."""
+    """Features of named items, and the probability that each feature is used."""
 
     values: Float[np.ndarray, "items features"]
     place: dict[Any, int]
@@ -263,12 +263,12 @@ class Features:
         return int(np.count_nonzero(self.weights))
 
     def draw(self, n_features: int, rng: np.random.Generator) -> Int[np.ndarray, " drawn"]:
-        """Return different features in rising order, drawn one after another with their weights."""
+        """Return distinct features in increasing order, drawn one after another with their weights."""
         return np.sort(rng.choice(len(self.weights), n_features, replace=False, p=self.weights))
 
 
 def _features(X: Any, feature_weights: Any, owner: str) -> Features:
-    """Check features; those that a population has checked are handed on."""
+    """Check features; those that a population has checked are returned as they are."""
     if isinstance(X, Features):
         return X
     values = table_of(X, "X", owner)
@@ -301,13 +301,13 @@ def _weights(feature_weights: Any, n_features: int, owner: str) -> Float[np.ndar
 
 
 def _range(name: str, value: Any) -> tuple[int, int]:
-    """Lowest and highest number."""
+    """Return the lowest and the highest number."""
     bounds = tuple(value) if isinstance(value, Sequence) else (value, value)
     whole = all(isinstance(bound, int | np.integer) for bound in bounds)
     if len(bounds) != 2 or not whole or not 1 <= bounds[0] <= bounds[1]:
         raise InputError(
-            f"The '{name}' parameter of ClusteringPopulation must be a positive int, or the lowest and the highest of "
-            f"them. Got {value!r} instead."
+            f"The '{name}' parameter of ClusteringPopulation must be a positive int, or the lowest and the highest "
+            f"one. Got {value!r} instead."
         )
     return int(bounds[0]), int(bounds[1])
 
@@ -318,13 +318,13 @@ def _require_clusterer(algorithm: Any, name: str, owner: str) -> None:
     usable = hasattr(algorithm, "fit_predict") and hasattr(algorithm, "get_params") and not isinstance(algorithm, type)
     if not usable or _count_parameter(algorithm) is None:
         raise InputError(
-            f"The '{name}' parameter of {owner} must name {', '.join(ALGORITHMS)} or hold a scikit-learn clusterer "
+            f"The '{name}' parameter of {owner} must be one of {', '.join(ALGORITHMS)}, or a scikit-learn clusterer "
             f"with n_clusters. Got {algorithm!r} instead."
         )
 
 
 def _count_parameter(clusterer: Any) -> str | None:
-    """Name of the parameter that sets the number of groups."""
+    """Return the name of the parameter that sets the number of groups."""
     return next((name for name in ("n_clusters", "n_components") if name in clusterer.get_params(deep=False)), None)
 
 

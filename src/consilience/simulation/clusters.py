@@ -1,14 +1,14 @@
-"""Items in Gaussian clusters, as the task of clustering agents.
+"""Items in Gaussian clusters: the task of clustering agents.
 
 Source: Veeramachaneni & O'Reilly, Clustering using subset groupings, section 6.
 
 Decided here
 ------------
 - The paper sets "the standard deviations for each dimension such that no two clusters are closer than τ (σ_i + σ_j)/2",
-  which bounds them and does not set them, and leaves the distribution of the centres and the sizes open. Here centres
-  are standard normal, a cluster is as wide in all dimensions, and σ_i is the distance to the nearest other centre over
-  τ. As that distance is no larger than the one to any other centre, each pair keeps the bound; a pair that is nearest
-  to each other meets it exactly, so that no cluster could be wider with its neighbours being as wide as they are.
+  which bounds them without determining them, and does not specify the distribution of the centres or the sizes. Here
+  centres are standard normal, a cluster has the same width in all dimensions, and σ_i is the distance to the nearest
+  other centre divided by τ. As that distance is no larger than the one to any other centre, each pair keeps the bound;
+  for a pair of mutual nearest neighbours it is tight.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def gaussian_clusters(
     separation: int | float = 5.0,
     random_state: RandomSource = None,
 ) -> Bunch:
-    """Items in Gaussian clusters as far apart as told: the paper's task for clustering agents.
+    """Generate items in Gaussian clusters of given separation: the paper's task for clustering agents.
 
     Centres are standard normal. The standard deviation of a cluster, the same in all dimensions, is the distance to
-    the nearest other centre divided by `separation`, so that no two centres are nearer to each other than
+    the nearest other centre divided by `separation`, so that no two centres are closer than
     separation * (σ_i + σ_j) / 2.
 
     Parameters
@@ -46,10 +46,10 @@ def gaussian_clusters(
     n_items : int
         At least n_clusters.
     n_clusters : int, default=10
-        At least 2. Clusters differ by one item at most in size; which item is in which is random.
+        At least 2. Sizes of clusters differ by at most one item; items are assigned at random.
     n_features : int, default=8
     separation : float, default=5.0
-        The paper's τ, above 0: from 0.1, where clusters cannot be told apart, to 20.
+        The paper's τ, above 0: from 0.1, where clusters cannot be distinguished, to 20.
     random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same data each time.
 

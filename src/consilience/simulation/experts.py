@@ -1,18 +1,18 @@
 """Simulated annotators of items whose true classes are known.
 
-`simulate_experts` makes the synthetic experts of Chen, Chang, Castaldi, Cho, Hobbs & Dy (2018), Crowdclustering with
-Partition Labels, AISTATS, section 4.1: each is interested in one binary question about the classes, does not answer for
-some of them, and errs now and then. `simulate_crowd` makes the crowd of a sorting task: each annotator sorts some of
-the items into groups, more or less finely, more or less carefully.
+`simulate_experts` simulates the experts of Chen, Chang, Castaldi, Cho, Hobbs & Dy (2018), Crowdclustering with
+Partition Labels, AISTATS, section 4.1: each labels the items by one binary question about the classes, leaves some
+classes unlabelled, and makes some errors. `simulate_crowd` generates the crowd of a sorting task: each annotator sorts
+some of the items into groups, more or less finely and more or less carefully.
 
 Decided here
 ------------
 The paper splits the classes "randomly into 3 sets". Here each of the three has at least one class, and all such splits
-are equally probable: a class is thrown into one of the sets with equal probability, and an expert whose throw leaves a
-set empty throws anew. "Flip 10 % of the labels" and "a subset of labels from each expert" are exact shares (rounded to
-whole labels) of what each expert labels, drawn without replacement, so that no expert is by chance far better or more
-diligent than the setting says. Labels are flipped before some are hidden: the observed ones hold the stated share of
-errors on average.
+are equally probable: each class is assigned to one of the sets with equal probability, and a split with an empty set is
+drawn again. "Flip 10 % of the labels" and "a subset of labels from each expert" are exact shares (rounded to whole
+labels) of each expert's labels, drawn without replacement, so that no expert is by chance far better or more diligent
+than specified. Labels are flipped before some are hidden: the observed ones have the specified share of errors on
+average.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ def simulate_experts(
     items: Any = None,
     random_state: RandomSource = None,
 ) -> Groupings:
-    """Experts who each answer one binary question about the classes, for some of the classes only.
+    """Simulate experts who each label items by one binary question about the classes, for some of the classes only.
 
-    Each expert splits the set of classes at random into three non-empty sets, gives the items of the first the label
-    "positive", those of the second "negative", those of the third none, and errs on a share of them.
+    Each expert splits the set of classes at random into three non-empty sets, labels the items of the first
+    "positive", those of the second "negative", leaves those of the third unlabelled, and errs on a share of the labels.
 
     Parameters
     ----------
     classes : array-like of shape (n_items,)
-        True class of each item, names of any kind; at least 3 classes.
+        True class of each item, names of any type; at least 3 classes.
     n_annotators : int, default=10
     observed : float, default=1.0
         Share of each expert's labels that is kept, in (0, 1]; rounded to whole labels, at least one. With one
         integer `random_state` the labels kept at a lower share are among those kept at a higher one.
     flip : float, default=0.1
-        Share of each expert's labels that is turned into the other label, in [0, 1]; rounded to whole labels.
+        Share of each expert's labels that is flipped to the other label, in [0, 1]; rounded to whole labels.
     items : array-like of shape (n_items,), optional
         Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.
     random_state : int, RandomState, Generator or None
@@ -73,7 +73,7 @@ def simulate_experts(
     Returns
     -------
     Groupings
-        One grouping an annotator, with the groups "positive" and "negative"; annotators "expert 1", "expert 2", ...
+        One grouping per annotator, with the groups "positive" and "negative"; annotators "expert 1", "expert 2", ...
 
     Raises
     ------
@@ -103,7 +103,7 @@ def simulate_experts(
     n_classes = len(class_names)
     if n_classes < 3:
         raise InputError(
-            "simulate_experts needs at least 3 classes: one each to call positive, to call negative and to leave "
+            "simulate_experts needs at least 3 classes: at least one each to be labelled positive, negative and left "
             f"unlabelled. Got {n_classes} instead."
         )
     require_count("n_annotators", n_annotators, "simulate_experts")
@@ -111,13 +111,13 @@ def simulate_experts(
     require_share("observed", observed, "simulate_experts", zero=False)
     require_share("flip", flip, "simulate_experts")
     rng = generator(random_state)
-    said = split_classes(n_classes, n_annotators, rng)[:, codes].T
-    given = said != UNLABELLED
+    label = split_classes(n_classes, n_annotators, rng)[:, codes].T
+    given = label != UNLABELLED
     flipped = _random_share(given, flip, rng)
     kept = _random_share(given, observed, rng, at_least=1)
-    said = np.where(kept, np.where(flipped, POSITIVE + NEGATIVE - said, said), UNLABELLED)
+    label = np.where(kept, np.where(flipped, POSITIVE + NEGATIVE - label, label), UNLABELLED)
     annotators = [f"expert {m}" for m in range(1, n_annotators + 1)]
-    return Groupings.from_matrix(pd.DataFrame(_LABELS[said], index=names), annotators=annotators)
+    return Groupings.from_matrix(pd.DataFrame(_LABELS[label], index=names), annotators=annotators)
 
 
 def simulate_crowd(
@@ -130,10 +130,10 @@ def simulate_crowd(
     items: Any = None,
     random_state: RandomSource = None,
 ) -> Groupings:
-    """Annotators who each sort some of the items into groups, finely or coarsely, with errors of their own.
+    """Simulate annotators who each sort some of the items into groups, finely or coarsely, with errors.
 
-    Each annotator sees a random subset of the items and puts each into the group of its class. Coarse annotators have
-    merged some classes into one group beforehand. A misplaced item lands in one of the annotator's other groups.
+    Each annotator sees a random subset of the items and puts each into the group of its class. Coarse annotators
+    merge some classes into one group beforehand. A misplaced item is put into one of the annotator's other groups.
 
     Parameters
     ----------
@@ -143,11 +143,11 @@ def simulate_crowd(
     items_each : int, optional
         Number of items that each annotator sees, at most n_items. By default all.
     accuracy : float or array-like of shape (n_annotators,), default=0.9
-        Probability that an annotator puts an item into the right group: one for all or one for each. Annotators who
-        make a single group of everything have no wrong group to err into.
+        Probability that an annotator puts an item into the right group: one for all or one for each. Annotators with
+        a single group make no errors.
     merge : float, default=0.0
-        How coarsely annotators see, in [0, 1]. With K classes each annotator joins Binomial(K - 1, merge) classes,
-        chosen at random, to groups founded by the others, so at 0 all see the true classes and at 1 a single group.
+        How coarse the groups are, in [0, 1]. With K classes, each annotator merges Binomial(K - 1, merge) classes,
+        chosen at random, into groups of the others, so at 0 groups are the true classes and at 1 there is a single one.
     items : array-like of shape (n_items,), optional
         Names of the items. By default the index of `classes` if it is a pandas Series, else 0 to n_items - 1.
     random_state : int, RandomState, Generator or None
@@ -156,8 +156,8 @@ def simulate_crowd(
     Returns
     -------
     Groupings
-        One grouping an annotator, over all items, those that nobody saw included; annotators "annotator 1",
-        "annotator 2", ..., groups "group 1", "group 2", ... in an order of the annotator's own.
+        One grouping per annotator, over all items, including those that nobody saw; annotators "annotator 1",
+        "annotator 2", ..., groups "group 1", "group 2", ... in a different order for each annotator.
 
     Raises
     ------
@@ -198,23 +198,23 @@ def simulate_crowd(
 
 
 def split_classes(n_classes: int, n_annotators: int, rng: np.random.Generator) -> np.ndarray:
-    """For each annotator the set (0, 1 or 2) of each class, (n_annotators, n_classes); no set is empty.
+    """Return for each annotator the set (0, 1 or 2) of each class, (n_annotators, n_classes); no set is empty.
 
-    Uniform over all such splits: what rejection keeps of a uniform draw is uniform over what it may keep. At worst
-    (3 classes) 6 of 27 draws are kept, so the redraws end after a few rounds.
+    Uniform over all such splits: rejection from a uniform distribution is uniform over what it accepts. At worst
+    (3 classes) 6 of 27 draws are accepted, so a few rounds suffice.
     """
     splits = rng.integers(3, size=(n_annotators, n_classes))
-    while (lacking := _lacks_a_set(splits)).any():
-        splits[lacking] = rng.integers(3, size=(lacking.sum(), n_classes))
+    while (rejected := _has_an_empty_set(splits)).any():
+        splits[rejected] = rng.integers(3, size=(rejected.sum(), n_classes))
     return splits
 
 
 def merge_classes(
     n_classes: int, n_annotators: int, merge: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Group of each class (n_annotators, n_classes), and number of groups (n_annotators,).
+    """Return the group of each class (n_annotators, n_classes), and the number of groups (n_annotators,).
 
-    The first classes of a random order found a group each, the others join groups at random.
+    The first classes in a random order start a group each, the others join groups at random.
     """
     n_groups = n_classes - rng.binomial(n_classes - 1, merge, size=n_annotators)
     shape, rank = (n_annotators, n_classes), np.arange(n_classes)
@@ -225,14 +225,14 @@ def merge_classes(
     return group_of_class, n_groups
 
 
-def _lacks_a_set(splits: np.ndarray) -> np.ndarray:
+def _has_an_empty_set(splits: np.ndarray) -> np.ndarray:
     return ~(splits[:, :, None] == np.arange(3)).any(axis=1).all(axis=1)
 
 
 def _random_share(mask: np.ndarray, share: float, rng: np.random.Generator, *, at_least: int = 0) -> np.ndarray:
-    """Of each column's True entries exactly `share` (rounded), at random: bool of the shape of `mask`.
+    """Choose exactly `share` (rounded) of each column's True entries at random: bool of the shape of `mask`.
 
-    The same draws serve every share, so that a smaller share is a subset of a larger one.
+    The draws are the same for every share, so that a smaller share is a subset of a larger one.
     """
     keys = np.where(mask, rng.random(mask.shape), np.inf)
     rank = keys.argsort(axis=0).argsort(axis=0)

@@ -1,8 +1,8 @@
-"""Simulated annotators who name the class of items, and the sparse crowds in which few of them know it.
+"""Simulated annotators who label the classes of items, and sparse crowds, in which few annotators know the classes.
 
 Decided here
 ------------
-Annotators err independently of each other given the class, as the model of Dawid and Skene has it. Which items an
+Annotators err independently of each other given the class, as in the model of Dawid and Skene. Which items an
 annotator labels does not depend on the class.
 """
 
@@ -42,22 +42,22 @@ def simulate_labels(
     items: Any = None,
     random_state: RandomSource = None,
 ) -> Labels:
-    """Annotators who name the class of items, with errors of their own.
+    """Simulate annotators who label the classes of items, with errors.
 
     Parameters
     ----------
     classes : array-like of shape (n_items,)
-        True class of each item, names of any kind; they are the names of the labels.
+        True class of each item, names of any type; they are the names of the labels.
     n_annotators : int, default=20
         Ignored if `confusion` is given.
     accuracy : float or array-like of shape (n_annotators,), default=0.7
-        Probability of the right label: one for all annotators or one for each. All wrong labels are as probable; a
-        single class leaves none. Ignored if `confusion` is given.
+        Probability of the right label: one for all annotators or one for each. All wrong labels are equally probable;
+        with a single class there is none. Ignored if `confusion` is given.
     confusion : array-like of shape (n_annotators, n_classes, n_classes), optional
         Probability of each label (last axis) by each annotator for items of each class (middle axis), classes in
         sorted order. See `sparse_crowd`.
     labels_each : int, optional
-        Number of random items that each annotator labels. By default each labels all.
+        Number of random items that each annotator labels. By default all.
     annotators_per_item : int, optional
         Number of random annotators that label each item, instead of `labels_each`.
     items : array-like of shape (n_items,), optional
@@ -68,7 +68,7 @@ def simulate_labels(
     Returns
     -------
     Labels
-        Over all items and all annotators, those without labels included; annotators "annotator 1", "annotator 2", ...
+        Over all items and annotators, including those without labels; annotators "annotator 1", "annotator 2", ...
 
     Raises
     ------
@@ -92,7 +92,7 @@ def simulate_labels(
     n = n_annotators if matrices is None else len(matrices)
     require_count("n_annotators", n, "simulate_labels")
     rng = generator(random_state)
-    item, annotator = _who_labels_what(len(true), n, labels_each, annotators_per_item, rng)
+    item, annotator = _cells(len(true), n, labels_each, annotators_per_item, rng)
     if matrices is None:
         right = accuracies(accuracy, n, "simulate_labels")
         label = with_errors(true[item], right[annotator], len(class_names), rng)
@@ -117,17 +117,17 @@ def sparse_crowd(
     accuracy: Any = 0.6,
     random_state: RandomSource = None,
 ) -> np.ndarray:
-    """Confusion matrices of a crowd in which few can tell the classes apart: the α-sparse crowd.
+    """Return confusion matrices of a crowd in which few annotators can distinguish the classes: the α-sparse crowd.
 
     Parameters
     ----------
     n_annotators : int, default=100
     n_classes : int, default=3
     alpha : float, default=0.1
-        Share of experts, in [0, 1]: the first ⌈alpha * n_annotators⌉ annotators. Each other annotator draws labels from
-        one distribution for all classes, which is itself drawn from a Dirichlet(1, ..., 1).
+        Share of experts, in [0, 1]: the first ⌈alpha * n_annotators⌉ annotators. All others draw labels from the same
+        distribution for all classes, which is drawn for each annotator from a Dirichlet(1, ..., 1).
     accuracy : float or array-like of shape (n_experts,), default=0.6
-        Probability of an expert's right label: one for all or one for each. All wrong labels are as probable.
+        Probability of an expert's right label: one for all or one for each. All wrong labels are equally probable.
     random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same crowd each time.
 
@@ -169,9 +169,9 @@ def sparse_crowd(
 
 
 def distinct_choices(n_rows: int, n: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """For each row `size` different ones of range(n), all subsets as probable; (n_rows, size).
+    """Draw for each row `size` distinct numbers of range(n), all subsets equally probable; (n_rows, size).
 
-    Floyd's algorithm: of the first j + 1 take a random one, or the last of them where the random one is taken already.
+    Floyd's algorithm: take a random one of the first j + 1, or the last of them if the random one is already taken.
     """
     chosen = np.empty((n_rows, size), dtype=np.int64)
     for column, last in enumerate(range(n - size, n)):
@@ -182,16 +182,16 @@ def distinct_choices(n_rows: int, n: int, size: int, rng: np.random.Generator) -
 
 
 def with_errors(true: np.ndarray, right: np.ndarray, n_classes: int, rng: np.random.Generator) -> np.ndarray:
-    """Labels that are right with probability `right`, else one of the others; of the shape of `true`."""
+    """Return labels that are right with probability `right`, else one of the others; of the shape of `true`."""
     wrong = rng.random(len(true)) >= right
     steps = rng.integers(1, max(n_classes, 2), size=len(true))
     return np.where(wrong, (true + steps) % n_classes, true)
 
 
 def draw_labels(matrices: np.ndarray, annotator: np.ndarray, true: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Labels drawn from the row of each annotator's matrix that belongs to the true class."""
+    """Draw labels from the row of each annotator's matrix for the true class."""
     cumulative = matrices.cumsum(axis=2)
-    cumulative /= cumulative[:, :, -1:]  # the end is 1, so that no label is drawn whose probability is 0
+    cumulative /= cumulative[:, :, -1:]  # end at exactly 1, so that no label of probability 0 is drawn
     drawn = rng.random(len(true))
     label = np.zeros(len(true), dtype=np.int64)
     for k in range(matrices.shape[2] - 1):
@@ -199,16 +199,16 @@ def draw_labels(matrices: np.ndarray, annotator: np.ndarray, true: np.ndarray, r
     return label
 
 
-def _who_labels_what(
+def _cells(
     n_items: int,
     n_annotators: int,
     labels_each: int | None,
     annotators_per_item: int | None,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Item and annotator of each label."""
+    """Return the item and annotator of each label."""
     if annotators_per_item is not None and labels_each is not None:
-        raise InputError("simulate_labels takes either labels_each or annotators_per_item. Got both.")
+        raise InputError("simulate_labels takes labels_each or annotators_per_item. Got both.")
     if annotators_per_item is not None:
         name, limit = "annotators_per_item", "the number of annotators"
         require_count(name, annotators_per_item, "simulate_labels", at_most=n_annotators, limit=limit)

@@ -1,10 +1,10 @@
-"""Simulated annotators who say of two items whether they belong together.
+"""Simulated annotators who judge whether two items belong together.
 
 Decided here
 ------------
-Annotators err independently of each other and of the pair; each has one probability of being right, for pairs of one
-class and pairs of two. Each draws pairs of their own, so that two annotators meet the same pair by chance only. Pairs
-are drawn by their rank among all pairs of their kind, and never listed.
+Annotators err independently of each other and of the pair; each has the same accuracy for pairs of one class and of
+two. Each annotator's pairs are drawn independently, so two annotators share a pair only by chance. Pairs are drawn by
+their rank among all pairs of their kind, and never listed.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ def simulate_pairs(
     *,
     items: Any = None,
 ) -> Pairs:
-    """Annotators who say of random pairs whether both items are of one class, with errors.
+    """Simulate annotators who judge whether the items of random pairs are of one class, with errors.
 
     Parameters
     ----------
     classes : array-like of shape (n_items,)
-        True class of each item, names of any kind.
+        True class of each item, names of any type.
     n_annotators : int, default=5
     pairs_each : int, default=400
-        Number of different pairs that each annotator judges.
+        Number of distinct pairs that each annotator judges.
     accuracy : float or array-like of shape (n_annotators,), default=0.85
         Probability of a right judgement, of pairs of one class (sensitivity) and of two (specificity): one for all
         annotators or one for each.
     balanced : bool, default=True
         Whether half of each annotator's pairs are of one class; if `pairs_each` is odd, one more than half. Else all
-        pairs of items are as probable.
+        pairs of items are equally probable.
     random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same judgements each time.
     items : array-like of shape (n_items,), optional
@@ -63,7 +63,7 @@ def simulate_pairs(
     Returns
     -------
     Pairs
-        Over all items, those without judgements included; annotators "annotator 1", "annotator 2", ...
+        Over all items, including those without judgements; annotators "annotator 1", "annotator 2", ...
 
     Raises
     ------
@@ -106,7 +106,7 @@ def simulate_pairs(
 
 
 def _drawn_pairs(codes: np.ndarray, size: int, balanced: bool, rng: np.random.Generator) -> np.ndarray:
-    """Different pairs of items for one annotator; (2, size)."""
+    """Draw distinct pairs of items for one annotator; (2, size)."""
     if not balanced:
         everything = np.array([len(codes)])
         return pairs_of_ranks(everything, _ranks(everything * (everything - 1) // 2, size, "items", rng))
@@ -119,18 +119,18 @@ def _drawn_pairs(codes: np.ndarray, size: int, balanced: bool, rng: np.random.Ge
 
 
 def _ranks(pairs_of_class: np.ndarray, size: int, what: str, rng: np.random.Generator) -> np.ndarray:
-    """Return `size` different ranks among the pairs of all classes, each as probable."""
+    """Return `size` distinct ranks among the pairs of all classes, all equally probable."""
     n_pairs = int(pairs_of_class.sum())
     if size > n_pairs:
         raise InputError(
-            f"The 'pairs_each' parameter of simulate_pairs asks for {size} different pairs of {what}, and there are "
+            f"The 'pairs_each' parameter of simulate_pairs needs {size} distinct pairs of {what}, but there are only "
             f"{n_pairs}. Lower it, or draw with balanced=False."
         )
     return rng.choice(n_pairs, size, replace=False)
 
 
 def _between(sizes: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """Pairs by their rank among the pairs of two classes, where the classes stand in a row; (2, pairs).
+    """Return pairs by their rank among the pairs of two classes, with items sorted by class; (2, pairs).
 
     Each item of class k is paired with all items of the classes before.
     """

@@ -1,4 +1,4 @@
-"""Subsets of the items, and what agents answer when they are shown them."""
+"""Presentation of subsets of the items to agents, and their answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def present(
     items: Iterable[Any],
     annotators: Iterable[Any] | None = None,
 ) -> Groupings:
-    """Show subsets to agents, and gather their answers.
+    """Show subsets to agents, and collect their answers.
 
     Parameters
     ----------
@@ -33,19 +33,19 @@ def present(
         All items in order, also those in no subset.
     annotators : iterable of names, optional
         A name for each agent of a list, by default "agent 1", "agent 2", ...; with a single agent a name for each
-        answer, by default "answer 1", "answer 2", ..., as nothing says that its answers come of one mind. Give one
-        name again and again where they do.
+        answer, by default "answer 1", "answer 2", ..., as answers of an agent need not be consistent. Repeat one name
+        if they are.
 
     Returns
     -------
     Groupings
-        One grouping a subset. Items that an agent left out are left out; groups without items are dropped.
+        One grouping per subset. Items that an agent left out are missing; groups without items are dropped.
 
     Raises
     ------
     InputError
-        A subset is empty or holds an item twice or one that is not in `items`; an answer is no list of groups, or
-        holds an item twice or one that was not in the subset; the number of `annotators` does not fit.
+        A subset is empty or holds an item twice or one that is not in `items`; an answer is not a list of groups, or
+        holds an item twice or one that is not in the subset; the number of `annotators` does not fit.
 
     Examples
     --------
@@ -66,28 +66,28 @@ def present(
     7    60   agent 1         2      1
     """
     names = unique_names(items, "items")
-    asked = _checked_subsets(subsets, set(names))
+    presented = _checked_subsets(subsets, set(names))
     agents = [agent] if callable(agent) else list(agent)
     if not agents or not all(callable(each) for each in agents):
         raise InputError("The 'agent' parameter of present must be a callable, or a list of at least one callable.")
-    what, n = ("answer", len(asked)) if callable(agent) else ("agent", len(agents))
-    people = [f"{what} {k}" for k in range(1, n + 1)] if annotators is None else list(annotators)
-    if len(people) != n:
+    what, n = ("answer", len(presented)) if callable(agent) else ("agent", len(agents))
+    whose = [f"{what} {k}" for k in range(1, n + 1)] if annotators is None else list(annotators)
+    if len(whose) != n:
         raise InputError(
-            f"The 'annotators' parameter of present must hold a name for each {what}, {n} in all. Got {len(people)}."
+            f"The 'annotators' parameter of present must have a name for each {what}, {n} in total. Got {len(whose)}."
         )
     answers = []
-    for number, subset in enumerate(asked):
+    for number, subset in enumerate(presented):
         turn = number % len(agents)
-        who = "the agent" if callable(agent) else f"agent {turn + 1}"
-        subject = f"The answer of {who} to subset {number + 1}"
+        name = "the agent" if callable(agent) else f"agent {turn + 1}"
+        subject = f"The answer of {name} to subset {number + 1}"
         answers.append(_checked_answer(agents[turn](list(subset)), subset, subject))
-    said_by = [people[k % n] for k in range(len(asked))]
-    return Groupings.from_lists(answers, annotators=said_by, items=range(len(names)) if is_default(names) else names)
+    each = [whose[k % n] for k in range(len(presented))]
+    return Groupings.from_lists(answers, annotators=each, items=range(len(names)) if is_default(names) else names)
 
 
 def complete(agent: Agent | Sequence[Any], items: Iterable[Any], n_presentations: int) -> Groupings:
-    """Show all items each time: what agents could tell if they were never shown less.
+    """Show all items to agents in each presentation.
 
     Parameters
     ----------
@@ -99,12 +99,12 @@ def complete(agent: Agent | Sequence[Any], items: Iterable[Any], n_presentations
     Returns
     -------
     Groupings
-        One grouping a presentation; annotators as `present` names them.
+        One grouping per presentation; annotators are named as by `present`.
 
     Raises
     ------
     InputError
-        As by `present`, or if `n_presentations` is no positive int.
+        As for `present`, or `n_presentations` is not a positive int.
 
     References
     ----------
@@ -125,13 +125,13 @@ def complete(agent: Agent | Sequence[Any], items: Iterable[Any], n_presentations
 def random_subsets(
     items: Iterable[Any], size: int, n_subsets: int, *, random_state: RandomSource = None
 ) -> list[list[Any]]:
-    """Subsets drawn at random, each independently of the others: items can be in many of them or in none.
+    """Draw random subsets, independently of each other: an item can be in many of them or in none.
 
     Parameters
     ----------
     items : iterable of names
     size : int
-        Number of items of each subset, at most as many as there are.
+        Number of items in each subset, at most the number of items.
     n_subsets : int
     random_state : int, RandomState, Generator or None
         Source of the randomness; an int gives the same subsets each time.
@@ -139,12 +139,12 @@ def random_subsets(
     Returns
     -------
     list of lists of names
-        Items of a subset differ, and stand in random order.
+        Items of a subset are distinct, and in random order.
 
     Raises
     ------
     InputError
-        Two items have one name, or a parameter is out of range.
+        Two items have the same name, or a parameter is out of range.
 
     Examples
     --------
@@ -162,16 +162,16 @@ def random_subsets(
 
 
 def _checked_subsets(subsets: Iterable[Iterable[Any]], known: set[Any]) -> list[list[Any]]:
-    asked = [list(subset) for subset in subsets]
-    for number, subset in enumerate(asked, start=1):
+    presented = [list(subset) for subset in subsets]
+    for number, subset in enumerate(presented, start=1):
         if not subset:
-            raise InputError(f"Subset {number} holds no item.")
+            raise InputError(f"Subset {number} is empty.")
         require_distinct(subset, known, f"Subset {number}", f"among the {len(known)} items")
-    return asked
+    return presented
 
 
 def _checked_answer(answer: Any, subset: list[Any], subject: str) -> list[list[Any]]:
-    """Groups of an answer, as lists, those without items dropped."""
+    """Return the groups of an answer as lists, without empty ones."""
     remedy = "must be a list of groups, each a list of names of items"
     try:
         parts = list(answer)

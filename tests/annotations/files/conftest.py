@@ -1,4 +1,4 @@
-"""A file of some content, read."""
+"""Read a file with given content."""
 
 import pytest
 

@@ -1,7 +1,7 @@
-"""Files of other tools: a small one of each, what it must be read as, and where its layout is documented.
+"""Files of other tools: a small one of each, the expected annotations, and where its layout is documented.
 
-The contents are invented; headers, quotation marks, separators and the form of cells are those of the tools. Texts are
-in `samples`, other files are made here.
+The contents are invented; headers, quotation marks, separators and the form of cells are those of the tools. Text files
+are in `samples`, other files are made here.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ class Format:
     ----------
     tool : str
     file : str
-        Name in `samples`, or the name that the made file has.
+        Name in `samples`, or name of the file that is made.
     source : str
         Where the layout is documented.
     rows : list of tuples
-        What must be read: (item, annotator, group) or (item, annotator, grouping, group) of groupings, (item,
+        The expected rows: (item, annotator, group) or (item, annotator, grouping, group) of groupings, (item,
         annotator, label) of labels, (item_a, item_b, annotator, same) of pairs.
     kind : str
         Of `rows`: groupings, labels, pairs.
     items : tuple
-        Items beside those of the rows, of which nobody said anything.
+        Items other than those of the rows, without annotations.
     options : dict
         Keywords of `read_annotations` that are needed.
     refused : str
-        What the message says to the file without options.
+        The error message without options.
     left_out : tuple of str
-        What is warned of.
+        The warnings.
     make : callable, optional
         Makes the file's bytes.
     """
@@ -67,14 +67,14 @@ class Format:
 
 
 def of(person: Any, **groups: str) -> list[tuple[Any, ...]]:
-    """One person's groups of items whose names have no spaces."""
+    """Return one person's groups of items whose names contain no spaces."""
     return [(item, person, name.replace("_", " ")) for name, items in groups.items() for item in items.split()]
 
 
 def cells(
     file: str, delimiter: str = ",", blank: tuple[str, ...] = ("", "NA"), typed: Callable[[str], Any] = int
 ) -> Any:
-    """Rows of a table of items × annotators, read by the csv module."""
+    """Return the rows of a table of items × annotators, read by the csv module."""
     with (SAMPLES / file).open(encoding="utf-8", newline="") as text:
         header, *lines = csv.reader(text, delimiter=delimiter)
     people = [typed(name) if name.isdecimal() else name for name in header[1:]]
@@ -84,7 +84,7 @@ def cells(
 
 
 def numbers(file: str, delimiter: str, blank: int | None = None, transpose: bool = False) -> list[tuple[int, int, int]]:
-    """Rows of a table of integers without names: rows are items, or annotators."""
+    """Return the rows of a table of integers without names: rows are items, or annotators."""
     lines = [[int(cell) for cell in line.split(delimiter)] for line in (SAMPLES / file).read_text().splitlines()]
     held = [(row, column, cell) for row, line in enumerate(lines) for column, cell in enumerate(line) if cell != blank]
     return [(column, row, cell) for row, column, cell in held] if transpose else held
@@ -96,7 +96,7 @@ VOTES = np.array([[0, -1, 1], [1, 1, -1], [-1, 0, 0], [0, 0, -1], [2, -1, 2], [2
 
 
 def array(values: np.ndarray) -> Callable[[], bytes]:
-    """An array as NumPy saves it."""
+    """Return the bytes of an array as NumPy saves it."""
 
     def make() -> bytes:
         file = io.BytesIO()
@@ -107,7 +107,7 @@ def array(values: np.ndarray) -> Callable[[], bytes]:
 
 
 def archive() -> bytes:
-    """What doccano's export of a project of two people holds: a file for each."""
+    """Return doccano's export of a project of two people: one file for each."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as zipped:
         zipped.writestr("ana.jsonl", (SAMPLES / "doccano-ana.jsonl").read_text(encoding="utf-8"))
@@ -125,7 +125,7 @@ VOCABULARY = [("", "sweet", "bitter"), *((row[0], n % 3, n % 2) for n, row in en
 
 
 def workbook() -> bytes:
-    """A sorting and, in a second sheet, how often each word was said."""
+    """Return a sorting and, in a second sheet, the frequency of each word."""
     from openpyxl import Workbook
 
     book = Workbook()
@@ -149,7 +149,7 @@ PICTURES = "https://ex.org/{}.jpg"
 
 
 def pictures(worker: str, sheet: str, *groups: tuple[int, int]) -> list[tuple[Any, ...]]:
-    """Groups of the pictures on one sheet."""
+    """Return the groups of the pictures on one sheet."""
     return [(PICTURES.format(number), worker, sheet, group) for number, group in groups]
 
 
@@ -183,7 +183,7 @@ CARD_SORTING = [
         [(card, who, group) for who, groups in CARDS.items() for card, group in zip(TITLES, groups)]
         + [("Returns", "P-d002", "Service"), ("Gift cards", "P-d002", "Service")],
         left_out=(
-            "columns not taken for items left out: 'Status', 'Started At', 'Completed At', 'Duration (seconds)' "
+            "columns not read as items left out: 'Status', 'Started At', 'Completed At', 'Duration (seconds)' "
             "(rename one to read it)",
         ),
     ),
@@ -203,7 +203,7 @@ CARD_SORTING = [
         "agreement on categories",
         "category-agreement.csv",
         ONE_TOOL,
-        refused="This is a table of counts: 'Count' says how many people put an item into a group.",
+        refused="This is a table of counts: 'Count' is the number of people who put an item into a group.",
     ),
     Format(
         "similarity matrix",
@@ -251,14 +251,14 @@ FREE_SORTING = [
         "distatisr.csv",
         "HerveAbdi/DistatisR: R/DistanceFromSort.R; jameswoodcock/main-sort-analysis: data/dataRD.csv",
         cells("distatisr.csv"),
-        left_out=("2 cells with 'NA' taken for missing",),
+        left_out=("2 cells with 'NA' read as missing",),
     ),
     Format(
         "DistatisR, a small table",
         "distatisr-small.csv",
         "as above",
         cells("distatisr-small.csv"),
-        refused="The table reads two ways: 8 items in the rows, named by the column '', and 6 annotators",
+        refused="The table can be read in two ways: 8 items in the rows, named by the column '', and 6 annotators",
         options={"transpose": False},
     ),
     Format(
@@ -298,7 +298,7 @@ FREE_SORTING = [
             }.items()
             for who, group in zip(("Ann", "Bo", "Cy"), groups)
         ],
-        left_out=("columns not taken for annotators left out: 'description' (rename one to read it)",),
+        left_out=("columns not read as annotators left out: 'description' (rename one to read it)",),
     ),
     Format(
         "words × products, counted",
@@ -310,7 +310,7 @@ FREE_SORTING = [
         "R's write.table",
         "write-table.txt",
         "R: write.table",
-        refused="The first line holds only one column",
+        refused="The first line has only one column",
     ),
 ]
 
@@ -332,8 +332,7 @@ PILES = [
             for item in items
         ],
         left_out=(
-            "1 cell with '?' read as a group like any other (missing='?' if nothing was said there, missing=[] if a "
-            "group is meant)",
+            "1 cell with '?' read as a group like any other (missing='?' if missing, missing=[] if a group is meant)",
         ),
     ),
     Format(
@@ -374,7 +373,7 @@ PILES = [
         "pile sorts without a header",
         "pile-sort-no-header.csv",
         "johnjung/planning_tools: sample_data/beer_flavor_wheel.csv",
-        refused="The first line seems to hold data and not the names of columns, since 'A' occurs again in its column",
+        refused="The first line seems to contain data instead of names of columns, since 'A' occurs again",
     ),
     Format(
         "Google Forms, a question for each card",
@@ -388,7 +387,7 @@ PILES = [
             ("Fees", "bo@example.com", "Plan"),
             ("Toys", "bo@example.com", "Children"),
         ],
-        left_out=("1 column beside the question 'Where would you look for it?' left out",),
+        left_out=("1 column other than the question 'Where would you look for it?' left out",),
     ),
     Format(
         "Qualtrics",
@@ -398,7 +397,7 @@ PILES = [
             *((idea, "R_aaa", f"Group {group}") for idea, group in zip(IDEAS, (1, 1, 2, 2))),
             *((idea, "R_bbb", f"Group {group}") for idea, group in zip(IDEAS, (3, 1, 3))),
         ],
-        left_out=("16 columns beside the cards left out",),
+        left_out=("16 columns other than the cards left out",),
     ),
     Format(
         "Qualtrics, several questions",
@@ -408,9 +407,9 @@ PILES = [
             *((idea, "R_aaa", f"Group {group}") for idea, group in zip(IDEAS, (1, 1, 2, 2))),
             *((idea, "R_bbb", f"Group {group}") for idea, group in zip(IDEAS, (3, 1, 3))),
         ],
-        refused="This survey of Qualtrics holds several questions: Q1, Q2.",
+        refused="This survey of Qualtrics has several questions: Q1, Q2.",
         options={"ignore": "Q2*"},
-        left_out=("20 columns beside the cards left out",),
+        left_out=("20 columns other than the cards left out",),
     ),
 ]
 
@@ -433,7 +432,7 @@ LABELS = [
         "... known classes",
         "gt.csv",
         "Toloka/crowd-kit: crowdkit/datasets/_loaders.py",
-        refused="The table gives each item one label, in 'label', and names nobody who gave it",
+        refused="The table gives each item one label, in 'label', but no annotator",
     ),
     Format(
         "... comparisons",
@@ -486,7 +485,7 @@ LABELS = [
         "Toloka, tasks",
         "toloka-tasks.tsv",
         "nlpub/russe-wsi-toloka: tasks.py",
-        refused="This is a file of Toloka tasks; it holds no answers. Download the results.",
+        refused="This is a file of Toloka tasks; it has no answers. Download the results.",
     ),
     Format(
         "Mechanical Turk",
@@ -524,7 +523,7 @@ LABELS = [
         "Mechanical Turk, boxes",
         "mturk-boxes.csv",
         "Amazon's documentation: crowd-bounding-box",
-        refused="'Answer.taskAnswers' in line 2 holds no single answer",
+        refused="'Answer.taskAnswers' in line 2 does not contain a single answer",
     ),
     Format(
         "Mechanical Turk, several answers",
@@ -554,7 +553,7 @@ LABELS = [
         "Appen, aggregated report",
         "appen-aggregated.csv",
         "a report in a public repository",
-        refused="This is Appen's aggregated report, which has no people in it; download the full report.",
+        refused="This is Appen's aggregated report, which names no annotators; download the full report.",
     ),
     Format(
         "Label Studio, Choices",
@@ -595,13 +594,13 @@ LABELS = [
         "Label Studio, Ranker without buckets",
         "label-studio-ranker-order.json",
         "labelstud.io: tags/ranker",
-        refused="The Ranker 'rank' of task 7 has no buckets: it ranks and does not group.",
+        refused="The Ranker 'rank' of task 7 has no buckets: it ranks items instead of grouping them.",
     ),
     Format(
         "Label Studio, Pairwise",
         "label-studio-pairwise.json",
         "labelstud.io: tags/pairwise",
-        refused="say which of two items was preferred, not whether they are the same; for that, Label Studio has",
+        refused="say which of two items was preferred, not whether they are the same; use Choices instead",
     ),
     Format(
         "Label Studio, JSON-MIN",
@@ -621,13 +620,13 @@ LABELS = [
         "Label Studio, JSON-MIN of Pairwise",
         "label-studio-min-pairwise.json",
         "HumanSignal/label-studio-sdk: converter",
-        refused="This export of Label Studio holds results of Pairwise, which say which of two items was preferred",
+        refused="This export of Label Studio contains results of Pairwise, which say which of two items was preferred",
     ),
     Format(
         "Label Studio, JSON-MIN of a Ranker",
         "label-studio-min-ranker.json",
         "HumanSignal/label-studio-sdk: converter",
-        refused="This export of Label Studio holds results of a Ranker in a short form; export JSON",
+        refused="This export of Label Studio contains results of a Ranker in a short form; export JSON",
     ),
     Format(
         "Label Studio, CSV",
@@ -664,7 +663,7 @@ LABELS = [
         "Prodigy, spans",
         "prodigy-spans.jsonl",
         "prodi.gy: docs/api-interfaces",
-        refused="holds neither a choice nor a label (text classification); spans and comparisons cannot be clustered",
+        refused="contains neither a choice nor a label (text classification); spans and comparisons cannot be",
     ),
     Format(
         "doccano, a file per person",
@@ -681,15 +680,13 @@ LABELS = [
         [(1, "doccano-ana", "positive")],
         "labels",
         items=(2,),
-        left_out=(
-            "all labels are those of 'doccano-ana', after the file's name; doccano's archive holds a file a person",
-        ),
+        left_out=("all labels are by 'doccano-ana', from the file's name; doccano's archive has one file per person",),
     ),
     Format(
         "doccano, spans",
         "doccano-spans.jsonl",
         "doccano/doccano: backend/data_export",
-        refused="of doccano holds spans of text, not labels of the whole; they cannot be clustered",
+        refused="of doccano contains spans of text, not labels of the whole; they cannot be clustered",
     ),
     Format(
         "WUG, DURel",
@@ -762,7 +759,7 @@ LABELS = [
             (3, "a3", 1),
         ],
         "labels",
-        refused="The table reads two ways: 4 items in the rows, named by the column '', and 3 annotators",
+        refused="The table can be read in two ways: 4 items in the rows, named by the column '', and 3 annotators",
         options={"kind": "labels", "transpose": False},
     ),
     Format(
@@ -778,15 +775,15 @@ LABELS = [
         "peerannot/peerannot: datasets/toy-data/answers.txt",
         numbers("answers.txt", " ", blank=-1),
         "labels",
-        refused="The table reads two ways: 12 items in the rows and 6 annotators in the columns",
+        refused="The table can be read in two ways: 12 items in the rows and 6 annotators in the columns",
         options={"kind": "labels", "transpose": False},
-        left_out=("10 cells with -1 taken for missing (missing=[] if -1 is a label)",),
+        left_out=("10 cells with -1 read as missing (missing=[] if -1 is a label)",),
     ),
     Format(
         "peerannot, text of up to four annotators",
         "answers-small.txt",
         "peerannot/peerannot: datasets/toy-data/answers.txt",
-        refused="The first line holds numbers, 1, 0, 1, 1, where names of the columns are expected",
+        refused="The first line contains numbers, 1, 0, 1, 1, instead of names of columns",
     ),
     Format(
         "truth inference",
@@ -799,13 +796,13 @@ LABELS = [
         "... known classes",
         "truth.csv",
         "zhydhkcws/crowd_truth_infer: datasets/s4_Dog data/truth.csv",
-        refused="The table gives each item one label, in 'truth', and names nobody who gave it",
+        refused="The table gives each item one label, in 'truth', but no annotator",
     ),
     Format(
         "Get-Another-Label",
         "get-another-label.txt",
         "ipeirotis/Get-Another-Label: data/AdultContent/test-unlabeled.txt",
-        refused="The first line seems to hold data and not the names of columns, since 'worker1' occurs again",
+        refused="The first line seems to contain data instead of names of columns, since 'worker1' occurs again",
     ),
     Format(
         "Snorkel, label matrix",
@@ -813,9 +810,9 @@ LABELS = [
         "Snorkel's documentation: LFApplier",
         [(int(row), int(column), int(VOTES[row, column])) for row, column in zip(*np.nonzero(VOTES >= 0))],
         "labels",
-        refused="The table reads two ways: 6 items in the rows and 3 annotators in the columns",
+        refused="The table can be read in two ways: 6 items in the rows and 3 annotators in the columns",
         options={"kind": "labels", "transpose": False},
-        left_out=("6 cells with -1 taken for missing (missing=[] if -1 is a label)",),
+        left_out=("6 cells with -1 read as missing (missing=[] if -1 is a label)",),
         make=array(VOTES),
     ),
 ]
@@ -838,7 +835,7 @@ CLUSTERINGS = [
         "ConsensusClusterPlus, a class per sample",
         "consensusClass.csv",
         "ConsensusClusterPlus: its R code",
-        refused="The first line seems to hold data and not the names of columns, since 's1' is like the cells below it",
+        refused="The first line seems to contain data instead of names of columns, since 's1' has the form",
     ),
 ]
 
@@ -852,6 +849,6 @@ SECTIONS = {
 
 
 def formats() -> Iterator[Format]:
-    """All of them."""
+    """Yield all formats."""
     for found in SECTIONS.values():
         yield from found

@@ -1,4 +1,4 @@
-"""Write the table of file formats that the documentation shows, by reading a sample of each format.
+"""Write the table of file formats for the documentation, by reading a sample of each format.
 
 Run in the root of the repository: ``python -m tests.annotations.files.formats_table``
 """
@@ -71,7 +71,7 @@ def _reading(path: Path, found: Format) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text in which nothing is markup."""
+    """Return text with all markup escaped."""
     for mark in "\\*`|_":
         text = text.replace(mark, f"\\{mark}")
     return text

@@ -1,4 +1,4 @@
-"""Files of other tools open without options, and give exactly what they say, or are refused with one sentence."""
+"""Files of other tools are read without options and exactly, or refused with one sentence."""
 
 import json
 import re
@@ -16,7 +16,7 @@ ALL = list(formats())
 
 
 def rows_of(annotations):
-    """Rows of the long table; the grouping is left out where it is called like its annotator."""
+    """Return the rows of the long table, without the grouping if it has the name of its annotator."""
     frame = annotations.to_frame()
     if "grouping" in frame and (frame["grouping"] == frame["annotator"]).all():
         frame = frame.drop(columns="grouping")
@@ -32,7 +32,7 @@ def ids(found):
 
 
 @pytest.mark.parametrize("found", [found for found in ALL if found.rows], ids=ids)
-def test_a_file_gives_exactly_what_it_says(found, tmp_path):
+def test_a_file_gives_exactly_its_annotations(found, tmp_path):
     path = found.write(tmp_path)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -60,18 +60,18 @@ def test_every_file_is_read_or_refused_and_every_sample_is_used():
     assert len({found.file for found in ALL}) == len(ALL)
 
 
-def test_only_what_reads_two_ways_needs_options():
-    """And labels in a wide table of numbers, which look like groups."""
+def test_only_ambiguous_files_need_options():
+    """Labels in a wide table of numbers need one too, since they look like groups."""
     for found in ALL:
         if found.options:
-            assert found.options == {"kind": "labels"} or re.search("reads two ways|several", found.refused)
+            assert found.options == {"kind": "labels"} or re.search("can be read in two ways|several", found.refused)
 
 
 def test_the_table_in_the_docs_is_up_to_date():
     assert PAGE.read_text(encoding="utf-8") == table(), f"docs/{PAGE.name} is out of date; run: {COMMAND}"
 
 
-# What is not confirmed by a public sample: names of columns and shapes that such files would have
+# Not confirmed by a public sample: names of columns and shapes that such files would have
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def test_card_sorts_by_the_names_of_their_columns(content, tmp_path):
         (",A,B,C,D\nA,100,50,0,0\nB,50,100,0,0\nC,0,0,100,80\nD,0,0,80,100\n", "table of similarities"),
         ("card,Orders,Shop,Help\nA,9,1,0\nB,10,0,0\nC,0,10,0\nD,0,3,7\n", "seems to be a table of counts"),
         ("card,category,frequency\nA,Orders,9\nA,Shop,1\n", "table of counts: 'frequency'"),
-        ("s1,1\ns2,1\ns3,2\n", "'s1' is like the cells below it"),
+        ("s1,1\ns2,1\ns3,2\n", "'s1' has the form of the cells below it"),
         ("tulip,1\nrose,1\noak,2\n", "'1' is a number"),
     ],
 )
-def test_what_holds_nobodys_groups_is_refused(content, message, tmp_path):
+def test_tables_without_groups_are_refused(content, message, tmp_path):
     (tmp_path / "export.csv").write_text(content)
     with pytest.raises(AnnotationError, match=message):
         read_annotations(tmp_path / "export.csv")
@@ -132,11 +132,11 @@ def test_one_person_who_labelled_items(tmp_path):
 
 
 def split(groups):
-    """Single digits, and NA."""
+    """Split text into single digits and NA."""
     return re.findall(r"\d|NA", groups)
 
 
-def test_missing_cells_do_not_hide_on_which_side_the_people_are(tmp_path):
+def test_missing_cells_do_not_hide_the_orientation(tmp_path):
     groups = {"x": "1122112211", "y": "12345678NA8", "z": "1123344556"}
     rows = [f"{item},{a},{b},{c}" for item, a, b, c in zip("ABCDEFGHIJ", *map(split, groups.values()))]
     for missing in ("NA", "nan", "-1", ""):
@@ -157,31 +157,31 @@ def test_archive_of_lines_names_the_file_at_fault(tmp_path):
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         archive.writestr("ana.jsonl", '{"id": 1, "text": "x", "label": ["a"]}\n')
         archive.writestr("ben.jsonl", '{"id": 1, "text": "x", "label": [[0, 1, "A"]]}\n')
-    with pytest.raises(AnnotationError, match=r"line 1 of ben\.jsonl of doccano holds spans"):
+    with pytest.raises(AnnotationError, match=r"line 1 of ben\.jsonl of doccano contains spans"):
         read_annotations(tmp_path / "export.zip")
 
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04junk", b"PK\x03\x04"])
 def test_damaged_archive(content, tmp_path):
     (tmp_path / "export.zip").write_bytes(content)
-    with pytest.raises(AnnotationError, match="zip archive that is no Excel workbook, or it is damaged"):
+    with pytest.raises(AnnotationError, match="zip archive is not an Excel workbook, or it is damaged"):
         read_annotations(tmp_path / "export.zip")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.json", '[{"id": 1, "annotations": [{"result": [{"type": []}]}]}]', "not as Label Studio writes them"),
+        ("x.json", '[{"id": 1, "annotations": [{"result": [{"type": []}]}]}]', "not in the format of Label Studio"),
         (
             "x.jsonl",
             '{"text": "a", "_input_hash": 1, "_annotator_id": "b", "answer": "accept", "accept": ["c"], '
             '"options": [{}]}',
-            "not as Prodigy writes them",
+            "not in the format of Prodigy",
         ),
         (
             "x.jsonl",
             '{"text": "a", "_input_hash": 1, "_annotator_id": "b", "answer": "accept", "accept": [["c"]]}',
-            "not as Prodigy writes them|hashable",
+            "not in the format of Prodigy|hashable",
         ),
         (
             "x.json",
@@ -191,7 +191,7 @@ def test_damaged_archive(content, tmp_path):
         (
             "x.csv",
             'annotation_id,annotator,id,animal\n1,1,1,"{""choices"": [""cat"""\n2,2,1,dog\n',
-            "choices is cut short",
+            "choices is truncated",
         ),
     ],
 )
@@ -201,7 +201,7 @@ def test_records_that_no_tool_writes(name, content, message, tmp_path):
         read_annotations(tmp_path / name)
 
 
-def test_a_blank_answer_of_json_min_is_none(tmp_path):
+def test_a_blank_answer_of_json_min_is_missing(tmp_path):
     rows = [
         {"annotation_id": 1, "annotator": 1, "id": 1, "animal": "cat"},
         {"annotation_id": 2, "annotator": 2, "id": 1, "animal": None},

@@ -1,4 +1,4 @@
-"""What new users' tables met: each was clustered wrongly without a word, refused without a reason, or slow."""
+"""Tables of new users that were once clustered wrongly without a warning, refused without a reason, or read slowly."""
 
 import time
 
@@ -30,17 +30,17 @@ def test_participants_by_cards_with_an_id_column(read):
 
 
 @pytest.mark.parametrize("make", [Groupings.from_matrix, Labels.from_matrix])
-def test_iris_with_minus_one_where_nothing_was_said(make, read):
+def test_iris_with_minus_one_for_missing(make, read):
     rng = np.random.default_rng(0)
     target = load_iris().target
     said = np.where(rng.random((150, 5)) < 0.3, -1, target[:, None])
-    with pytest.warns(AnnotationWarning, match=r"cells with -1 taken for missing \(missing=\[\] if -1 is a"):
+    with pytest.warns(AnnotationWarning, match=r"cells with -1 read as missing \(missing=\[\] if -1 is a"):
         found = make(said)
     assert found == make(said, missing=-1)
     assert found.n_rows == (said >= 0).sum()
     table = pd.DataFrame(said, columns=[f"rater {k}" for k in range(5)])
     kind = make.__self__.__name__.lower()
-    with pytest.warns(AnnotationWarning, match="cells with -1 taken for missing"):
+    with pytest.warns(AnnotationWarning, match="cells with -1 read as missing"):
         again = read(table.to_csv(index_label="flower"), kind=kind)
     assert again == make(table, missing=-1)
 
@@ -48,7 +48,7 @@ def test_iris_with_minus_one_where_nothing_was_said(make, read):
 @pytest.mark.parametrize("values", [(-1, 1), (-1, 0, 1)])
 def test_minus_one_that_may_be_an_answer(values):
     said = np.resize(values, (6, 3))
-    with pytest.raises(AnnotationError, match=r"reads two ways beside (0 and )?1.*missing=-1.*missing=\[\]"):
+    with pytest.raises(AnnotationError, match=r"can be read in two ways with (0 and )?1.*missing=-1.*missing=\[\]"):
         Labels.from_matrix(said)
     assert Labels.from_matrix(said, missing=[]).classes.tolist() == list(values)
     assert Labels.from_matrix(said, missing=-1).classes.tolist() == list(values[1:])
@@ -84,7 +84,7 @@ def test_group_frame_with_one_extra_column(labels, model):
     np.testing.assert_array_equal(model.fit(frame.assign(seconds=np.arange(len(frame)))).labels_, plain)
 
 
-def test_a_long_frame_is_no_matrix_for_a_model_of_groupings_without_features(labels):
+def test_a_long_frame_is_not_a_matrix_for_a_model_of_groupings(labels):
     frame = labels.rename(columns={"label": "group"}).assign(seconds=1.5)
     model = PartitionLabelModel(random_state=0)
     assert len(model.fit(None, frame).labels_) == 150
@@ -92,7 +92,7 @@ def test_a_long_frame_is_no_matrix_for_a_model_of_groupings_without_features(lab
 
 def test_rows_longer_than_the_header_over_consecutive_numbers(read):
     content = lines("item,annotator,label", "1,p,x,2024-01-01", "2,q,y,2024-01-02")
-    with pytest.raises(AnnotationError, match=r"Line 2 has 4 cells where the first line names 3 columns"):
+    with pytest.raises(AnnotationError, match=r"Line 2 has 4 cells, but the first line names 3 columns"):
         read(content)
     assert read(content.replace("label\n", "label,date\n", 1)).items.tolist() == [1, 2]
 
@@ -125,7 +125,7 @@ def test_twelve_thousand_columns(read):
 def test_near_twins_and_totals_are_noted(read):
     said = read(lines("card,Ann,Bo", "ant,1,1", "ant ,1,2", "caf\u00e9,2,1", "cafe\u0301,2,2", "Total,3,3", "bee,1,1"))
     notes = " / ".join(said.reading.notes)
-    assert "the items 'ant' and 'ant ' differ in case, spaces or form of letters alone, and so do 1 more" in notes
+    assert "the items 'ant' and 'ant ' differ only in case, spaces or form of letters, and so do 1 more" in notes
     assert "there is an item called 'Total'; if it is a total, delete it" in notes
     assert said.n_items == 6
 
@@ -159,7 +159,7 @@ def test_exact_duplicates_of_rows(read, header, row, n_left):
         assert read(lines(header, row, row)).n_rows == 2
         return
     with pytest.warns(
-        AnnotationWarning, match=r"1 exact duplicate|1 row that repeats another, time or session included"
+        AnnotationWarning, match=r"1 exact duplicate|1 row that repeats another, including time or session"
     ):
         assert read(lines(header, row, row)).n_rows == 1
 

@@ -1,4 +1,4 @@
-"""What a table says: rows that say nothing, lists in cells, names with texts, and how it was read in one line."""
+"""The importer: rows without values, lists in cells, names with texts, and the line on how a table was read."""
 
 import itertools
 
@@ -7,13 +7,13 @@ import pytest
 
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.importer import statements, table_of_frame
-from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.layout import Request
 from consilience.errors import AnnotationError
 
 
 def said(rows, columns, **asked):
-    """Rows as what they say, and how they were read."""
-    found = statements(table_of_frame(pd.DataFrame(rows, columns=columns, dtype=object), "test"), Asked(**asked))
+    """Return the annotations in rows, and how they were read."""
+    found = statements(table_of_frame(pd.DataFrame(rows, columns=columns, dtype=object), "test"), Request(**asked))
     names = [
         [None if place < 0 else column.names[place] for place in column.codes] for column in found.columns.values()
     ]
@@ -38,7 +38,7 @@ def test_blank_label_is_left_out_and_blank_group_is_not_sorted():
     assert statement.columns["annotator"].names.tolist() == ["Ann", "Bo"]
 
 
-def test_row_with_nothing_but_an_item_is_no_row_without_a_label():
+def test_row_with_only_an_item_is_not_a_row_without_a_label():
     found, statement = said([("z", None, None), ("a", "Ann", "x")], LABELS)
     assert found == [("a", "Ann", "x")]
     assert statement.columns["item"].names.tolist() == ["z", "a"]
@@ -64,23 +64,23 @@ def test_minus_one_is_missing_in_long_and_wide_tables():
     rows = [("a", "Ann", 5), ("b", "Ann", -1), ("c", "Ann", 5)]
     found, statement = said(rows, LABELS)
     assert found == [("a", "Ann", 5), ("c", "Ann", 5)]
-    assert statement.reading.warnings[0] == "1 cell with -1 taken for missing (missing=[] if -1 is a label)"
+    assert statement.reading.warnings[0] == "1 cell with -1 read as missing (missing=[] if -1 is a label)"
     assert said(rows, LABELS, missing=())[0] == rows
     wide = [(name, value, 3) for name, _, value in rows]
     found, statement = said(wide, ["card", "Ann", "Bo"])
     assert [row for row in found if row[1] == "Ann"] == [("a", "Ann", 5), ("c", "Ann", 5)]
-    assert statement.reading.warnings == ("1 cell with -1 taken for missing (missing=[] if -1 is a group)",)
+    assert statement.reading.warnings == ("1 cell with -1 read as missing (missing=[] if -1 is a group)",)
     two_ways = [("a", "Ann", 1), ("b", "Ann", -1)]
-    with pytest.raises(AnnotationError, match=r"label -1 in row 1 reads two ways beside 1"):
+    with pytest.raises(AnnotationError, match=r"label -1 in row 1 can be read in two ways with 1"):
         said(two_ways, LABELS)
     assert said(two_ways, LABELS, missing=(-1,))[0] == two_ways[:1]
 
 
-def test_pile_of_what_was_not_sorted():
+def test_pile_of_unsorted_items():
     rows = [("a", "Ann", "g"), ("b", "Ann", "Unsorted"), ("c", "Ann", "g")]
     found, statement = said(rows, GROUPS)
     assert found == [rows[0], rows[2]]
-    assert statement.reading.warnings == ("1 entry 'Unsorted' taken for not sorted (missing=[] if it is a group)",)
+    assert statement.reading.warnings == ("1 entry 'Unsorted' read as not sorted (missing=[] if it is a group)",)
     assert said(rows, GROUPS, missing=())[0] == rows
     assert said(rows, LABELS)[0] == rows  # a label like any other
 
@@ -113,7 +113,7 @@ def test_lists_in_columns_are_one_persons_piles_unless_the_first_column_names_th
     assert said([("ant", None), ("bee", None)], ["card", "Ann"])[0] == []
 
 
-def test_names_with_texts_are_called_by_their_texts():
+def test_things_with_texts_are_named_by_their_texts():
     columns = ["card_id", "card_label", "category_id", "category_label", "user_id"]
     rows = [
         (1, "Ant", 1, "Small", "u"),
@@ -136,10 +136,10 @@ def test_copies_of_pair_judgements_count_unless_the_time_is_the_same_too():
     timed = [(*row, time) for row, time in zip(rows, ("9:00", "9:00", "9:05"))]
     found, statement = said(timed, [*PAIRS, "timestamp"])
     assert len(found) == 2
-    assert statement.reading.warnings == ("1 row that repeats another, time or session included, left out",)
+    assert statement.reading.warnings == ("1 row that repeats another, including time or session, left out",)
 
 
-def test_preferences_are_no_judgements_of_sameness():
+def test_preferences_are_not_judgements():
     for same in (
         [("a", "b", "Ann", "left"), ("a", "c", "Ann", "right")],
         [("a", "b", "Ann", "a"), ("c", "d", "Ann", "d"), ("a", "d", "Bo", "c")],
@@ -151,9 +151,9 @@ def test_preferences_are_no_judgements_of_sameness():
 def test_near_twins_and_totals_are_noted():
     rows = [("ant", "Ann", "x"), ("Ant ", "ann", "x"), ("Total", "Bo", "x")]
     notes = said(rows, GROUPS)[1].reading.notes
-    assert "the items 'ant' and 'Ant ' differ in case, spaces or form of letters alone" in notes
+    assert "the items 'ant' and 'Ant ' differ only in case, spaces or form of letters" in notes
     assert "there is an item called 'Total'; if it is a total, delete it" in notes
-    assert "the annotators 'Ann' and 'ann' differ in case, spaces or form of letters alone" in notes
+    assert "the annotators 'Ann' and 'ann' differ only in case, spaces or form of letters" in notes
 
 
 @pytest.mark.parametrize(
@@ -194,14 +194,14 @@ def test_wide_groupings_note_that_they_may_be_labels():
     assert said(rows, ["wine", "x", "y"], kind="labels")[1].reading.notes == ()
 
 
-def test_condition_on_what_is_no_pair():
+def test_condition_without_pairs():
     for rows, columns in (([("a", "Ann", 1)], LABELS), ([("a", 1, 1), ("b", 1, 2)], ["wine", "x", "y"])):
         with pytest.raises(AnnotationError, match="is for judgements of pairs"):
             said(rows, columns, same_if=">1")
 
 
 @pytest.mark.parametrize("make", [Groupings, Labels, Pairs])
-def test_what_is_no_table(make):
+def test_things_that_are_not_tables(make):
     for bad in ({"item": [1]}, [[1, 2]], "x", 7, None, pd.Series([1])):
         with pytest.raises(AnnotationError, match=rf"{make.__name__}.from_frame takes a table"):
             make.from_frame(bad)

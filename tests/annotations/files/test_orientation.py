@@ -1,4 +1,4 @@
-"""Which side of a wide table the annotators are on: found, or refused, and never the wrong one."""
+"""The orientation of a wide table is found or refused, and never wrong."""
 
 import os
 import re
@@ -29,7 +29,7 @@ def found(rows, columns, cells, key=""):
     return None if side is None else side.annotators
 
 
-DISTINCT = np.arange(6).reshape(2, 3)  # says nothing
+DISTINCT = np.arange(6).reshape(2, 3)  # not informative
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,9 @@ def test_names_decide_before_cells(key, rows, columns, expected):
 
 
 def test_own_names_of_groups_decide():
-    people = [[f"{who}{group}" for who in "ABC"] for group in "xxyyzz"]  # a column each, who name their own groups
+    people = [
+        [f"{who}{group}" for who in "ABC"] for group in "xxyyzz"
+    ]  # one column each, with their own names of groups
     assert found("abcdef", "ABC", people) == "columns"
     assert found("ABC", "abcdef", np.transpose(people)) == "rows"
     shared = [["x", "x", "y"]] * 6
@@ -73,7 +75,7 @@ def test_numbers_without_gaps_decide():
     assert found("ab", "xy", [[1, 1], [2, 2]]) is None
 
 
-def test_few_numbers_in_long_rows_say_nothing():
+def test_few_numbers_in_long_rows_are_not_evidence():
     rng = np.random.default_rng(0)
     closed = rng.integers(1, 6, size=(10, 60))  # everybody uses some of the same five numbers
     assert any(len(set(column)) < column.max() for column in closed.T)  # gaps in columns
@@ -81,7 +83,7 @@ def test_few_numbers_in_long_rows_say_nothing():
     assert found("abcdefghij", [f"{a}{b}" for a in "abcdef" for b in "qrstuvwxyz"], closed) is None
 
 
-def test_labels_are_told_by_names_alone():
+def test_orientation_of_labels_is_decided_by_names_alone():
     rng = np.random.default_rng(0)
     numbers = np.transpose([1 + pd.factorize(rng.integers(k, size=12))[0] for k in (2, 3, 9, 4, 6, 2, 8, 5)])
     assert orientation("id", list("abcdefghijkl"), list("ABCDEFGH"), None) is None
@@ -97,14 +99,14 @@ def test_look_alike(names, expected):
 
 
 def outcome(read, wide, *, is_transposed, key):
-    """Say whether a wide table of items × annotators, or the other way, is read "right", "refused" or "wrong"."""
+    """Classify the reading of a wide table of items × annotators, or its transpose: "right", "refused" or "wrong"."""
     table = wide.T if is_transposed else wide
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AnnotationWarning)  # of columns that hold fractions
+            warnings.simplefilter("ignore", AnnotationWarning)  # about columns of fractions
             said = read(table.to_csv(index_label=key), missing=[])
     except AnnotationError as error:
-        assert re.search("reads two ways|transpose", str(error)), error  # noqa: PT017
+        assert re.search("can be read in two ways|transpose", str(error)), error  # noqa: PT017
         return "refused"
     return "right" if [str(name) for name in said.items] == [str(name) for name in wide.index] else "wrong"
 
@@ -153,7 +155,7 @@ def test_simulated_sorts_with_a_neutral_key_are_never_read_the_wrong_way(read, l
 
 
 def simulated(rng, labelling):
-    """A free sort by people who agree in part, written as the labelling says, with names that say nothing."""
+    """A free sort by people who agree in part, with groups named according to `labelling`, and uninformative names."""
     n_items, n_people, n_groups = rng.integers(8, 40), rng.integers(3, 30), rng.integers(2, 7)
     truth = rng.integers(n_groups, size=n_items)
     said = rng.integers(n_groups, size=(n_items, n_people))
@@ -177,10 +179,12 @@ def simulated(rng, labelling):
     return pd.DataFrame(np.transpose(names), index=rows, columns=columns)
 
 
-def test_what_is_asked_for_comes_first(read):
+def test_explicit_options_come_first(read):
     wide = pd.DataFrame([["1", "1"], ["2", "2"]], index=["a", "b"], columns=["x", "y"])
     content = wide.to_csv(index_label="id")
-    with pytest.raises(AnnotationError, match=r"reads two ways: 2 items in the rows.* or 2 annotators in the rows"):
+    with pytest.raises(
+        AnnotationError, match=r"can be read in two ways: 2 items in the rows.* or 2 annotators in the rows"
+    ):
         read(content)
     straight, turned = read(content, transpose=False), read(content, transpose=True)
     assert straight.items.tolist() == turned.annotators.tolist() == ["a", "b"]

@@ -51,7 +51,7 @@ LONG = lines("item,annotator,grouping,group", *(",".join(row) for row in SORT))
         (json.dumps([dict(zip(["item", "annotator", "grouping", "group"], row)) for row in SORT]), "table.json"),
     ],
 )
-def test_long_table_of_groupings_in_every_dress(read, content, name):
+def test_long_table_of_groupings_in_every_format(read, content, name):
     groupings = read(content, name)
     assert groupings == GROUPINGS
     assert groupings.named
@@ -106,7 +106,7 @@ def test_wide_table_with_another_item_column(read):
     assert read(content).items.tolist() == read(content, item="wine").items.tolist() == ["W1", "W2"]
     with pytest.raises(AnnotationError, match=r"no column 'wines'. Found 'J1', 'wine', 'J2'. Did you mean 'wine'"):
         read(content, item="wines")
-    with pytest.raises(AnnotationError, match="Got 1 in line 2 and in line 3; 'wine' was taken for their column"):
+    with pytest.raises(AnnotationError, match="Got 1 in line 2 and in line 3; 'wine' was read as their column"):
         read(lines("wine,J1", "1,1", "1,2"))
     with pytest.raises(AnnotationError, match=r"names of items must differ\. Got 1 in line 2 and in line 3"):
         read(content, item="J1")
@@ -114,7 +114,7 @@ def test_wide_table_with_another_item_column(read):
 
 def test_wide_table_written_by_pandas_with_its_index(read, tmp_path):
     wide = Groupings.from_matrix([[0, 1], [0, 2]], items=["a", "b"], annotators=["Ann", "Bo"]).to_matrix()
-    with pytest.raises(AnnotationError, match="reads two ways: 2 items in the rows, named by the column ''"):
+    with pytest.raises(AnnotationError, match="can be read in two ways: 2 items in the rows, named by the column ''"):
         read(wide.to_csv())
     assert read(wide.to_csv(), transpose=False) == read(wide.to_csv(index_label="item")) == Groupings.from_matrix(wide)
     wide.to_parquet(tmp_path / "wide.parquet")
@@ -139,7 +139,7 @@ def test_card_sort_export(read):
     assert groupings.to_matrix()["u2"].tolist() == ["Small", "Small", None]
 
 
-def test_cards_with_one_label_are_told_apart_by_their_ids(read):
+def test_cards_with_the_same_label_are_distinguished_by_their_ids(read):
     content = lines(
         "card_id,card_label,category_id,category_label,user_id", "1,Jam,1,A,u", "2,Jam,1,A,u", "3,Tea,1,A,u"
     )
@@ -151,7 +151,7 @@ def test_cards_with_one_label_are_told_apart_by_their_ids(read):
     [
         ("1,Ox,1,Small,u3", "card_id 1 has one card_label in line 2 and another in line 7"),
         ("3,Cow,1,Tiny,u2", "category_id 1 has one category_label in line 5 and another in line 7"),
-        ("1,Ant,9,Other,u1", "'Ant' is twice in the grouping 'u1' .*line 2 .*line 7"),
+        ("1,Ant,9,Other,u1", "'Ant' occurs twice in the grouping 'u1' .*line 2 .*line 7"),
         ("3,Cow,,Tiny,u2", "category_id in line 7 is missing"),
         ("3,Cow,7,Tiny,", "(user_id|annotator) in line 7 is missing"),
         ("4,Ant (1),1,Tiny,u3\n5,Ant,1,Tiny,u3", "card_ids 1 and 4 would both be called 'Ant \\(1\\)'"),
@@ -213,8 +213,8 @@ def test_label_studio_cancelled_annotations_are_left_out_and_counted(read):
         ([studio_task({"rank": ["a", "b"]})], "'rank' of task 7 has no buckets"),
         ([studio_task(["a", "b"])], "'rank' of task 7 has no buckets"),
         ([{"id": 1, "annotations": []}], "no result of a Ranker"),
-        ([{"id": 1, "annotations": [{"result": [{"type": "ranker"}]}]}], "not as Label Studio writes them"),
-        ([studio_task({"p": ["a"], "q": ["a"]})], "'a' is twice in the grouping 7 of the annotator 3"),
+        ([{"id": 1, "annotations": [{"result": [{"type": "ranker"}]}]}], "not in the format of Label Studio"),
+        ([studio_task({"p": ["a"], "q": ["a"]})], "'a' occurs twice in the grouping 7 of the annotator 3"),
     ],
 )
 def test_label_studio_without_groupings(read, tasks, message):
@@ -231,20 +231,20 @@ def test_columns_of_whole_numbers_are_integers_and_all_others_exact_text(read):
     assert labels.items.tolist() == [1, 2, 3, -4]
     assert labels.annotators.tolist() == ["007", "7", "7.0", "nan"]
     assert labels.classes.tolist() == [" x", "NA", "None", "null"]
-    with pytest.raises(AnnotationError, match=r"The label 'NA' in line 2 reads two ways"):
+    with pytest.raises(AnnotationError, match=r"The label 'NA' in line 2 can be read in two ways"):
         read(content)
     with pytest.warns(AnnotationWarning) as caught:
         assert read(content.replace("NA", "no")).classes.tolist() == [" x", "None", "no"]
     said = [str(warning.message).partition("table.csv: ")[2] for warning in caught]
-    like_missing = "1 cell with 'None' read as a label like any other (missing='None' if nothing was said there, "
-    assert said[:2] == ["1 cell with 'null' taken for missing.", "1 row without a label left out."]
+    like_missing = "1 cell with 'None' read as a label like any other (missing='None' if missing, "
+    assert said[:2] == ["1 cell with 'null' read as missing.", "1 row without a label left out."]
     assert said[2:] == [f"{like_missing}missing=[] if a label is meant)."]
 
 
 @pytest.mark.parametrize(
     "names", [["1", "01"], ["1", "+2"], ["1", "2.5"], ["1", "1e3"], ["True", "false"], ["0", "-0"], ["1", "9" * 19]]
 )
-def test_column_with_one_name_that_is_no_canonical_integer_is_text(read, names):
+def test_column_with_a_name_that_is_not_a_canonical_integer_is_text(read, names):
     labels = read(lines("item,annotator,label", *(f"{name},Ann,x" for name in names)))
     assert labels.items.tolist() == names
 
@@ -255,7 +255,7 @@ def test_items_of_pairs_are_integers_if_all_are(read):
     assert read(lines(header, "1,2,Ann,1", "2,x,Ann,1")).items.tolist() == ["1", "2", "x"]
 
 
-def test_row_with_nothing_but_an_item_adds_it(read):
+def test_row_with_only_an_item_adds_it(read):
     labels = read(lines("item,annotator,label", "9,,", "1,Ann,x", "5,,"))
     assert labels.items.tolist() == [9, 1, 5]
     assert labels.n_rows == 1
@@ -277,15 +277,15 @@ def test_items_given(read):
     [
         ("", "is empty"),
         ("item,annotator,label\n", "has no rows"),
-        ("item,annotator,label\na,Ann,x,9\n", "Line 2 has 4 cells where the first line names 3"),
+        ("item,annotator,label\na,Ann,x,9\n", "Line 2 has 4 cells, but the first line names 3"),
         ("item,J1,J2\na,1,2\nb,1\n", "Line 3 has 2 cells"),
         ('item,annotator,label\na,Ann,"x\nb,Ann,y\n', "quotation mark|Line 2 has"),
         ("item,annotator,label\na,Ann,x\n,Ann,x\n", "item in line 3 is missing or blank"),
         ('item,annotator,label\n"a\nb",Ann,x\n\nc,,x\n', "annotator in line 5 is missing"),
         ("item_a,item_b,annotator,same\na,b,Ann,1\nb,b,Ann,0\n", "'b' is paired with itself in line 3"),
         ("item_a,item_b,annotator,same\na,b,Ann,perhaps\n", "Got 'perhaps' in line 2"),
-        ("item,annotator,lable\na,Ann,x\n", "known to hold groups or labels.*Did you mean 'lable'.*label=…"),
-        ("item,anotator,group\na,Ann,x\n", "hold the annotators.*Did you mean 'anotator'.*annotator=…"),
+        ("item,annotator,lable\na,Ann,x\n", "usual name for groups or labels.*Did you mean 'lable'.*label=…"),
+        ("item,anotator,group\na,Ann,x\n", "usual name for annotators.*Did you mean 'anotator'.*annotator=…"),
         ("item,a\n1,2\n1,3\n", "Got 1 in line 2 and in line 3"),
         ("item,a\n1,2\n,3\n", "items, in line 3, has no name"),
         ("sepal,petal\n1.5,2\n1.5,2\n", "'sepal', 'petal' are not recognised.*item=…, annotator=…, group=… or label=…"),
@@ -307,8 +307,8 @@ def test_kinds_of_a_label_table_and_of_a_group_table_are_the_callers_choice(read
     assert read(lines("item,annotator,group", "a,Ann,x", "b,Ann,x", "c,Ann,y"), kind="labels") == labels
 
 
-def test_kind_that_the_file_does_not_hold(read):
-    with pytest.raises(AnnotationError, match="holds groupings, not pairs"):
+def test_kind_that_the_file_does_not_contain(read):
+    with pytest.raises(AnnotationError, match="contains groupings, not pairs"):
         read(LONG, kind="pairs")
     with pytest.raises(AnnotationError, match="pairs needs the columns item_a, item_b, annotator, same"):
         read(WIDE, kind="pairs")
@@ -366,9 +366,9 @@ def test_real_card_sorts_are_long_tables(file, n_cards, n_people):
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        ("crowd-labels/dog_crowd.txt", "The first line holds numbers, 1, 1, 4, where names of the columns"),
-        ("crowd-labels/bluebird_crowd.txt", "The first line holds numbers, 1, 1, 2, where names of the columns"),
-        ("uci/iris.csv", "not recognised|features|reads two ways"),
+        ("crowd-labels/dog_crowd.txt", "The first line contains numbers, 1, 1, 4, instead of names of columns"),
+        ("crowd-labels/bluebird_crowd.txt", "The first line contains numbers, 1, 1, 2, instead of names of columns"),
+        ("uci/iris.csv", "not recognised|features|can be read in two ways"),
     ],
 )
 def test_real_files_of_other_shapes_are_refused(file, message):

@@ -1,11 +1,11 @@
-"""What a table holds: long or wide, of what kind, and which column plays which part."""
+"""Recognition of tables: long or wide, of which kind, and the role of each column."""
 
 import itertools
 
 import pandas as pd
 import pytest
 
-from consilience.annotations.files.layout import Asked, Long, Wide
+from consilience.annotations.files.layout import Long, Request, Wide
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.table import Table
 from consilience.annotations.names import frame_row
@@ -20,13 +20,13 @@ LABELS, SAMES = ("label", "answer", "Rating"), ("same", "Match", "is_duplicate")
 
 
 def table(columns, n=3):
-    """A table whose cells say nothing: each column holds names of its own, the same in some rows."""
+    """Return a table with uninformative cells: each column has its own names, repeated in some rows."""
     frame = pd.DataFrame({name: [f"{name} {row % 2}" for row in range(n)] for name in columns}, dtype=str)
     return Table(frame, frame_row, is_text=True)
 
 
 def layout(columns, /, **asked):
-    return recognise(table(columns), Asked(**asked))
+    return recognise(table(columns), Request(**asked))
 
 
 @pytest.mark.parametrize(("item", "person", "group"), list(itertools.product(ITEMS, PEOPLE, GROUPS)))
@@ -69,7 +69,7 @@ def test_identifiers_and_texts_of_one_noun_belong_together():
     assert found.left_out == []
 
 
-def test_columns_that_are_named_come_before_all_guesses():
+def test_named_columns_come_before_all_guesses():
     columns = ["a", "b", "c", "item"]
     found = layout(columns, columns={"item": "a", "annotator": "b", "group": "c"})
     assert found.columns == {"item": "a", "annotator": "b", "group": "c"}
@@ -80,27 +80,35 @@ def test_columns_that_are_named_come_before_all_guesses():
 @pytest.mark.parametrize(
     ("columns", "asked", "message"),
     [
-        (["task", "card", "worker", "label"], {}, "items may be in 'task' or 'card'. Say which: item='task'"),
-        (["item", "worker", "rater", "label"], {}, "annotators may be in 'worker' or 'rater'. Say which: annotator="),
-        (["item", "worker", "group", "label"], {}, "reads two ways: as groupings by 'group' or as labels by 'label'"),
+        (["task", "card", "worker", "label"], {}, "items may be in 'task' or 'card'. Name the column: item='task'"),
+        (
+            ["item", "worker", "rater", "label"],
+            {},
+            "annotators may be in 'worker' or 'rater'. Name the column: annotator=",
+        ),
+        (
+            ["item", "worker", "group", "label"],
+            {},
+            "can be read in two ways: as groupings by 'group' or as labels by 'label'",
+        ),
         (["item", "annotator"], {"kind": "pairs"}, "pairs needs the columns item_a, item_b, annotator, same"),
-        (["item_a", "item_b", "same"], {}, "none is known to hold the annotators"),
-        (["item_a", "item_b", "annotator"], {}, "none is known to hold the judgements"),
-        (["item", "annotator", "grop"], {}, "no column that is known to hold groups or labels.*Did you mean 'grop'"),
-        (["item", "anotator", "group"], {}, "hold the annotators.*Did you mean 'anotator'"),
-        (["itm", "annotator", "group"], {}, "hold the items.*Did you mean 'itm'"),
-        (["item", "annotator", "label"], {"kind": "pairs"}, "holds labels, not pairs"),
+        (["item_a", "item_b", "same"], {}, "no column has a usual name for annotators"),
+        (["item_a", "item_b", "annotator"], {}, "no column has a usual name for judgements"),
+        (["item", "annotator", "grop"], {}, "no column has a usual name for groups or labels.*Did you mean 'grop'"),
+        (["item", "anotator", "group"], {}, "usual name for annotators.*Did you mean 'anotator'"),
+        (["itm", "annotator", "group"], {}, "usual name for items.*Did you mean 'itm'"),
+        (["item", "annotator", "label"], {"kind": "pairs"}, "contains labels, not pairs"),
         (["a", "b"], {"columns": {"item": "c"}}, "There is no column 'c'. Found 'a', 'b'"),
         (["a", "b"], {"ignore": ("wine",)}, "There is no column 'wine'"),
-        (["a", "b"], {"columns": {"item": "a", "group": "a"}}, "'a' was given for two things"),
+        (["a", "b"], {"columns": {"item": "a", "group": "a"}}, "'a' was given for two roles"),
         (
             ["text_a", "text_b", "image_a", "image_b", "worker", "same"],
             {},
-            "pairs of items may be 'text_a' and 'text_b' or",
+            "items of the pairs may be in 'text_a' and 'text_b' or",
         ),
     ],
 )
-def test_what_reads_two_ways_or_lacks_a_part_is_refused(columns, asked, message):
+def test_ambiguous_or_incomplete_tables_are_refused(columns, asked, message):
     with pytest.raises(AnnotationError, match=message):
         layout(columns, **asked)
 
@@ -110,7 +118,7 @@ def test_what_reads_two_ways_or_lacks_a_part_is_refused(columns, asked, message)
 
 def wide(rows, columns, /, **asked):
     frame = pd.DataFrame(rows, columns=columns).astype(str)
-    return recognise(Table(frame, frame_row, is_text=True), Asked(**asked))
+    return recognise(Table(frame, frame_row, is_text=True), Request(**asked))
 
 
 ROWS = [["a", "1", "1"], ["b", "1", "2"], ["c", "2", "2"]]
@@ -121,7 +129,7 @@ ROWS = [["a", "1", "1"], ["b", "1", "2"], ["c", "2", "2"]]
     [
         (["card", "x", "y"], False),
         (["participant", "x", "y"], True),
-        (["thing", "x", "y"], False),  # a word that means nothing to us names items
+        (["thing", "x", "y"], False),  # an unknown word for items
         (["id", "J1", "J2"], False),
         (["id", "card 1", "card 2"], True),
     ],
@@ -135,13 +143,13 @@ def test_wide_tables_by_their_names(columns, in_rows):
     assert (turned.annotators_in_rows, turned.kind) == (not in_rows, "labels")
 
 
-def test_columns_that_hold_no_groups_are_left_out():
+def test_columns_without_groups_are_left_out():
     rows = [[*row, "3.5", f"a very long sentence about {row[0]}", "m"] for row in ROWS]
     found = wide(rows, ["card", "x", "y", "score", "description", "Gender"])
     assert (found.others, found.left_out) == (["x", "y"], ["score", "description", "Gender"])
 
 
-def test_items_called_by_single_letters_are_no_counts():
+def test_items_named_by_single_letters_are_not_counts():
     letters = [chr(65 + k) for k in range(16)]  # among them N
     found = wide([["1", *"1122112211221122"], ["2", *"1212121212121212"]], ["participant", *letters])
     assert (found.others, found.left_out) == (letters, [])
@@ -160,7 +168,7 @@ def test_items_called_by_single_letters_are_no_counts():
         (
             [["Ann", "x", "1"], ["Bo", "y", "2"], ["Ann", "x", "3"]],
             ["Ann", "x", "9"],
-            "seems to hold data and not the names",
+            "seems to contain data instead of names",
         ),
         (
             [["a", "1", "1"], ["a", "1", "2"]],
@@ -171,12 +179,14 @@ def test_items_called_by_single_letters_are_no_counts():
         ([["1.5", "2.5"], ["1.5", "3.5"]], ["sepal", "petal"], "'sepal', 'petal' are not recognised"),
     ],
 )
-def test_tables_that_hold_no_annotations_are_refused(rows, columns, message):
+def test_tables_without_annotations_are_refused(rows, columns, message):
     with pytest.raises(AnnotationError, match=message):
         wide(rows, columns)
 
 
-def test_list_in_a_cell_of_no_long_table():
+def test_list_in_a_cell_of_an_unrecognised_table():
     frame = pd.DataFrame({"thing": ["a", "b"], "x": [[1], [2]]}, dtype=object)
-    with pytest.raises(AnnotationError, match="'x' holds a list in row 0, and the table is no long one"):
-        recognise(Table(frame, frame_row, is_text=False), Asked())
+    with pytest.raises(
+        AnnotationError, match="'x' contains a list in row 0, but the table is not recognised as a long one"
+    ):
+        recognise(Table(frame, frame_row, is_text=False), Request())

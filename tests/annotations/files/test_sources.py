@@ -1,4 +1,4 @@
-"""Files of every kind: told from their first bytes, and refused in a sentence if they are no tables."""
+"""Files of every kind: detected from their first bytes, and refused in one sentence if they are not tables."""
 
 import gzip
 import io
@@ -55,7 +55,7 @@ DRESSES = {
 
 @pytest.mark.parametrize("name", DRESSES)
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_every_dress_holds_one_table(tmp_path, name, is_packed):
+def test_every_format_contains_the_same_table(tmp_path, name, is_packed):
     path = tmp_path / (f"{name}.gz" if is_packed else name)
     path.write_bytes(gzip.compress(DRESSES[name]) if is_packed else DRESSES[name])
     held = read_source(Source.of(path))
@@ -79,11 +79,11 @@ def test_workbook_keeps_types_and_rows_of_its_sheet(read):
         read(content, "table.xlsx", sheet="notes")
 
 
-def test_workbook_with_two_tables_says_which_was_read(read):
+def test_workbook_with_two_tables_notes_which_was_read(read):
     rows = [["card", "Ann", "Bo"], ["a", 1, 2], ["b", 1, 1]]
     content = workbook({"first": rows, "second": [[*row, "x"] for row in rows]})
     said = read(content, "table.xlsx")
-    assert any("sheet 'first' was read, of 'second' too (sheet=…)" in note for note in said.reading.notes)
+    assert any("sheet 'first' was read; others are 'second' (sheet=…)" in note for note in said.reading.notes)
     assert read(content, "table.xlsx", sheet="first").reading.notes == said.reading.notes[1:]
     assert read(content, "table.xlsx", sheet="second").n_annotators == 3
 
@@ -114,9 +114,9 @@ def test_json_of_labels_by_task_and_worker(read):
         (b"junk", "table.parquet", "not a Parquet file"),
         (b"PAR1junk", "table.parquet", "not a Parquet file"),
         (b"junk", "table.xlsx", "not an Excel workbook"),
-        (b"PK\x03\x04junk", "table.csv", "zip archive that is no Excel workbook"),
+        (b"PK\x03\x04junk", "table.csv", "zip archive is not an Excel workbook"),
         (b"junk", "table.npy", "not a NumPy array"),
-        (b"\x93NUMPYjunk", "table.npy", "holds objects, or is damaged"),
+        (b"\x93NUMPYjunk", "table.npy", "contains objects, or is damaged"),
         (b"\xd0\xcf\x11\xe0 old", "table.xls", r"old Excel \(.xls\); save it as .xlsx or CSV"),
         (b"%PDF-1.7", "table.csv", "not a table; save"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "table.csv", "not a table; save"),
@@ -129,7 +129,7 @@ def test_json_of_labels_by_task_and_worker(read):
         (b"x", "table", "only one column"),
     ],
 )
-def test_what_is_no_table_is_refused(read, content, name, message):
+def test_files_that_are_not_tables_are_refused(read, content, name, message):
     with pytest.raises(AnnotationError, match=message) as error:
         read(content, name)
     assert name in str(error.value)
@@ -140,11 +140,11 @@ def test_damaged_gzip_of_any_kind(tmp_path):
         whole = gzip.compress(content * 50, mtime=0)
         path = tmp_path / f"{name}.gz"
         path.write_bytes(whole[: len(whole) // 2])
-        with pytest.raises(AnnotationError, match=r"damaged or cut short|damaged"):
+        with pytest.raises(AnnotationError, match=r"damaged or truncated|damaged"):
             read_annotations(path)
 
 
-def test_sheet_of_what_has_no_sheets(read):
+def test_sheet_of_a_file_without_sheets(read):
     with pytest.raises(AnnotationError, match="Only Excel workbooks have sheets"):
         read(FRAME.to_csv(index=False), sheet="first")
 
@@ -225,12 +225,16 @@ def test_titles_of_several_cells_above_a_fuller_table(read):
 @pytest.mark.parametrize(
     "rows",
     [
-        [["card", "Ann"], ["ant", "x", "y", "z", "w"], ["bee", "y", "z", "w", "u"]],  # names a column of annotations
-        [["a", "b"], [1, 2, 3, 4], [1, 2, 2, 3]],  # below are no names
-        [["a", "b", "c"], ["x", "y", "z"], ["x", "y", "u"], ["p", "q", "r", "s", "t", "u"]],  # no fuller than these
+        [
+            ["card", "Ann"],
+            ["ant", "x", "y", "z", "w"],
+            ["bee", "y", "z", "w", "u"],
+        ],  # the first row has a usual column name
+        [["a", "b"], [1, 2, 3, 4], [1, 2, 2, 3]],  # no names below
+        [["a", "b", "c"], ["x", "y", "z"], ["x", "y", "u"], ["p", "q", "r", "s", "t", "u"]],  # not fuller than this row
     ],
 )
-def test_columns_without_a_name_are_no_table_below_a_title(read, rows):
+def test_unnamed_columns_below_a_title_are_refused(read, rows):
     with pytest.raises(AnnotationError, match=r"Column \d of the sheet has no name in row 1"):
         read(workbook({"sorts": rows}), "table.xlsx")
 
@@ -239,14 +243,14 @@ def test_a_sheet_for_each_person_is_refused(read):
     long = [["card", "group"], ["ant", "small"], ["bee", "small"], ["cow", "large"]]
     content = workbook({"Ann": long, "Bo": long, "notes": [["a", "b"], ["c", "d"]]})
     message = (
-        r"The sheets 'Ann', 'Bo' have the same columns, and none of annotators; put them into one table with a "
+        r"The sheets 'Ann', 'Bo' have the same columns, without one of annotators; combine them into one table with a "
         r"column 'participant', or choose one, sheet='.+'\."
     )
     with pytest.raises(AnnotationError, match=message):
         read(content, "table.xlsx")
     with_people = [["participant", *row] if i == 0 else ["Ann", *row] for i, row in enumerate(long)]
     said = read(workbook({"first": with_people, "second": with_people}), "table.xlsx")
-    assert any("sheet 'first' was read, of 'second' too (sheet=…)" in note for note in said.reading.notes)
+    assert any("sheet 'first' was read; others are 'second' (sheet=…)" in note for note in said.reading.notes)
     other = [["who", *row] if i == 0 else ["Ann", *row] for i, row in enumerate(long)]
     assert read(workbook({"1": other, "2": other}), "table.xlsx", annotator="who").n_annotators == 1
 
@@ -254,13 +258,13 @@ def test_a_sheet_for_each_person_is_refused(read):
 COUNTS = [["word", "count"], ["sweet", 7], ["sour", 3]]
 
 
-def test_sheets_without_annotations_are_passed_over(read):
+def test_sheets_without_annotations_are_skipped(read):
     unnamed = [["a", "", "c"], ["x", "y", "z"]]
     said = read(workbook({"words": COUNTS, "odd": unnamed, "sorts": SORTS, "more": SORTS}), "table.xlsx")
     assert said.annotators.tolist() == ["Ann", "Bo"]
     note = (
-        "sheet 'sorts' was read, of 'words', 'odd', 'more' too (sheet=…); no annotations are recognised before it, in "
-        "'words', 'odd'"
+        "sheet 'sorts' was read; others are 'words', 'odd', 'more' (sheet=…); no annotations were recognised before "
+        "it, in 'words', 'odd'"
     )
     assert note in said.reading.notes
     with pytest.raises(AnnotationError, match=r"^\S+: Sheet 'words': "):
@@ -270,9 +274,9 @@ def test_sheets_without_annotations_are_passed_over(read):
     assert "Sheet 'words'" not in str(error.value)
 
 
-def test_a_sheet_of_annotations_with_a_mistake_is_not_passed_over(read):
+def test_a_sheet_of_annotations_with_an_error_is_not_skipped(read):
     wrong = [["card", "annotator", "group"], ["ant", "Ann", "x"], ["ant", "Ann", "y"], ["bee", "Ann", "y"]]
-    with pytest.raises(AnnotationError, match=r"The item 'ant' is twice.*row 2 of the sheet 'answers'"):
+    with pytest.raises(AnnotationError, match=r"The item 'ant' occurs twice.*row 2 of the sheet 'answers'"):
         read(workbook({"answers": wrong, "sorts": SORTS}), "table.xlsx")
     pairs = [["item_a", "item_b", "annotator", "same"], ["a", "b", "Ann", "perhaps"], ["a", "c", "Ann", "never"]]
     with pytest.raises(AnnotationError, match=r"Sheet 'answers': .*perhaps"):

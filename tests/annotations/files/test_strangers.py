@@ -1,4 +1,4 @@
-"""Tables as people's own tools and habits make them, and what new users of this package stumbled on."""
+"""Tables as people's tools and habits produce them, and which were difficult for new users."""
 
 import pandas as pd
 import pytest
@@ -37,7 +37,7 @@ FORM = lines(
 
 
 def test_survey_with_a_question_for_each_card(read):
-    with pytest.warns(AnnotationWarning, match=r"2 columns beside the question 'Where does it go\?' left out"):
+    with pytest.warns(AnnotationWarning, match=r"2 columns other than the question 'Where does it go\?' left out"):
         said = read(FORM)
     assert said.items.tolist() == ["Bread", "Cheese", "Soap"]
     assert said.annotators.tolist() == ["a@x.org", "b@x.org", "c@x.org"]
@@ -64,7 +64,7 @@ def test_limesurvey_puts_a_code_before_the_question(read):
     header = (
         "id. Response ID,submitdate. Date submitted,S[SQ1]. Where? [Bread],S[SQ2]. Where? [Tea],S[SQ3]. Where? [Soap]"
     )
-    with pytest.warns(AnnotationWarning, match="1 column beside the question 'Where"):
+    with pytest.warns(AnnotationWarning, match="1 column other than the question 'Where"):
         said = read(lines(header, "7,2026-01-02 10:00:00,Food,Food,Bath", "9,2026-01-03 10:00:00,Eat,Drink,Wash"))
     assert said.items.tolist() == ["Bread", "Tea", "Soap"]
     assert said.annotators.tolist() == [7, 9]
@@ -87,11 +87,11 @@ def test_a_row_for_each_pile_with_its_cards_in_a_list(separator, heading, read):
     said = read(pd.DataFrame(rows, columns=["Participant", "Pile name", heading]).to_csv(index=False))
     expected = {(card, who, pile) for who, pile, cards in PILES for card in cards.split("; ")}
     expected -= {("Receipts", "P3", "Rest"), ("Songs", "P3", "Rest"), ("Taxes", "P3", "Rest")}
-    # two piles of one person under one name are two piles
+    # two piles of one person with the same name stay two piles
     assert memberships(said) == expected | {(card, "P3", "Rest (2)") for card in ("Receipts", "Songs", "Taxes")}
 
 
-def test_a_comma_in_a_name_makes_no_list(read):
+def test_a_comma_in_a_name_does_not_make_a_list(read):
     towns = ["Paris, France", "Lyon, France", "Rome, Italy", "Turin, Italy"]
     rows = [(town, who, f"{who}{k}") for who in "AB" for k, town in enumerate(towns)]
     said = read(pd.DataFrame(rows, columns=["item", "annotator", "group"]).to_csv(index=False))
@@ -106,15 +106,15 @@ def test_a_column_for_each_pile(read):
 
 
 @pytest.mark.parametrize("code", [99, 98, 999, -9, -99])
-def test_codes_of_survey_programs_are_not_taken_for_groups(code, read):
+def test_codes_of_survey_programs_are_not_read_as_groups(code, read):
     content = lines("product,J1,J2,J3", f"a,1,2,{code}", "b,1,1,2", "c,2,1,1", "d,2,2,1")
-    with pytest.raises(AnnotationError, match=rf"{code} in line 2, column 'J3' reads two ways beside 1 to 2"):
+    with pytest.raises(AnnotationError, match=rf"{code} in line 2, column 'J3' can be read in two ways with 1 to 2"):
         read(content)
     assert read(content, missing=code).n_rows == 11
     assert read(content, missing=[]).n_rows == 12
 
 
-def test_groups_that_are_numbered_far_are_no_codes(read):
+def test_large_numbers_of_groups_are_not_codes(read):
     content = lines(
         "item,annotator,group", *(f"i{i},A,{i}" for i in range(1, 41)), *(f"i{i},B,{98 + i % 2}" for i in range(40))
     )
@@ -130,42 +130,42 @@ def test_records_of_a_tool_are_refused(read):
     assert read(lines(header.replace("List ID", "Member"), *rows), **columns).n_items == 5
 
 
-def test_a_column_unlike_all_others_is_asked_about(read):
+def test_a_column_unlike_all_others_is_refused(read):
     rows = [f"p{i},{1 + i % 2},{1 + i % 3},{2 - i % 2},{1 + i % 2},{age}" for i, age in enumerate([31, 64, 45, 52])]
     content = lines("participant,bread,tea,soap,milk,years", *rows)
-    with pytest.raises(AnnotationError, match=r"'years' holds words, or numbers of another size.*ignore='years'"):
+    with pytest.raises(AnnotationError, match=r"'years' contains words, or numbers of another size.*ignore='years'"):
         read(content)
     assert read(content, ignore="years").items.tolist() == ["bread", "tea", "soap", "milk"]
     assert read(content, kind="groupings").n_items == 5
     words = lines("card,Ann,Bo,Cy,Di,tokens", *(f"c{i},x,y,x,{'xy'[i % 2]},{100 + 7 * i}" for i in range(5)))
-    with pytest.raises(AnnotationError, match="'tokens' holds numbers where others hold words"):
+    with pytest.raises(AnnotationError, match="'tokens' contains numbers where others contain words"):
         read(words)
 
 
-def test_dates_and_addresses_are_no_annotators(read):
+def test_dates_and_addresses_are_not_annotators(read):
     content = lines(
         "card,Ann,Bo,Cy,Mail,Day", *(f"c{i},a,b,{'ab'[i % 2]},u{i}@x.org,2026-01-0{i + 1}" for i in range(4))
     )
-    with pytest.warns(AnnotationWarning, match="columns not taken for annotators left out: 'Mail', 'Day'"):
+    with pytest.warns(AnnotationWarning, match="columns not read as annotators left out: 'Mail', 'Day'"):
         assert read(content).annotators.tolist() == ["Ann", "Bo", "Cy"]
 
 
-def test_hand_typed_groups_are_told(read):
-    with pytest.warns(AnnotationWarning, match=r"1 cell with '\?' read as a group.*missing='\?' if nothing was said"):
+def test_misspelled_groups_are_noted(read):
+    with pytest.warns(AnnotationWarning, match=r"1 cell with '\?' read as a group.*missing='\?' if missing"):
         said = read(lines("card,Ann,Bo", "a,Hot,x", "b,hot ,x", "c,Cold,?", "d,Cold,y"))
     notes = " ".join(said.reading.notes)
-    assert "1 group of one annotator under names that differ in case or spaces alone, such as 'Hot' and 'hot '" in notes
+    assert "1 group of one annotator with names that differ only in case or spaces, such as 'Hot' and 'hot '" in notes
 
 
-def test_second_thoughts_are_counted(read):
+def test_changed_annotations_are_counted(read):
     said = read(lines("task,worker,label", "a,u,1", "a,u,2", "b,u,1", "a,v,1"))
-    assert "1 time an annotator said something else of the same item; both are kept" in said.reading.notes
+    assert "1 time an annotator gave the same item another label; both are kept" in said.reading.notes
     pairs = read(lines("ltable_id,rtable_id,reviewer,is_match", "a,x,u,Y", "x,a,u,N", "a,x,v,Y", "b,x,v,N"))
     assert isinstance(pairs, Pairs)
-    assert "1 time an annotator said something else of the same pair; both are kept" in pairs.reading.notes
+    assert "1 time an annotator gave the same pair another judgement; both are kept" in pairs.reading.notes
 
 
-def test_grades_of_difference_are_not_taken_for_similarity(read):
+def test_grades_of_difference_are_not_read_as_similarity(read):
     content = lines("imgA,imgB,rater,dissimilarity", "a,b,u,1", "a,c,u,7", "b,c,v,4", "b,d,v,2")
     with pytest.raises(AnnotationError, match=r"'dissimilarity' says how much items differ.*same_if="):
         read(content)
@@ -175,19 +175,19 @@ def test_grades_of_difference_are_not_taken_for_similarity(read):
 
 def test_labels_that_are_json_are_refused(read):
     content = 'DataRow ID,Created By,Label\nr1,u,"{""answer"": ""cat""}"\nr2,u,"{""answer"": ""dog""}"\n'
-    with pytest.raises(AnnotationError, match=r"The label in line 2 is JSON.*a column of its own"):
+    with pytest.raises(AnnotationError, match=r"The label in line 2 is JSON.*a separate column"):
         read(content)
 
 
-def test_index_column_of_a_data_frame_makes_no_wide_table(read):
+def test_index_column_of_a_data_frame_does_not_make_a_wide_table(read):
     with pytest.raises(
         AnnotationError,
-        match=r"none is known to hold the annotators.*item='example_uid', annotator='model_or_person', label='verdict'",
+        match=r"a usual name for annotators.*item='example_uid', annotator='model_or_person', label='verdict'",
     ):
         read(lines(",example_uid,model_or_person,verdict", "0,e1,gpt,yes", "1,e1,ann,no", "2,e2,gpt,yes"))
 
 
-def test_frame_with_answers_is_no_matrix():
+def test_frame_with_labels_is_not_a_matrix():
     frame = pd.DataFrame({"tweeted": ["a", "b"], "who": ["u", "v"], "verdict": ["x", "y"]})
     with pytest.raises(AnnotationError, match="has a column 'verdict', as long tables have"):
         DawidSkene().fit(frame)
@@ -203,6 +203,6 @@ def test_several_columns_may_name_the_same_items(read):
     assert said.annotators.tolist() == ["Ann", "Bo"]
 
 
-def test_nothing_left_to_read_is_said(read):
-    with pytest.raises(AnnotationError, match=r"no column that holds groups or labels\. Found 'product', 'J1', 'J2'"):
+def test_a_table_without_annotators_is_refused(read):
+    with pytest.raises(AnnotationError, match=r"No column contains groups or labels\. Found 'product', 'J1', 'J2'"):
         read(lines("product,J1,J2", "ale,1,2", "bock,1,2", "stout,2,1"), ignore="J*")

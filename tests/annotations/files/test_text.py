@@ -1,4 +1,4 @@
-"""Delimited text: what the reader finds is what the standard library's csv finds, or a refusal that names the line."""
+"""Delimited text: the reader finds the same cells as the standard library's csv, or refuses with the line."""
 
 import csv
 import gzip
@@ -71,7 +71,7 @@ def written(rows, delimiter, end, quoting=csv.QUOTE_MINIMAL):
 
 
 def drawn(rng):
-    """Rows of any cells under a header, without columns whose last cell is blank throughout."""
+    """Draw rows of any cells below a header, without columns whose last cell is always blank."""
     n_columns = rng.randint(2, 5)
     header = [f"column {i}" for i in range(n_columns)]
     rows = [[rng.choice(CELLS) for _ in header] for _ in range(rng.randint(1, 9))]
@@ -103,7 +103,7 @@ def test_cells_are_those_of_csv(seed):
 
 
 def lines_of(text, delimiter):
-    """Return the 1-based line where each row of cells begins, and the row, as csv counts them."""
+    """Return the 1-based line where each row of cells begins, and the row, as counted by csv."""
     reader, start, found = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 1, []
     for row in reader:
         if row and not row[0].startswith("sep=") and any(row[1:]) | (len(row) > 1):
@@ -113,19 +113,19 @@ def lines_of(text, delimiter):
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_rows_of_another_length_are_refused_with_their_line(seed):
+def test_rows_of_different_length_are_refused_with_their_line(seed):
     rng = random.Random(seed)
     rows = drawn(rng)
     at, delimiter, end = rng.randrange(1, len(rows)), rng.choice(",;|"), rng.choice(LINE_ENDS)
     good = written(rows, delimiter, end)
     blank = rng.choice(["", " "])
-    wide = [*rows[:at], [*rows[at], blank], *rows[at + 1 :]]  # delimiters at the end of a line alone
+    wide = [*rows[:at], [*rows[at], blank], *rows[at + 1 :]]  # delimiters at the end of one line only
     odd = rng.choice([[*rows[at], "z"], rows[at][:-1] or ["a"], [*rows[at], "", "z"]])
     assert rows_of(table_of(written(wide, delimiter, end))) == rows_of(table_of(good)) == rows[1:]
     if len(odd) == 1:
         odd = ["a"]
     line = next(line for line, row in lines_of(good, delimiter) if row == rows[at])
-    with pytest.raises(AnnotationError, match=rf"^Line {line} has {len(odd)} cells where the first line names"):
+    with pytest.raises(AnnotationError, match=rf"^Line {line} has {len(odd)} cells, but the first line names"):
         table_of(written([*rows[:at], odd, *rows[at + 1 :]], delimiter, end))
 
 
@@ -134,15 +134,15 @@ def test_delimiter_at_the_end_of_every_line():
     assert rows_of(table_of("item;J1;J2;;\na;1;2;;\nb;1;1\n")) == [["a", "1", "2"], ["b", "1", "1"]]
 
 
-def test_longer_rows_over_consecutive_numbers_are_no_index():
+def test_longer_rows_below_consecutive_numbers_are_not_an_index():
     content = "item,annotator,label\n1,p,x,2024-01-01\n2,q,y,2024-01-02\n"
-    with pytest.raises(AnnotationError, match=r"^Line 2 has 4 cells .* names 3 columns.*Every line is longer by one"):
+    with pytest.raises(AnnotationError, match=r"^Line 2 has 4 cells.* names 3 columns.*Every line is longer by one"):
         table_of(content)
     blank = table_of(content.replace("2024-01-01", "").replace("2024-01-02", ""))
     assert rows_of(blank) == [["1", "p", "x"], ["2", "q", "y"]]
 
 
-def test_decimal_commas_beside_semicolons():
+def test_decimal_commas_with_semicolons():
     table = table_of("item;J1;J2\n1,5;2;3\n2,5;2;4\n")
     assert table.delimiter == ";"
     assert rows_of(table) == [["1,5", "2", "3"], ["2,5", "2", "4"]]
@@ -173,13 +173,15 @@ def test_twelve_thousand_columns_take_seconds():
     start = time.process_time()
     table = table_of(content)
     assert table.frame.shape == (3, 12_001)
-    with pytest.raises(AnnotationError, match="The column 'rater 7' is there twice"):
+    with pytest.raises(AnnotationError, match="The column 'rater 7' occurs twice"):
         table_of(content.replace("rater 11999", "rater 7"))
     assert time.process_time() - start < 20
 
 
 def test_long_files_are_exact_text_to_the_last_row():
-    rows = [f"{i:07d},Ann,{i % 7}" for i in range(300_000)]  # pandas reads a long file in pieces, and types each
+    rows = [
+        f"{i:07d},Ann,{i % 7}" for i in range(300_000)
+    ]  # pandas reads a long file in chunks, and infers types in each
     table = table_of("item,annotator,label\n" + "\n".join([*rows, "last,True,x"]))
     assert rows_of(table)[::100_000] == [[f"{i:07d}", "Ann", str(i % 7)] for i in range(0, 300_000, 100_000)] + [
         ["last", "True", "x"]
@@ -190,7 +192,7 @@ def test_quotation_marks_within_tabs_belong_to_the_text():
     table = table_of('item\tword\n1\t"so\n2\tthey" said\n3\t"whole ""cell"""\n')
     assert rows_of(table) == [["1", '"so'], ["2", 'they" said'], ["3", 'whole "cell"']]
     assert table.where(2) == "line 4"
-    with pytest.raises(AnnotationError, match="Line 2 reads two ways: its quotation mark encloses"):
+    with pytest.raises(AnnotationError, match="Line 2 can be read in two ways: its quotation mark encloses"):
         table_of('item\tword\n1\t"so\n2\tthey"\n')
     assert rows_of(table_of('item\tword\n1\t"two\nlines"\n')) == [["1", "two\nlines"]]
 
@@ -203,7 +205,7 @@ def test_quotation_marks_within_tabs_belong_to_the_text():
         ("cp1253", ["γάτα και σκύλος", "άλογο", "αγελάδα", "μικρά ζώα", "μεγάλα ζώα", "πουλιά και ψάρια"]),
     ],
 )
-def test_code_pages_are_detected_and_said(encoding, words):
+def test_code_pages_are_detected_and_noted(encoding, words):
     content = "item,annotator,label\n" + "".join(f"{word},Ann,{word}\n" for word in words * 4)
     table = table_of(content.encode(encoding))
     assert [row[0] for row in rows_of(table)] == words * 4
@@ -213,14 +215,14 @@ def test_code_pages_are_detected_and_said(encoding, words):
     assert rows_of(table_of(content.encode(encoding), encoding=encoding)) == rows_of(table)
 
 
-def test_encoding_that_is_given_is_the_one():
+def test_given_encoding_is_used():
     content = "item,label\ncafé,x\n"
     assert rows_of(table_of(content.encode("cp850"), encoding="cp850")) == [["café", "x"]]
-    with pytest.raises(AnnotationError, match=r"not in utf-?8 \(byte 0xe9 cannot be\); give its encoding"):
+    with pytest.raises(AnnotationError, match=r"not in utf-?8 \(byte 0xe9 is invalid\); give its encoding"):
         table_of(content.encode("latin-1"), encoding="utf-8")
     with pytest.raises(AnnotationError, match=r"^The text is not in utf-16; give its encoding, "):
         table_of(content.encode(), encoding="utf-16")
-    with pytest.raises(AnnotationError, match="no encoding 'klingon'"):
+    with pytest.raises(AnnotationError, match="no text encoding 'klingon'"):
         table_of(content, encoding="klingon")
     assert table_of(content.encode("utf-16")).notes == ("the text is in UTF-16",)
     late = b"item,label\n" + b"".join(b"%d,x\n" % i for i in range(20_000)) + b"caf\xe9,x\n"
@@ -232,16 +234,16 @@ def test_encoding_that_is_given_is_the_one():
     [
         ("\n \n", "is empty"),
         ("item\na\n", "only one column, 'item'"),
-        ("item,a,a\n1,2,3\n", "The column 'a' is there twice"),
+        ("item,a,a\n1,2,3\n", "The column 'a' occurs twice"),
         ("item,,b\n1,2,3\n", "Column 2 has no name"),
         ('item,label\na,"x\nb,y\n', "Line 2 has|quotation mark"),
         ('item,label\na,x\nc,"x\nb,y\nb,y,z\n', "opens in line 3 is never closed"),
-        ("1,2,0\n2,1,1\n", "first line holds numbers, 1, 2, 0"),
+        ("1,2,0\n2,1,1\n", "first line contains numbers, 1, 2, 0"),
         (b"item,label\na\0b,x\n", "not text"),
         (b"\x00\x00\x01\x02" * 30, "not text"),
     ],
 )
-def test_what_is_no_table_is_refused(content, message):
+def test_files_that_are_not_tables_are_refused(content, message):
     with pytest.raises(AnnotationError, match=message):
         table_of(content)
 
@@ -249,7 +251,7 @@ def test_what_is_no_table_is_refused(content, message):
 def test_damaged_gzip():
     whole = gzip.compress(b"item,annotator,label\n" + b"a,Ann,x\n" * 1000)
     for damaged in (whole[: len(whole) // 2], whole[:20] + b"junk" + whole[24:]):
-        with pytest.raises(AnnotationError, match="compressed file is damaged or cut short"):
+        with pytest.raises(AnnotationError, match="compressed file is damaged or truncated"):
             read_text(lambda damaged=damaged: gzip.GzipFile(fileobj=io.BytesIO(damaged)), "table.csv.gz")
 
 
@@ -268,7 +270,7 @@ def test_title_lines_are_left_out(delimiter, titles, padding, end):
     assert "above the names of the columns left out, which" in table.notes[0]
     n_lines = above.count(end)
     assert [table.where(row) for row in (0, 1)] == [f"line {n_lines + 2}", f"line {n_lines + 3}"]
-    with pytest.raises(AnnotationError, match=rf"^Line {n_lines + 4} has 4 cells where line {n_lines + 1} names 3 col"):
+    with pytest.raises(AnnotationError, match=rf"^Line {n_lines + 4} has 4 cells, but line {n_lines + 1} names 3 col"):
         table_of(text + delimiter.join("7890") + end)
 
 
@@ -281,14 +283,14 @@ def test_title_after_the_separator_line_and_note():
 @pytest.mark.parametrize(
     "text",
     [
-        "title\nx,y\n1,2\n",  # two columns may be anything
-        "title\n,y,z\n1,2,3\n",  # a column without a name
+        "title\nx,y\n1,2\n",  # two columns are not enough
+        "title\n,y,z\n1,2,3\n",  # an unnamed column
         "title\nx,y,z\n1,2,3\n4\n",  # a short line
         "title\nx,y,z\n",  # no rows
         "title\n1,2,3\n4,5,6\n",  # no names
         "title\n" * 21 + "x,y,z\n1,2,3\n",
     ],
 )
-def test_what_is_no_table_below_a_title(text):
-    with pytest.raises(AnnotationError, match="The first line holds only one column, 'title'"):
+def test_files_without_a_table_below_a_title(text):
+    with pytest.raises(AnnotationError, match="The first line has only one column, 'title'"):
         table_of(text)

@@ -1,4 +1,4 @@
-"""Cells: which mean that nothing was said, which judgements mean the same, and what reads two ways."""
+"""Cells: which mean missing, which judgements mean "same", and which are ambiguous."""
 
 import itertools
 
@@ -40,12 +40,14 @@ def test_minus_one_among_every_set_of_integers(others):
     if -2 in others:
         assert values_of(minus_one(cells, "group", frame_row).column) == [-1, *others, -1]
     elif 1 in others and set(others) <= {0, 1}:
-        with pytest.raises(AnnotationError, match=r"group -1 in row 0 reads two ways .* missing=-1 .* missing=\[\]"):
+        with pytest.raises(
+            AnnotationError, match=r"group -1 in row 0 can be read in two ways .* missing=-1 .* missing=\[\]"
+        ):
             minus_one(cells, "group", frame_row)
     else:
         found = minus_one(cells, "group", frame_row)
         assert values_of(found.column) == [None, *others, None]
-        assert found.notes == ("2 cells with -1 taken for missing (missing=[] if -1 is a group)",)
+        assert found.notes == ("2 cells with -1 read as missing (missing=[] if -1 is a group)",)
 
 
 def test_minus_one_among_text_is_a_name():
@@ -53,7 +55,7 @@ def test_minus_one_among_text_is_a_name():
         assert minus_one(cells, "label", frame_row).column == cells
 
 
-def test_the_caller_decides():
+def test_given_missing_values_come_first():
     cells = column(-1, 0, 1)
     assert values_of(given_as_missing(cells, [])) == [-1, 0, 1]
     assert values_of(given_as_missing(cells, [-1])) == [None, 0, 1]
@@ -67,20 +69,20 @@ def test_the_caller_decides():
 
 @pytest.mark.parametrize("word", ["nan", "NaN", "NAN", " nan ", "<NA>", "#N/A", "null", "NULL", "NaT"])
 @pytest.mark.parametrize("other", ["x", "7", "no"])
-def test_words_that_are_never_answers(word, other):
+def test_words_that_always_mean_missing(word, other):
     found = spelled_missing(column(other, word, word), "label", frame_row)
     assert values_of(found.column) == [other, None, None]
-    assert found.notes == (f"2 cells with {word!r} taken for missing",)
+    assert found.notes == (f"2 cells with {word!r} read as missing",)
     assert spells_missing(word)
 
 
 @pytest.mark.parametrize("word", ["NA", "N/A", "na", "n.a."])
-def test_words_that_may_be_answers(word):
+def test_words_that_may_be_names(word):
     assert spells_missing(word)
     for number in ("7", "7.0", "-1", "1e3", ".5"):
         assert values_of(spelled_missing(column(number, word), "label", frame_row).column) == [number, None]
     with pytest.raises(
-        AnnotationError, match=rf"label '{word}' in row 1 reads two ways.*missing='{word}'.*missing=\[\]"
+        AnnotationError, match=rf"label '{word}' in row 1 can be read in two ways.*missing='{word}'.*missing=\[\]"
     ):
         spelled_missing(column("EU", word), "label", frame_row)
 
@@ -92,7 +94,7 @@ def test_other_words_are_names(word):
     assert not spells_missing(word)
 
 
-def test_piles_of_what_was_not_sorted():
+def test_piles_of_unsorted_items():
     assert all(map(says_unsorted, ("unsorted", "Unsorted", "Not sorted", "not_sorted", "UNCATEGORIZED", "ungrouped")))
     assert not any(map(says_unsorted, ("sorted", "other", "misc", "none", "", 0, None)))
 
@@ -104,7 +106,7 @@ def test_numbers_are_numbers_as_text_too(number):
 
 
 @pytest.mark.parametrize("text", ["", "x", "1,5", "nan", "inf", "1_000", "0x1", "--1", "1e", True, None])
-def test_what_is_no_number(text):
+def test_texts_that_are_not_numbers(text):
     assert not is_number(text)
 
 
@@ -116,7 +118,7 @@ UNDECIDED = ["?", "unsure", "can't say", "skip", "Don't know", "maybe"]
 
 
 @pytest.mark.parametrize(("one", "other"), list(itertools.product(SAME, DIFFERENT)))
-def test_every_word_for_same_beside_every_word_for_different(one, other):
+def test_every_word_for_same_with_every_word_for_different(one, other):
     found = judged(column(one, other), frame_row, None)
     assert values_of(found.column) == [True, False]
     assert not found.notes
@@ -126,12 +128,12 @@ def test_every_word_for_same_beside_every_word_for_different(one, other):
 def test_undecided_judgements_are_counted(word):
     found = judged(column("yes", word, "no", word), frame_row, None)
     assert values_of(found.column) == [True, None, False, None]
-    assert found.notes == ("2 judgements left out: nothing was decided",)
+    assert found.notes == ("2 judgements left out: undecided",)
 
 
 @pytest.mark.parametrize("scale", [(1, 5), (0, 10), (1, 4), (-2, 2), (0, 3)])
 @pytest.mark.parametrize("kind", [int, str, float])
-def test_grades_are_the_same_above_the_middle_of_the_scale(scale, kind):
+def test_grades_above_the_middle_of_the_scale_mean_same(scale, kind):
     low, high = scale
     grades = [kind(grade) for grade in range(low, high + 1)]
     found = judged(code(np.array(grades, dtype=object)), frame_row, None)
@@ -143,8 +145,8 @@ def test_grades_are_the_same_above_the_middle_of_the_scale(scale, kind):
 
 
 @pytest.mark.parametrize("grades", [(1, 2), (2, 3), (-1, 0, 1), (-1, 1), (0.5, 1)])
-def test_numbers_that_read_two_ways(grades):
-    with pytest.raises(AnnotationError, match=r"reads two ways\. Say which mean the same"):
+def test_ambiguous_numbers(grades):
+    with pytest.raises(AnnotationError, match=r"can be read in two ways\. Give those that mean"):
         judged(column(*grades), frame_row, None)
 
 
@@ -173,7 +175,7 @@ def test_condition_on_words():
         ((1, 2), "3", "must be a comparison such as '>=3'"),
         ((1, 2), "", "must be a comparison"),
         ((1, 2), ">=x", "compares with a number"),
-        (("high", 2), ">=1", "judgement 'high' in row 0 is no number"),
+        (("high", 2), ">=1", "judgement 'high' in row 0 is not a number"),
     ],
 )
 def test_judgements_that_cannot_be_read(values, condition, message):
@@ -190,12 +192,12 @@ def test_judgements_that_cannot_be_read(values, condition, message):
 )
 def test_near_twins_are_noted(pair):
     note = twins(pd.Index(["cow", *pair]), "items")
-    assert note == f"the items {pair[0]!r} and {pair[1]!r} differ in case, spaces or form of letters alone"
+    assert note == f"the items {pair[0]!r} and {pair[1]!r} differ only in case, spaces or form of letters"
     more = twins(pd.Index([*pair, "X", "x"]), "items")
     assert more.endswith(", and so do 1 more")
 
 
-def test_names_that_differ_are_not_noted():
+def test_different_names_are_not_noted():
     assert twins(pd.Index(["ant", "ants", "a nt"]), "items") is None
     assert twins(pd.Index([1, 2]), "items") is None
     assert twins(pd.Index([1, "1"], dtype=object), "items") is None

@@ -1,4 +1,4 @@
-"""Names of columns: what they say, in any case, number and spelling, and what they do not say."""
+"""Names of columns: which are recognised, in any case, number and spelling, and which are not."""
 
 import pytest
 
@@ -22,13 +22,13 @@ ROLES = {"item": ITEM, "annotator": ANNOTATOR, "grouping": GROUPING, "group": GR
 EVERY_WORD = [(word, role) for role, words in ROLES.items() for word in words.split()]
 
 
-def test_no_word_means_two_things():
+def test_no_word_has_two_roles():
     assert len(WORDS) == len(EVERY_WORD)
     assert not {normal(word) for word in NEUTRAL} & WORDS.keys()
 
 
 @pytest.mark.parametrize(("word", "role"), EVERY_WORD)
-def test_every_word_in_every_dress(word, role):
+def test_every_word_in_every_spelling(word, role):
     for name in (word, word.upper(), word.title(), f" {word} ", plural(word), plural(word).upper()):
         assert (named(name).role, named(name).noun) == (role, word), name
     for name in (
@@ -49,12 +49,12 @@ def test_every_word_in_every_dress(word, role):
     "name",
     ["seconds", "time", "x", "", "id", "index", "1", "J1", "user language", "items per page", "Unnamed: 0", 7, None],
 )
-def test_other_names_say_nothing(name):
+def test_other_names_are_not_recognised(name):
     assert named(name) is None
 
 
 @pytest.mark.parametrize("name", sorted(NO_PERSON - set(WORDS)))
-def test_what_is_no_person_is_no_part_of_a_long_table_either(name):
+def test_names_of_other_data_have_no_role_in_a_long_table(name):
     assert named(name) is None or named(name).role in {"label", "item", "annotator"}
 
 

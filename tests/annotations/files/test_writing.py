@@ -1,4 +1,4 @@
-"""Writing: what is written is read, or the writer says beforehand what a file would not give back."""
+"""Writing: what is written is read back, or the writer warns beforehand."""
 
 import itertools
 
@@ -33,7 +33,7 @@ def labels_of(items=("a", "b"), labels=("x", "y"), annotator="Ann"):
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("annotations", [GROUPINGS, PAIRS, LABELS], ids=["groupings", "pairs", "labels"])
-def test_what_is_written_is_read(tmp_path, name, annotations):
+def test_written_annotations_are_read_back(tmp_path, name, annotations):
     write_annotations(annotations, str(tmp_path / name))
     again = read_annotations(str(tmp_path / name))
     assert again == annotations
@@ -94,7 +94,7 @@ def test_tab_and_line_break_in_one_name(tmp_path, end):
 
 
 @pytest.mark.parametrize("name", TEXT)
-def test_text_that_would_become_integers_is_announced(tmp_path, name):
+def test_text_that_would_become_integers_causes_a_warning(tmp_path, name):
     labels = labels_of(["1", "2"])
     with pytest.warns(AnnotationWarning, match="item names are text that will be read as integers"):
         write_annotations(labels, tmp_path / name)
@@ -103,7 +103,7 @@ def test_text_that_would_become_integers_is_announced(tmp_path, name):
 
 @pytest.mark.parametrize("items", [["1.0", "2.0"], ["1", "1.0"], ["7.0", "-3"]])
 def test_whole_numbers_with_a_point_are_refused(tmp_path, items):
-    with pytest.raises(InputError, match=r"keep no item '[17]\.0' where all names are whole numbers"):
+    with pytest.raises(InputError, match=r"cannot keep the item '[17]\.0' if all names are whole numbers"):
         write_annotations(labels_of(items), tmp_path / "out.csv")
     mixed = labels_of([*items, "x"], "xyz")
     write_annotations(mixed, tmp_path / "out.csv")
@@ -116,7 +116,7 @@ def test_whole_numbers_with_a_point_are_refused(tmp_path, items):
         ([1, "a"], "out.csv", "the item 1 would not be read back; write JSON"),
         ([0.5, 1.5], "out.csv", "the item 0.5 would not be read back; write JSON"),
         ([2**70, 1], "out.csv", f"the item {2**70} would not be read back"),
-        ([1, "a"], "out.parquet", "names of one kind in a column"),
+        ([1, "a"], "out.parquet", "names of one type in a column"),
         ([("a", 1), ("a", 2)], "out.json", r"the item \('a', 1\) would not be read back"),
         (["a", "b"], "out.xlsx", "must end in .csv, .tsv, .parquet or .json"),
     ],
@@ -127,18 +127,18 @@ def test_names_that_a_format_cannot_keep(tmp_path, names, name, message):
     assert not (tmp_path / name).exists()
 
 
-# what reading takes for missing
+# what reading treats as missing
 
 MISSING_IN_TEXT = ["NA", "nan", "NaN", "null", "<NA>", "#N/A", "n/a"]
 
 
 @pytest.mark.parametrize(("label", "name"), list(itertools.product(MISSING_IN_TEXT, TEXT)))
-def test_labels_that_text_spells_missing_are_announced(tmp_path, label, name):
+def test_labels_that_mean_missing_in_text_cause_a_warning(tmp_path, label, name):
     labels = labels_of(labels=(label, "x"))
-    with pytest.warns(AnnotationWarning, match=rf"The label '{label}' will be taken for missing, or refused,"):
+    with pytest.warns(AnnotationWarning, match=rf"The label '{label}' will be read as missing, or refused,"):
         write_annotations(labels, tmp_path / name)
     assert read_annotations(tmp_path / name, missing=[]) == labels
-    with pytest.raises((AnnotationError, AnnotationWarning), match=r"taken for missing|reads two ways"):
+    with pytest.raises((AnnotationError, AnnotationWarning), match=r"read as missing|can be read in two ways"):
         read_annotations(tmp_path / name)
 
 
@@ -152,35 +152,41 @@ def test_files_with_types_keep_them(tmp_path, label, name):
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", [Labels, Groupings])
 @pytest.mark.parametrize("others", [(1,), (0, 1), (2, 3), (0, 5)])
-def test_minus_one_is_announced(tmp_path, name, kind, others):
+def test_minus_one_causes_a_warning(tmp_path, name, kind, others):
     values = [-1, *others]
     said = kind.from_matrix([[v] for v in values], items=[f"i{v}" for v in values], annotators=["Ann"], missing=[])
-    with pytest.warns(AnnotationWarning, match=r"The (group|label) -1 will be taken for missing, or refused"):
+    with pytest.warns(AnnotationWarning, match=r"The (group|label) -1 will be read as missing, or refused"):
         write_annotations(said, tmp_path / name)
     assert read_annotations(tmp_path / name, missing=[]) == said
 
 
 @pytest.mark.parametrize("values", [(-2, -1, 1), (0, 1, 2), (-3, 4)])
-def test_integers_without_a_lone_minus_one_are_not(tmp_path, values):
+def test_integers_without_a_lone_minus_one_cause_no_warning(tmp_path, values):
     said = labels_of([f"i{v}" for v in values], values)
     write_annotations(said, tmp_path / "out.csv")
     assert read_annotations(tmp_path / "out.csv") == said
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_group_called_unsorted_is_announced(tmp_path, name):
+def test_group_named_unsorted_causes_a_warning(tmp_path, name):
     said = Groupings.from_matrix([["Unsorted"], ["x"]], items=["a", "b"], annotators=["Ann"])
-    with pytest.warns(AnnotationWarning, match="The group 'Unsorted' will be taken for missing"):
+    with pytest.warns(AnnotationWarning, match="The group 'Unsorted' will be read as missing"):
         write_annotations(said, tmp_path / name)
     assert read_annotations(tmp_path / name, missing=[]) == said
-    write_annotations(labels_of(labels=("Unsorted", "x")), tmp_path / name)  # a label like any other
+    write_annotations(labels_of(labels=("Unsorted", "x")), tmp_path / name)  # an ordinary label
 
 
-def test_items_and_annotators_may_be_called_anything(tmp_path):
+def test_items_and_annotators_may_have_any_name(tmp_path):
     names = [*MISSING_IN_TEXT, "-1", "unsorted", "Total", "None"]
     for annotator in names:
         labels = labels_of(names, ["x"] * len(names), annotator)
         if annotator == "-1":
-            continue  # as text it becomes an integer, which the test above holds
+            continue  # as text it becomes an integer, which is tested above
         write_annotations(labels, tmp_path / "out.csv")
         assert read_annotations(tmp_path / "out.csv") == labels
+
+
+def test_parquet_keeps_all_digits_of_integers_when_an_item_is_in_no_grouping(tmp_path):
+    said = Groupings.from_lists([[["a"]]], items=["a", "b"], annotators=[2**60 + 1])
+    write_annotations(said, tmp_path / "out.parquet")
+    assert read_annotations(tmp_path / "out.parquet") == said

@@ -73,8 +73,8 @@ def test_recovers_clusters_and_their_number(n_clusters, crowd):
     assert len(model.eigenvalues_) == (9 if n_clusters == "auto" else 3)
 
 
-def test_a_pair_that_nobody_saw_is_not_apart():
-    """Two camps, of whom each pair was seen once, by one of many who saw few items each: shares, not counts, tell."""
+def test_an_unseen_pair_does_not_count_as_apart():
+    """Two groups of items, each pair presented once, by one of many annotators: shares matter, not counts."""
     truth = np.arange(40) % 2
     rng = np.random.default_rng(0)
     lists = []
@@ -107,7 +107,7 @@ def test_clusters_of_any_groupings(drawn):
         np.testing.assert_array_equal(model.responsibilities_.argmax(1)[held], model.labels_[held])
 
 
-def test_parts_that_nothing_links_have_clusters_of_their_own():
+def test_unlinked_parts_have_their_own_clusters():
     said = np.full((8, 4), None, dtype=object)
     said[:4, :2], said[4:, 2:] = [["a", "x"], ["a", "x"], ["b", "y"], ["b", "x"]], [["p", "s"]] * 2 + [["q", "t"]] * 2
     model = CSPA(4, random_state=0).fit(said)
@@ -116,10 +116,10 @@ def test_parts_that_nothing_links_have_clusters_of_their_own():
     assert any("2 parts that no chain of groupings links" in note for note in model.notes_)
     one = CSPA(1, random_state=0).fit(said)
     assert one.labels_.tolist() == [0] * 4 + [1] * 4
-    assert "1 clusters were asked for; the groupings make 2." in one.notes_
+    assert "1 clusters were requested; the groupings make 2." in one.notes_
 
 
-def test_loners_join_what_was_least_held_against_them():
+def test_loners_join_the_cluster_they_were_separated_from_least():
     """Item 6 was never put together with another: four times set apart from 0 to 2, once from 3 to 5."""
     trio = [[0, 1, 2], [3, 4, 5]]
     lists = [*([trio] * 3), *([[[0, 1, 2], [6]]] * 4), [[3, 4, 5], [6]]]
@@ -136,18 +136,18 @@ def test_loners_of_a_part_without_clusters_are_alone():
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ([["a"], ["b"], ["c"]], [0, 1, 2]),  # nobody put two together
-        ([["a", "x"], ["a", "x"], ["a", None]], [0, 0, 0]),  # nobody set two apart
-        ([["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"]], [0, 0, 1, 1]),  # nobody contradicts anybody
+        ([["a"], ["b"], ["c"]], [0, 1, 2]),  # no two together
+        ([["a", "x"], ["a", "x"], ["a", None]], [0, 0, 0]),  # no two apart
+        ([["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"]], [0, 0, 1, 1]),  # no contradiction
     ],
 )
-def test_what_leaves_no_doubt(said, expected):
+def test_groupings_that_determine_the_clusters(said, expected):
     model = CSPA(random_state=0).fit(said)
     assert model.labels_.tolist() == expected
     assert not len(model.eigenvalues_)
 
 
-def test_what_a_model_tells(model, crowd):
+def test_fitted_attributes(model, crowd):
     _, groupings = crowd
     assert model.items_.equals(groupings.items)
     np.testing.assert_array_equal(model.responsibilities_, np.eye(3)[model.labels_])
@@ -203,10 +203,10 @@ def test_names_of_every_kind():
     ("parameters", "message"),
     [
         ({"n_clusters": "many"}, "The 'n_clusters' parameter of CSPA must be 'auto' or a positive int. Got 'many'"),
-        ({"n_clusters": 4}, "must be at most the number of items that some grouping holds .n_samples = 3.. Got 4"),
+        ({"n_clusters": 4}, "must be at most the number of items that are in some grouping .n_samples = 3.. Got 4"),
         ({"max_clusters": 1}, "The 'max_clusters' parameter of CSPA must be an int of at least 2. Got 1 instead."),
     ],
 )
-def test_wrong_parameters(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(InputError, match=message):
         CSPA(**parameters).fit([["a"], ["b"], ["a"]])

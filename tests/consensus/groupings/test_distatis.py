@@ -103,7 +103,7 @@ def test_the_same_by_lanczos():
     np.testing.assert_allclose(f @ f.T, expected @ expected.T, atol=1e-8)
 
 
-def test_groups_that_are_cheaper_are_taken():
+def test_the_cheaper_product_is_used():
     small = Memberships.of(Groupings.from_lists([[[0, 1], [2, 3]]] * 9))
     large = Memberships.of(Groupings.from_lists([[list(range(9))]]))
     for memberships, way in ((small, "_by_pairs"), (large, "_by_shared_groups")):
@@ -111,7 +111,7 @@ def test_groups_that_are_cheaper_are_taken():
             distatis.agreement(memberships)
 
 
-def test_a_grouping_that_puts_all_together_has_no_weight():
+def test_a_grouping_with_a_single_group_has_no_weight():
     lists = [[["a", "b"], ["c", "d"]], [["a", "b", "c", "d"]], [["a", "b"], ["c"], ["d"]]]
     w = distatis.weights(Memberships.of(Groupings.from_lists(lists)))
     assert w[1] == pytest.approx(0, abs=1e-12)
@@ -119,7 +119,7 @@ def test_a_grouping_that_puts_all_together_has_no_weight():
 
 
 def test_an_outlier_has_less_weight():
-    """Four alike, one that says something else: Algorithm 1 lets it count less."""
+    """Four equal groupings and a different one, which has less weight by Algorithm 1."""
     lists = [[[0, 1, 2], [3, 4, 5]]] * 4 + [[[0, 3], [1, 4], [2, 5]]]
     w = distatis.weights(Memberships.of(Groupings.from_lists(lists)))
     np.testing.assert_allclose(w[:4], w[0])

@@ -44,7 +44,7 @@ def test_widths_are_those_of_scikit_learn(drawn, cluster):
     assert evidence.score(cluster) == pytest.approx(expected.mean(), abs=1e-12)
 
 
-def test_pairs_that_nobody_saw_have_the_overall_share():
+def test_unseen_pairs_have_the_overall_share():
     """Two of three presented pairs together, in all: a c; b c; a d stays unseen."""
     given_groupings = Groupings.from_lists([[["a", "b"], ["c"]], [["d", "e"]], [["a", "b"]]])
     evidence = evidence_of(given_groupings)
@@ -63,7 +63,7 @@ def crowd():
 @pytest.mark.parametrize(
     ("limit", "n_rows"), [({"MOST_ITEMS": 17}, 17), ({"MOST_PAIRS": 2000}, 20), ({"MOST_PAIRS": 0}, 1)]
 )
-def test_some_items_of_many(limit, n_rows):
+def test_items_are_sampled_if_there_are_many(limit, n_rows):
     """60 groupings of 10 items are 6000 presented pairs with those of items with themselves, 100 an item."""
     cluster, given_groupings = crowd()
     everything = evidence_of(given_groupings)
@@ -89,7 +89,7 @@ def test_true_clusters_are_better_than_others_and_than_coarser_or_finer_ones():
         assert evidence.score(other) < score - 0.1
 
 
-def test_items_alone_have_no_width():
+def test_singletons_have_silhouette_zero():
     evidence = evidence_of(Groupings.from_lists([[["a", "b"], ["c"]]]))
     assert evidence.widths(np.array([0, 0, 2]))[2] == 0
     np.testing.assert_array_equal(evidence.widths(np.array([0, 0, 0])), 0)

@@ -1,4 +1,4 @@
-"""What a fusion tells of annotators and evidence, on a case small enough to be counted by hand."""
+"""Annotators and notes of a fusion, for a case small enough to count by hand."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ def state(concentration):
 
 
 def test_weights_are_the_mixtures_correlations_or_sums_over_groupings():
-    """1 / (1 + concentration); else what an annotator's groupings weigh, which is a share of them by default."""
+    """1 / (1 + concentration); otherwise the sum of the weights of the annotator's groupings."""
     np.testing.assert_allclose(fusion_result.weights(MEMBERSHIPS, state([0.25, 1.0]), None), [0.8, 0.5])
     given = np.array([0.5, 0.2, 0.3])
     np.testing.assert_allclose(fusion_result.weights(MEMBERSHIPS, state([3.0, 0.0]), given), [0.25, 1.0])
@@ -43,22 +43,22 @@ def test_the_table_of_annotators_by_hand():
     np.testing.assert_allclose(table["agreement"], [1.0, 0.5])
 
 
-def test_notes_say_what_the_groupings_do_not():
+def test_notes_state_the_limits_of_the_groupings():
     one = np.zeros(4, dtype=int)
     assert fusion_result.notes(SORTS, one, "auto", 2) == []
     assert fusion_result.notes(SORTS, one, 2, 2) == []
-    assert fusion_result.notes(SORTS, one, 3, 2) == ["3 clusters were asked for; the groupings tell 2 apart."]
+    assert fusion_result.notes(SORTS, one, 3, 2) == ["3 clusters were requested; the groupings distinguish 2."]
     tail = (
-        "items) that no chain of groupings links; each has clusters of its own, and nothing is known of pairs across."
+        "that no chain of groupings links; each has clusters of its own, and nothing is known about pairs across parts."
     )
     assert fusion_result.notes(SORTS, np.array([0, 1, 1, 1]), "auto", 2) == [
-        f"The items fall into 2 parts (of 1, 3 {tail}"
+        f"The items fall into 2 parts (of 1, 3 items) {tail}"
     ]
     many = Groupings.from_lists([[[name]] for name in "abcdef"])
     assert fusion_result.notes(many, np.arange(6), "auto", 6) == [
-        f"The items fall into 6 parts (of 1, 1, 1, 1, 1, … {tail}"
+        f"The items fall into 6 parts (of 1, 1, 1, 1, 1, … items) {tail}"
     ]
     single = Groupings.from_frame(pd.DataFrame({"item": ["a", "b"], "annotator": "Ann", "group": [1, 2]}))
     assert fusion_result.notes(single, one[:2], "auto", 2) == [
-        "There is one grouping only: the clusters are its groups, and nothing says how sure they are."
+        "There is only one grouping: the clusters are its groups, of unknown certainty."
     ]

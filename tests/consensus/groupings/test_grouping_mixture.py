@@ -109,7 +109,7 @@ def test_scores_differ_by_what_a_move_changes(drawn):
 
 @settings(max_examples=30)
 @given(problems())
-def test_merger_gains_are_what_mergers_gain(drawn):
+def test_merger_gains_are_differences_of_evidence(drawn):
     _, layout, state = problem(*drawn)
     assume(state.n_clusters > 1)
     gains = mixture.merger_gains(layout, state, rng=np.random.default_rng(0))
@@ -133,7 +133,7 @@ def crowd(seed=0, n_items=120, n_clusters=4, concentration=(0.1, 0.1, 0.1, 0.1, 
     return cluster[held], given_groupings[held]
 
 
-def test_a_random_share_of_the_groupings_stands_for_all():
+def test_a_random_share_of_the_groupings_represents_all():
     """Half of them: the mean over many draws is right, to four of its standard errors."""
     cluster, given_groupings = crowd()
     layout = Layout.of(Memberships.of(given_groupings))
@@ -183,7 +183,7 @@ def test_concentrations_are_learned_from_all_annotators(drawn):
     assert found.cluster is state.cluster
 
 
-def test_concentrations_of_the_model_come_back():
+def test_concentrations_of_the_model_are_recovered():
     """Twenty groupings of twelve each: annotators a factor of thirty apart are not mixed up, a spammer stands out."""
     true = (0.05, 0.05, 0.3, 0.3, 1.5, 1.5, 500.0)
     cluster, given_groupings = crowd(concentration=true, n_each=20)
@@ -218,7 +218,7 @@ def test_a_sweep_moves_some_items_to_the_best_cluster_and_reports_it():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_settling_ends_with_more_evidence(seed):
-    """Half-sweeps side by side need not raise the evidence each, but from a start at random all of them do."""
+    """A single half-sweep need not raise the evidence, but all of them together do from a random start."""
     cluster, given_groupings = crowd(seed)
     layout = Layout.of(Memberships.of(given_groupings))
     rng = np.random.default_rng(seed)
@@ -233,7 +233,7 @@ def test_settling_ends_with_more_evidence(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_recovers_clusters_of_its_own_model_by_mergers(seed):
+def test_mergers_recover_clusters_of_the_model(seed):
     """From thrice as many clusters at random down to one; the evidence is largest at the true number or beside it."""
     cluster, given_groupings = crowd(seed, n_each=20)
     layout, rng = Layout.of(Memberships.of(given_groupings)), np.random.default_rng(seed)
@@ -279,7 +279,7 @@ def test_probabilities_of_an_item_given_the_others_by_enumeration():
     np.testing.assert_allclose(found, expected / expected.sum(1, keepdims=True), atol=1e-12)
 
 
-def test_sampling_goes_where_its_transitions_lead_and_that_is_near_the_posterior():
+def test_sampling_has_the_stationary_distribution_close_to_the_posterior():
     """Items drawn side by side given the old others are no Gibbs sampler: what 4000 sweeps visit is held to the
     stationary distribution of all transitions, and that to the posterior, from which it is 0.03 away in all.
     """
@@ -317,7 +317,7 @@ def test_probabilities_are_the_mean_after_the_first_sweeps():
 
 
 def test_half_the_items_are_drawn_at_a_time():
-    """An item in doubt between two clusters alike moves in a quarter of all sweeps."""
+    """An item between two equally probable clusters moves in a quarter of all sweeps."""
     lists = [[[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 5]]] * 5 + [[[0, 6], [3]], [[3, 6], [0]]]
     layout = Layout.of(Memberships.of(Groupings.from_lists(lists, annotators=["a"] * 12, items=range(7))))
     start = State(np.array([0, 0, 0, 1, 1, 1, 0]), 2, np.array([0.1]))

@@ -92,7 +92,7 @@ def test_distances_centroids_and_utility_are_those_of_the_paper(utility, p, draw
 @pytest.mark.parametrize(("utility", "p"), UTILITIES)
 @settings(max_examples=10)
 @given(drawn=arguments(), seed=st.integers(0, 99))
-def test_an_item_goes_to_the_nearest_centroid_of_the_groupings_that_hold_it(utility, p, drawn, seed):
+def test_an_item_joins_the_nearest_centroid_over_its_groupings(utility, p, drawn, seed):
     groupings = made(drawn)
     everywhere, cluster = drawn_clusters(groupings, seed, 2)
     problem = problem_of(groupings, utility, p)
@@ -132,7 +132,7 @@ def test_no_sweep_raises_the_sum_of_distances(utility, p, drawn, seed, n_cluster
 
 
 @pytest.mark.parametrize(("utility", "p"), UTILITIES)
-def test_the_mean_over_held_items_is_the_best_centroid(utility, p):
+def test_the_mean_over_items_in_the_grouping_is_the_best_centroid(utility, p):
     """Any other shares of a block that holds items have a larger sum of distances."""
     groupings = made(([[[0, 1, 2], [3, 4]], [[0, 3], [1], [5]]], ["x", "y"], 6))
     problem = problem_of(groupings, utility, p)
@@ -223,7 +223,7 @@ def test_recovers_clusters_from_complete_groupings_without_spectral_coordinates(
     assert nmi(truth, KCC(4, init="k-means++", random_state=0).fit_predict(groupings)) > 0.95
 
 
-def test_what_a_model_tells(model, crowd):
+def test_fitted_attributes(model, crowd):
     _, groupings = crowd
     assert model.n_clusters_ == 3
     assert (np.diff(np.bincount(model.labels_)) <= 0).all()
@@ -247,7 +247,7 @@ def test_what_a_model_tells(model, crowd):
 
 
 @pytest.mark.parametrize(("utility", "p"), UTILITIES)
-def test_predicts_fitted_items_as_they_were_fitted(utility, p, crowd):
+def test_predict_reproduces_the_fitted_clusters(utility, p, crowd):
     _, groupings = crowd
     model = KCC(3, utility=utility, p=p, normalize=True, random_state=0).fit(groupings)
     np.testing.assert_array_equal(model.predict(groupings), model.labels_)
@@ -280,7 +280,7 @@ def test_predict_same(model):
         model.predict_same(items[0], items[1], annotator="x")
 
 
-def test_items_that_nobody_grouped():
+def test_items_in_no_grouping():
     with pytest.warns(UnannotatedWarning, match="^1 item has no annotations and no cluster .label -1.: 2\\.$"):
         model = KCC(2, random_state=0).fit([["a", "p"], ["a", "p"], [None, None], ["b", "q"]])
     assert model.labels_.tolist() == [0, 0, -1, 1]
@@ -299,7 +299,7 @@ def test_order_of_items_and_names_of_groups_change_nothing(model, crowd):
     np.testing.assert_array_equal(side_by_side.labels_, model.labels_)
 
 
-def test_more_clusters_than_can_be_told_apart():
+def test_more_clusters_than_distinguishable_items():
     model = KCC(3, random_state=0).fit([["a"], ["a"], ["b"], ["b"]])
     assert model.n_clusters_ == 2
     assert model.centroids_.shape == (2, 2)
@@ -313,7 +313,7 @@ def test_names_of_every_kind():
 
 
 def test_warns_when_sweeps_run_out(crowd):
-    with pytest.warns(ConvergenceWarning, match="KCC: The bound still rose after max_iter=1 sweeps. Raise max_iter."):
+    with pytest.warns(ConvergenceWarning, match="KCC: The objective still improved after max_iter=1 sweeps. Raise"):
         KCC(3, init="k-means++", max_iter=1, random_state=0).fit(crowd[1])
 
 
@@ -321,16 +321,16 @@ def test_warns_when_sweeps_run_out(crowd):
     ("parameters", "message"),
     [
         ({"n_clusters": 0}, "The 'n_clusters' parameter of KCC must be a positive int. Got 0 instead."),
-        ({"n_clusters": 4}, "must be at most the number of items that some grouping holds .n_samples = 3.. Got 4"),
-        ({"utility": "U_H"}, "The 'utility' parameter of KCC must be one of 'categorical', 'entropy', 'cosine', 'lp'"),
+        ({"n_clusters": 4}, "must be at most the number of items that are in some grouping .n_samples = 3.. Got 4"),
+        ({"utility": "U_H"}, "The 'utility' parameter of KCC must be 'categorical', 'entropy', 'cosine' or 'lp'"),
         ({"p": 1}, "The 'p' parameter of KCC must be a number above 1. Got 1 instead."),
         ({"normalize": "yes"}, "The 'normalize' parameter of KCC must be True or False"),
         ({"init": "random"}, "The 'init' parameter of KCC must be 'spectral' or 'k-means"),
-        ({"n_init": 0}, "The 'n_init' parameter of KCC must be a positive int"),
+        ({"n_init": 0}, "The 'n_init' parameter of KCC must be an int from 1 to 1,000,000"),
         ({"max_iter": 1.5}, "The 'max_iter' parameter of KCC must be a positive int"),
     ],
 )
-def test_wrong_parameters(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(InputError, match=message):
         KCC(**({"n_clusters": 2} | parameters)).fit([["a"], ["b"], ["a"]])
 

@@ -1,4 +1,4 @@
-"""Meta clustering: similarities by counting pairs, views that annotators really have, one view as the special case."""
+"""Meta clustering: similarities by counting pairs, recovery of views, one view as the special case."""
 
 from itertools import combinations
 
@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from consilience import Groupings
 from consilience.annotations import concat
-from consilience.consensus.groupings import meta_clustering
+from consilience.consensus.groupings import meta_clustering, meta_clustering_estimator
 from consilience.consensus.groupings.cspa_estimator import CSPA
 from consilience.consensus.groupings.meta_clustering_estimator import MetaClustering
 from consilience.errors import InputError
@@ -60,7 +60,7 @@ def test_similarity_of_single_groupings_is_the_adjusted_rand_index_of_shared_ite
         assert found.loc[v, u] == pytest.approx(expected)
 
 
-def test_similarities_that_are_missing_or_negative():
+def test_missing_and_negative_similarities():
     nan = np.nan
     similarity = np.array([[1, 0.5, nan], [0.5, 1, -0.1], [nan, -0.1, 1]])
     expected = [[0, 0.5, 0.2], [0.5, 0, 0], [0.2, 0, 0]]  # the mean of 0.5 and -0.1 where it is missing
@@ -107,7 +107,7 @@ def test_recovers_views_their_number_and_their_clusters(model):
 
 
 @pytest.mark.parametrize("n_views", ["auto", 1])
-def test_annotators_of_one_mind_are_one_view_and_its_clusters_those_of_cspa(n_views):
+def test_agreeing_annotators_are_one_view_with_the_clusters_of_cspa(n_views):
     groupings = views_of([SHAPE], [12])
     model = MetaClustering(3, n_views=n_views, random_state=0).fit(groupings)
     assert model.n_views_ == 1
@@ -118,7 +118,7 @@ def test_annotators_of_one_mind_are_one_view_and_its_clusters_those_of_cspa(n_vi
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_those_who_group_at_random_make_no_view_and_do_little_harm(seed):
+def test_random_annotators_form_no_view_and_do_little_harm(seed):
     odd = Groupings.from_matrix(
         np.random.default_rng(seed).integers(3, size=(60, 2)), items=range(60), annotators=["odd", "strange"]
     )
@@ -133,7 +133,7 @@ def test_those_who_group_at_random_make_no_view_and_do_little_harm(seed):
     assert model.annotators_.loc[["odd", "strange"], "agreement"].max() < 0.2
 
 
-def test_who_is_like_nobody_is_a_view_of_one():
+def test_an_annotator_who_resembles_nobody_is_a_view():
     """Two ways to halve eight items, crossed: they agree on fewer pairs than by chance."""
     colour, shape = np.arange(8) // 4, np.arange(8) % 2
     model = MetaClustering(random_state=0).fit(np.column_stack([colour, shape, colour, colour]))
@@ -144,7 +144,7 @@ def test_who_is_like_nobody_is_a_view_of_one():
     assert alone.labels_.tolist() == colour.tolist()
 
 
-def test_what_a_model_tells(model, two_views):
+def test_fitted_attributes(model, two_views):
     memberships = two_views.to_frame().groupby("annotator").size()
     assert model.views_["weight"].sum() == pytest.approx(1)
     first = memberships[[f"v0.{p}" for p in range(9)]].sum()
@@ -182,7 +182,7 @@ def test_order_of_items_of_annotators_and_names_of_groups_change_nothing(model, 
     np.testing.assert_array_equal(turned.annotator_view_[model.annotator_view_.index], model.annotator_view_)
 
 
-def test_items_and_annotators_of_whom_nothing_is_known():
+def test_items_and_annotators_without_annotations():
     said = [["a", "p", None], ["a", "p", None], ["b", "q", None], [None, None, None]]
     frame = Groupings.from_matrix(said, annotators=["u", "v", "silent"])
     model = MetaClustering(random_state=0).fit(frame)
@@ -205,19 +205,19 @@ def test_views_of_a_given_number(two_views):
     ("parameters", "message"),
     [
         ({"n_clusters": 0}, "The 'n_clusters' parameter of MetaClustering must be 'auto' or a positive int. Got 0"),
-        ({"n_clusters": 4}, "must be at most the number of items that some grouping holds .n_samples = 3.. Got 4"),
+        ({"n_clusters": 4}, "must be at most the number of items that are in some grouping .n_samples = 3.. Got 4"),
         ({"n_views": "two"}, "The 'n_views' parameter of MetaClustering must be 'auto' or a positive int"),
         ({"n_views": 3}, "The 'n_views' parameter of MetaClustering must be at most 2, the number of annotators"),
         ({"max_clusters": 1}, "The 'max_clusters' parameter of MetaClustering must be an int of at least 2"),
         ({"max_views": 0}, "The 'max_views' parameter of MetaClustering must be a positive int"),
     ],
 )
-def test_wrong_parameters(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(InputError, match=message):
         MetaClustering(**parameters).fit([["a", "x"], ["b", "x"], ["a", "y"]])
 
 
 def test_too_many_annotators(monkeypatch):
-    monkeypatch.setattr(meta_clustering, "LARGEST_TABLE", 1)
+    monkeypatch.setattr(meta_clustering_estimator, "LARGEST_TABLE", 1)
     with pytest.raises(InputError, match=r"2 are too many .the limit is 1.: give groupings of some of them"):
         MetaClustering().fit([["a", "x"], ["b", "x"]])

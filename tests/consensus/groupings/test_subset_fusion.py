@@ -15,8 +15,8 @@ from consilience.consensus.groupings import distatis
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
-from consilience.inference import spectral
-from consilience.inference.clusters import agreement_with, beyond_doubt, kmeans
+from consilience.inference import clusters, spectral
+from consilience.inference.clusters import agreement_with, determined_clusters, kmeans
 from consilience.inference.memberships import Memberships, parts
 from consilience.metrics.clusterings import nmi
 from tests.subset_groupings import arguments, dense, drawn_from_mixture, lists_of, made
@@ -68,7 +68,7 @@ def test_coordinates_of_the_paper_and_of_the_graph():
     np.testing.assert_allclose(points, graph.vectors[:, :3] / np.linalg.norm(graph.vectors[:, :3], axis=1)[:, None])
 
 
-def test_few_items_are_placed_to_the_last_digits():
+def test_coordinates_of_few_items_are_exact():
     _, memberships = crowd()
     for least, tol in ((memberships.n_items, 0.0), (memberships.n_items - 1, spectral.EMBEDDING_TOLERANCE)):
         for normalize, where in ((None, distatis), ("presented", fusing)):
@@ -80,9 +80,9 @@ def test_few_items_are_placed_to_the_last_digits():
             assert called.call_args.kwargs["tol"] == tol
 
 
-def test_kmeans_of_a_sample_assigns_all_and_does_not_mind_points_that_coincide():
+def test_kmeans_of_a_sample_assigns_all_items_and_accepts_duplicates():
     points = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 9.0]], [40, 30, 20], axis=0) + rng().normal(0, 0.1, (90, 2))
-    with patch.object(fusing, "KMEANS_ITEMS", 25):
+    with patch.object(clusters, "KMEANS_ITEMS", 25):
         found = kmeans(points, 3, rng=rng(), n_init=5)
     assert nmi(np.repeat([0, 1, 2], [40, 30, 20]), found) == pytest.approx(1)
     same = kmeans(np.repeat([[1.0], [2.0]], 5, axis=0), 4, rng=rng())
@@ -131,7 +131,7 @@ def test_of_several_starts_the_most_probable_is_kept():
     assert difference.max() > 1
 
 
-def test_a_number_asked_for_is_what_the_mixture_gives():
+def test_the_mixture_gives_the_requested_number_of_clusters():
     cluster, memberships = crowd()
     places = fusing.coordinates(memberships, "degree", 3)
     found = fusing.by_mixture(memberships, places, range(3, 4), n_init=1, rng=rng())
@@ -139,8 +139,8 @@ def test_a_number_asked_for_is_what_the_mixture_gives():
     assert nmi(cluster, found.cluster) > 0.95
 
 
-def test_where_one_cluster_explains_as_much_the_larger_silhouette_is_kept_and_called_doubtful():
-    """Groups at random, and items that are hardly in two groupings."""
+def test_a_doubtful_solution_has_the_larger_silhouette():
+    """Random groups, and items that are in few groupings."""
     _, memberships = crowd((1000.0,) * 3, n_each=3)
     places = fusing.coordinates(memberships, "degree", 5)
     numbers = range(2, 6)
@@ -151,8 +151,8 @@ def test_where_one_cluster_explains_as_much_the_larger_silhouette_is_kept_and_ca
     assert evidence.score(found.cluster) >= fusing.by_kmeans(memberships, places, numbers, rng=rng()).silhouette - 1e-9
 
 
-def test_other_starts_are_kept_where_their_silhouette_is_larger():
-    """From one coordinate for all items k-means is a toss-up; from those of the groupings it is not."""
+def test_the_start_with_the_largest_silhouette_is_kept():
+    """With equal coordinates k-means is random; with those of the groupings it is not."""
     cluster, memberships = crowd()
     nowhere = fusing.Coordinates(rng().normal(size=(len(cluster), 3)), directions=False)
     alone = fusing.by_mixture(memberships, nowhere, range(3, 4), n_init=1, rng=rng())
@@ -166,16 +166,16 @@ def test_other_starts_are_kept_where_their_silhouette_is_larger():
     assert nmi(cluster, helped.cluster) > 0.95
 
 
-def test_too_many_pairs_are_not_looked_at(monkeypatch):
+def test_coordinates_of_pairs_are_skipped_if_there_are_too_many(monkeypatch):
     _, memberships = crowd()
     monkeypatch.setattr(fusing, "MOST_PAIRS", 10)
     assert list(fusing.all_coordinates(memberships, 3, {})) == []
 
 
-def test_going_on_keeps_clusters_and_brings_items_in():
+def test_continuing_keeps_clusters_and_adds_items():
     cluster, memberships = crowd()
     start = np.where(np.arange(len(cluster)) % 10 == 0, -1, cluster)
-    found = fusing.go_on(memberships, start, 3, rng=rng())
+    found = fusing.continue_from(memberships, start, 3, rng=rng())
     assert np.mean(found.cluster == cluster) > 0.95  # by the same names
     assert found.curve.index.tolist() == [3]
     assert found.state.n_clusters == 3
@@ -187,7 +187,7 @@ def test_going_on_keeps_clusters_and_brings_items_in():
 
 
 def said_by_all(given_groupings):
-    """What `beyond_doubt` says in words, by loops over pairs."""
+    """`determined_clusters` by loops over pairs."""
     together, presented = (table.sum(0) for table in dense(given_groupings))
     n_items = len(together)
     put = (together - given_groupings.n_groupings * np.eye(n_items)) > 0
@@ -211,11 +211,11 @@ def said_by_all(given_groupings):
 
 @settings(max_examples=100)
 @given(st.one_of(arguments(max_items=4, max_groupings=4), arguments(max_items=6)))
-def test_what_follows_without_inference(drawn):
+def test_determined_clusters_equal_the_definition(drawn):
     given_groupings = made(drawn)
     given_groupings = given_groupings[np.flatnonzero(np.diff(given_groupings.incidence.indptr))]
     memberships = Memberships.of(given_groupings)
-    found, expected = beyond_doubt(memberships, parts(memberships)), said_by_all(given_groupings)
+    found, expected = determined_clusters(memberships, parts(memberships)), said_by_all(given_groupings)
     assert (found is None) == (expected is None)
     if expected is not None:
         np.testing.assert_array_equal(found[:, None] == found, expected[:, None] == expected)
@@ -229,25 +229,25 @@ def test_what_follows_without_inference(drawn):
         ([["a", "b", "c"]], [0, 0, 0]),
     ],
 )
-def test_a_single_grouping_is_beyond_doubt(lists, expected):
+def test_a_single_grouping_determines_the_clusters(lists, expected):
     memberships = Memberships.of(Groupings.from_lists([lists, lists]))
-    assert beyond_doubt(memberships, parts(memberships)).tolist() == expected
+    assert determined_clusters(memberships, parts(memberships)).tolist() == expected
 
 
 def test_where_nobody_tells_items_apart_each_part_is_a_cluster_though_not_all_pairs_were_seen():
     memberships = Memberships.of(
         Groupings.from_lists([[["a", "b"]], [["x", "y", "z"]], [["z", "w"]]], items=list("abwxyz"))
     )
-    assert beyond_doubt(memberships, parts(memberships)).tolist() == [1, 1, 0, 0, 0, 0]
+    assert determined_clusters(memberships, parts(memberships)).tolist() == [1, 1, 0, 0, 0, 0]
 
 
-def test_a_contradiction_through_a_third_item_is_doubt():
+def test_a_contradiction_through_a_third_item_leaves_clusters_undetermined():
     lists = [[["a", "b"]], [["b", "c"]], [["a"], ["c"]]]
     memberships = Memberships.of(Groupings.from_lists(lists))
-    assert beyond_doubt(memberships, parts(memberships)) is None
+    assert determined_clusters(memberships, parts(memberships)) is None
 
 
-def test_each_part_has_clusters_of_its_own_the_largest_first():
+def test_each_part_has_its_own_clusters_the_largest_first():
     probabilities = np.array([[0.9, 0.1, 0.0], [0.2, 0.6, 0.2], [0.2, 0.7, 0.1], [0.5, 0.3, 0.2], [0.6, 0.4, 0.0]])
     found = fusing.within_parts(probabilities, np.array([0, 0, 0, 1, 0]))
     # cluster 0 of part 0 has items 0 and 4, cluster 1 items 1 and 2, and part 1 is item 3 alone; cluster 2 owns none
@@ -284,7 +284,7 @@ def test_agreement_of_one_grouping_is_the_adjusted_rand_index():
     np.testing.assert_allclose(found, [adjusted_rand_score(cluster, column) for column in said.T])
 
 
-def test_certain_probabilities():
+def test_one_hot_probabilities():
     np.testing.assert_array_equal(fusing.onehot(np.array([1, 0]), 3), [[0, 1, 0], [1, 0, 0]])
     solution = fusing.Solution(np.array([[0.2, 0.8], [0.5, 0.5]]), pd.DataFrame(), silhouette=0.5)
     assert solution.cluster.tolist() == [1, 0]

@@ -93,8 +93,8 @@ def test_recovers_clusters_and_their_number(normalize, refine, sorted_crowd):
 
 
 @pytest.mark.parametrize(("n_clusters", "seed"), [(4, 0), (5, 1)])
-def test_finds_the_number_that_clustering_agents_sort_by(n_clusters, seed):
-    """Twenty annotators, each of whom looks at other features and makes another number of groups each time."""
+def test_finds_the_number_of_clusters_of_clustering_agents(n_clusters, seed):
+    """Twenty annotators who use different features and make a different number of groups each time."""
     task = gaussian_clusters(20 * n_clusters, n_clusters=n_clusters, separation=10, random_state=seed)
     agents = ClusteringPopulation(task.data, random_state=seed)
     subsets = random_subsets(task.data.index, 10, 30 * n_clusters, random_state=seed)
@@ -112,7 +112,7 @@ def test_recovers_the_classes_of_a_sorting_task():
     assert model.n_clusters_ == 3
 
 
-def test_what_a_model_tells(model, sorted_crowd):
+def test_fitted_attributes(model, sorted_crowd):
     _, given_groupings = sorted_crowd
     assert model.items_.equals(given_groupings.items)
     assert model.groupings_ is given_groupings
@@ -142,7 +142,7 @@ def test_agreement_of_one_grouping_is_the_adjusted_rand_index():
         assert agreement == pytest.approx(adjusted_rand_score(said[:, annotator], model.labels_))
 
 
-def test_spammers_stand_last():
+def test_spammers_are_listed_last():
     cluster, given_groupings = crowd(3, (0.1, 1000.0, 0.1, 0.1, 1000.0, 0.1))
     model = fusion().fit(given_groupings)
     assert nmi(cluster, model.labels_) > 0.95
@@ -205,7 +205,7 @@ class TestSpecialCases:
     def test_one_grouping(self, parameters):
         model = fusion(**parameters).fit(Groupings.from_lists([[["a", "b"], ["c", "d", "e"], ["f"]]]))
         assert by_name(model) == {"a": 1, "b": 1, "c": 0, "d": 0, "e": 0, "f": 2}
-        note = "There is one grouping only: the clusters are its groups, and nothing says how sure they are."
+        note = "There is only one grouping: the clusters are its groups, of unknown certainty."
         assert model.notes_ == [note]
         assert model.annotators_["weight"].tolist() == [1]
 
@@ -231,8 +231,8 @@ class TestSpecialCases:
         assert by_name(model) == {"a": 1, "b": 1, "w": 0, "x": 0, "y": 0, "z": 0}
         assert model.part_.tolist() == model.labels_.tolist()
 
-    def test_two_parts_have_clusters_of_their_own(self, parameters):
-        """The same disagreement among a to d and p to s, which nobody links."""
+    def test_two_parts_have_their_own_clusters(self, parameters):
+        """The same disagreement among a to d and p to s, which no grouping links."""
         one = [[["a", "b"], ["c", "d"]], [["a", "b", "c"], ["d"]], [["a", "b"], ["c", "d"]]]
         other = [[[chr(ord(item) + 15) for item in group] for group in grouping] for grouping in one]
         model = fusion(**parameters).fit(Groupings.from_lists(one + other))
@@ -241,7 +241,7 @@ class TestSpecialCases:
         parts = [note for note in model.notes_ if "parts" in note]
         assert parts == [
             "The items fall into 2 parts (of 4, 4 items) that no chain of groupings links; each has clusters of its "
-            "own, and nothing is known of pairs across."
+            "own, and nothing is known about pairs across parts."
         ]
         assert model.predict_same("a", "p") == pytest.approx((model.responsibilities_.mean(0) ** 2).sum())
         assert (model.responsibilities_[:4] * model.responsibilities_[4:]).sum() == 0
@@ -268,20 +268,20 @@ class TestSpecialCases:
         assert fusion(**parameters).fit([["p", "q"], ["p", "r"]]).labels_.tolist() in ([0, 0], [0, 1])
 
 
-def test_annotators_of_one_weight_stay_in_their_order():
+def test_annotators_of_equal_weight_keep_their_order():
     lists = [[["a", "b"], ["c"]], [["b", "c"], ["a"]], [["a", "c"], ["b"]], [["a", "b"], ["c"]]]
     model = fusion(2, refine=False).fit(Groupings.from_lists(lists, annotators="zxyw"))
     assert model.annotators_["weight"].tolist() == [0.25] * 4
     assert model.annotators_.index.tolist() == list("zxyw")
 
 
-def test_where_one_cluster_explains_as_much_the_notes_say_so():
+def test_a_doubtful_solution_is_noted():
     cluster = np.arange(40) % 2
     given_groupings = drawn_from_mixture(cluster, [1000.0] * 4, n_each=2, size=12)
     model = fusion(2).fit(given_groupings)
     assert model.notes_[0] == (
         "A single cluster explains the groupings as well as these do: they are too few for so many items, or "
-        "contradict each other too often. The clusters are unsure."
+        "contradict each other too often. The clusters are uncertain."
     )
     assert model.n_clusters_ == 2
     plain = fusion(2, refine=False).fit(given_groupings)
@@ -291,12 +291,12 @@ def test_where_one_cluster_explains_as_much_the_notes_say_so():
     np.testing.assert_allclose(plain.annotators_["weight"], 0.25)
 
 
-def test_more_clusters_than_can_be_told_apart(sorted_crowd):
+def test_more_clusters_than_distinguishable_items(sorted_crowd):
     cluster, given_groupings = sorted_crowd
     model = fusion(25).fit(given_groupings)
     assert model.refined_
     assert 3 <= model.n_clusters_ < 25
-    assert f"25 clusters were asked for; the groupings tell {model.n_clusters_} apart." in model.notes_
+    assert f"25 clusters were requested; the groupings distinguish {model.n_clusters_}." in model.notes_
     assert set(model.labels_) == set(range(model.n_clusters_))
     assert nmi(cluster, model.labels_) > 0.6
 
@@ -397,20 +397,18 @@ def test_a_linkage_of_some_items_takes_their_evidence():
     np.testing.assert_allclose(model.linkage(["c", "a", "b"], method="single"), [[1, 2, near, 2], [0, 3, far, 3]])
 
 
-def test_too_large_tables_are_refused(model, monkeypatch):
+def test_too_large_tables_raise(model, monkeypatch):
     monkeypatch.setattr(subset_fusion, "LARGEST_TABLE", 59)
-    message = (
-        r"^A table of all pairs of 60 items is too large to be read \(the limit is 59\): name some of the items\.$"
-    )
+    message = r"^A table of all pairs of 60 items is too large \(the limit is 59\): name some of the items\.$"
     for method in (model.co_occurrence, model.linkage):
         with pytest.raises(InputError, match=message):
             method()
         assert len(method([1, 2, 3])) in (2, 3)
 
 
-def test_more_clusters_beyond_doubt_than_a_table_holds_are_refused(monkeypatch):
+def test_too_many_determined_clusters_raise(monkeypatch):
     monkeypatch.setattr(subset_fusion, "LARGEST_TABLE", 2)
-    with pytest.raises(InputError, match=r"^The groupings make 3 clusters of 3 items beyond doubt"):
+    with pytest.raises(InputError, match=r"^The groupings determine 3 clusters of 3 items"):
         fusion().fit([["a"], ["b"], ["c"]])
 
 
@@ -451,7 +449,7 @@ class TestPartialFit:
         assert model.n_clusters_curve_["silhouette"].idxmax() == 3
         assert model.n_clusters_curve_.index.is_monotonic_increasing
 
-    def test_little_by_little_everything_is_fitted_anew(self, sorted_crowd):
+    def test_accumulated_batches_trigger_a_full_fit(self, sorted_crowd):
         """7 × 2 groupings of ten items added to 1360 memberships: the full fit is when they are more than a tenth."""
         _, given_groupings = sorted_crowd
         frame = given_groupings.to_frame()
@@ -466,7 +464,7 @@ class TestPartialFit:
         assert at_fit == [1360] * 6 + [1500]
 
     def test_new_items_and_annotators(self, sorted_crowd):
-        """Two items that a newcomer puts with items of two clusters, time and again, and one that nobody sees."""
+        """Two items that a new annotator repeatedly puts with items of two clusters, and one in no grouping."""
         cluster, given_groupings = sorted_crowd
         model = fusion().fit(Groupings.from_frame(given_groupings.to_frame(), items=list(range(60))))
         before = model.labels_.copy()
@@ -500,7 +498,7 @@ class TestPartialFit:
         assert model.part_.tolist() == [0] * 6
         assert model.notes_ == [] or not any("parts" in note for note in model.notes_)
 
-    def test_a_grouping_given_again_is_refused_and_changes_nothing(self, sorted_crowd):
+    def test_a_repeated_grouping_raises_and_changes_nothing(self, sorted_crowd):
         model = fusion().fit(sorted_crowd[1])
         before = dict(vars(model))
         n = sorted_crowd[1].n_rows
@@ -535,16 +533,16 @@ class TestPartialFit:
         ),
         ({"n_clusters": "some"}, "'n_clusters' .* must be 'auto' or a positive int. Got 'some' instead."),
         ({"n_clusters": 2.0}, "'n_clusters' .* Got 2.0 instead."),
-        ({"n_clusters": 6}, r"must be at most 5, the number of items that some grouping holds. Got 6 instead.$"),
+        ({"n_clusters": 6}, r"must be at most 5, the number of items that are in some grouping. Got 6 instead.$"),
         ({"normalize": "rows"}, "'normalize' .* must be 'degree', 'presented' or None. Got 'rows' instead."),
         ({"refine": "yes"}, "'refine' .* must be True or False. Got 'yes' instead."),
         ({"refine": 1}, "'refine' .* must be True or False. Got 1 instead."),
         ({"max_clusters": 1}, "'max_clusters' .* must be an int of at least 2. Got 1 instead."),
-        ({"n_init": 0}, "'n_init' .* must be a positive int. Got 0 instead."),
-        ({"n_init": True}, "'n_init' .* must be a positive int. Got True instead."),
+        ({"n_init": 0}, "'n_init' .* must be an int from 1 to 1,000,000. Got 0 instead."),
+        ({"n_init": True}, "'n_init' .* must be an int from 1 to 1,000,000. Got True instead."),
     ],
 )
-def test_bad_parameters(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(InputError, match=message):
         SubsetFusion(**parameters).fit(Groupings.from_lists(SORTS, items=["ant", "bee", "cow", "pig", "wasp", "yak"]))
 
@@ -559,18 +557,18 @@ def test_bad_parameters(parameters, message):
         (lambda m: m.linkage([0, "x"]), r"^Item 'x' was not fitted\.$"),
     ],
 )
-def test_bad_questions(ask, message, model):
+def test_invalid_queries(ask, message, model):
     with pytest.raises(InputError, match=message):
         ask(model)
 
 
 @pytest.mark.parametrize("ask", [lambda m: m.predict_same(0, 1), lambda m: m.co_occurrence(), lambda m: m.linkage()])
-def test_questions_before_a_fit(ask):
+def test_queries_before_fit(ask):
     with pytest.raises(NotFittedError):
         ask(fusion())
 
 
-def test_the_same_seed_gives_the_same_and_an_easy_crowd_needs_none(sorted_crowd):
+def test_results_are_deterministic_given_a_seed(sorted_crowd):
     one, two = (fusion(random_state=np.random.RandomState(5)).fit(sorted_crowd[1]) for _ in range(2))
     np.testing.assert_array_equal(one.responsibilities_, two.responsibilities_)
     other = fusion(random_state=6).fit(sorted_crowd[1])

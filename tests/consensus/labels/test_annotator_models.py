@@ -1,4 +1,4 @@
-"""How annotators err: each model's share of the bound, term by term, its updates, and its limits."""
+"""Annotator models: contribution to the bound, term by term, updates, and limits."""
 
 import itertools
 from dataclasses import replace
@@ -29,7 +29,7 @@ MODELS = {
 
 
 def random_counts(rng, n_annotators, n_classes, most=20.0):
-    """Expected labels, (annotators, labels, classes): an annotator says the same of every class, another nothing."""
+    """Expected labels, (annotators, labels, classes): one annotator gives all classes the same label, another none."""
     counts = most * rng.random((n_annotators, n_classes, n_classes)) * (0.3 + 2 * np.eye(n_classes))
     counts[0, 1:] = 0
     counts[-1] = 0
@@ -213,7 +213,7 @@ def test_rows_given_the_hyperparameters_are_the_best():
         assert share(lambda n: np.exp(0.1 * rng.normal(size=n))) < model.log_rows
 
 
-def test_very_much_alike_rows_are_one_coin():
+def test_equal_rows_give_the_one_coin_model():
     """Where s is very large, the rows of an annotator do not vary; with two classes there is only one way to err."""
     counts = random_counts(np.random.default_rng(3), 4, 2)
     coin = OneCoin.of(np.zeros_like(counts), None).update(counts)
@@ -226,8 +226,8 @@ def test_very_much_alike_rows_are_one_coin():
     assert alike.log_prior(counts / 2) == pytest.approx(coin.log_prior(counts / 2), rel=1e-3)
 
 
-def test_rows_lean_on_the_annotators_accuracy():
-    """Of a class about which an annotator said nothing, the accuracy in the other classes tells."""
+def test_rows_are_drawn_towards_the_annotators_accuracy():
+    """For a class without labels of an annotator, the accuracy in the other classes counts."""
     rng = np.random.default_rng(4)
     right = rng.beta(20, 5, size=30)
     counts = np.empty((30, 2, 2))
@@ -243,7 +243,7 @@ def test_rows_lean_on_the_annotators_accuracy():
     np.testing.assert_allclose(Smoothed.of(counts, 0.3).matrices()[:2, 0], 0.5)  # which learns nothing from others
 
 
-def test_silent_annotators_err_as_the_crowd_does():
+def test_annotators_without_labels_have_the_errors_of_the_crowd():
     rng = np.random.default_rng(5)
     counts = random_counts(rng, 20, 3, most=300.0)
     counts[1:-1, 2, 0] = 0  # the crowd takes class 0 for class 1, never for class 2
@@ -266,7 +266,7 @@ def test_rows_of_matrices_are_probabilities(name, n_classes):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_update_leaves_the_model_and_the_counts_alone(name):
+def test_update_does_not_modify_the_model_or_the_counts(name):
     counts = random_counts(np.random.default_rng(7), 3, 3)
     model, kept = MODELS[name](counts), counts.copy()
     table = model.log_table.copy()

@@ -1,4 +1,4 @@
-"""Dawid-Skene against enumeration of all classes, its bound term by term, and what is known besides the labels."""
+"""Dawid-Skene against enumeration of all classes, its bound term by term, gold items and history."""
 
 import itertools
 import warnings
@@ -21,18 +21,18 @@ from consilience.consensus.labels.dawid_skene import SMOOTHING, Evidence, init, 
 from consilience.datasets import load_crowd_labels
 from consilience.errors import InputError, MissingDataError, UnannotatedWarning
 from consilience.estimators.labels import vote_shares
-from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.product_distributions import OneHotLabels, posterior
 from consilience.simulation import simulate_labels
 from tests.consensus.labels.test_annotator_models import crowds_log_prior, explicit_log_prior
 
 SAID = [["a", "a", "b"], ["a", "a", None], ["b", "b", "b"], ["b", None, "a"]]
 KINDS = list(itertools.product(["full", "one-coin"], ["learned", None]))
-QUICK = 1e-4  # a tolerance that many sweeps less reach; what is asked shows long before
+QUICK = 1e-4  # a tolerance that fewer sweeps reach; the tests do not need more
 KNOWLEDGE = list(itertools.product([False, True], repeat=2))
 
 
 def random_crowd(rng, n_items, n_annotators, n_classes, density=0.7, accuracies=(0.9, 0.6, 0.0)):
-    """Labels with some structure: annotators who know, who half know, and who always err or always say 0."""
+    """Labels with some structure: annotators who are right, often right, never right, or always give 0."""
     true = rng.integers(n_classes, size=n_items)
     right = rng.random((n_items, n_annotators)) < rng.choice(accuracies, n_annotators)
     said = np.where(right, true[:, None], rng.integers(n_classes, size=right.shape))
@@ -51,14 +51,14 @@ def with_repeats(rng, labels):
 
 
 def evidence_and_start(labels, known=None, history=0.0):
-    """What `DawidSkene` makes of labels: laid out, and the first responsibilities."""
+    """Evidence and first responsibilities from labels, as in `DawidSkene`."""
     n_classes = labels.n_classes
     column, shape = labels.annotator * n_classes + labels.label, (len(labels), labels.n_annotators * n_classes)
-    answers = Answers.of(labels.item, column, shape, n_classes, known=known)
+    onehot = OneHotLabels.of(labels.item, column, shape, n_classes, known=known)
     votes = vote_shares(labels)
     if known is not None:
         votes[known >= 0] = np.eye(n_classes)[known[known >= 0]]
-    return Evidence(answers, history), votes
+    return Evidence(onehot, history), votes
 
 
 def states_of(labels, confusion, prior, n_steps, known=None, history=0.0):
@@ -91,7 +91,7 @@ def test_bound_term_by_term(confusion, prior, gold, history, n_classes, repeats)
     q = votes
     for state in states:
         table = state.model.log_table
-        sizes, q = q.sum(0), posterior(evidence.answers, state.log_weights, table.reshape(-1, n_classes))
+        sizes, q = q.sum(0), posterior(evidence.onehot, state.log_weights, table.reshape(-1, n_classes))
         items = -xlogy(q, q).sum() + (q @ state.log_weights).sum()
         for item, annotator, label in zip(labels.item, labels.annotator, labels.label):
             items += q[item] @ table[annotator, label]
@@ -210,7 +210,7 @@ def test_each_of_several_labels_of_an_item_by_one_annotator_counts():
         scores[item] += state.model.log_table[annotator, label]
     q = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
     np.testing.assert_allclose(
-        posterior(evidence.answers, state.log_weights, state.model.log_table.reshape(-1, 3)), q, rtol=1e-10
+        posterior(evidence.onehot, state.log_weights, state.model.log_table.reshape(-1, 3)), q, rtol=1e-10
     )
     counts = np.zeros((3, 3, 3))
     for item, annotator, label in zip(labels.item, labels.annotator, labels.label):
@@ -226,7 +226,7 @@ def crowd(seed, n_items=400, n_annotators=12, n_classes=3, low=0.4, high=0.9, **
 
 
 def best_possible(labels, true, accuracy):
-    """Share of right classes of who knows the accuracies; classes are as probable."""
+    """Share of right classes given the true accuracies; classes are equally probable."""
     right, wrong = np.log(accuracy), np.log((1 - accuracy) / (labels.n_classes - 1))
     scores = np.zeros((len(labels), labels.n_classes))
     np.add.at(scores, (labels.item, labels.label), (right - wrong)[labels.annotator])
@@ -247,7 +247,7 @@ def test_recovers_classes_and_accuracies(confusion, prior):
 
 
 def test_learned_prior_on_a_sparse_crowd():
-    """500 labels an annotator for a hundred cells: rows alone are noise, what they share is not."""
+    """500 labels per annotator for a hundred cells: single rows are noise, their common structure is not."""
     rng = np.random.default_rng(0)
     true, accuracy = rng.integers(10, size=20_000), rng.uniform(0.4, 0.92, 200)
     labels = simulate_labels(true, n_annotators=200, accuracy=accuracy, annotators_per_item=5, random_state=0)
@@ -313,7 +313,7 @@ def test_gold_decides_where_the_crowd_is_wrong(confusion, prior):
     np.testing.assert_array_equal(as_dict, model.labels_)
 
 
-def test_gold_against_all_labels_stays():
+def test_gold_overrides_all_labels():
     model = DawidSkene(tol=QUICK).fit(SAID, gold={2: "a"})
     np.testing.assert_array_equal(model.responsibilities_[2], [1, 0])
     assert model.labels_[2] == "a"
@@ -321,7 +321,7 @@ def test_gold_against_all_labels_stays():
     assert model.predict_proba(SAID)[2, 0] < 1
 
 
-def test_no_gold_is_no_gold():
+def test_empty_gold_equals_no_gold():
     there = DawidSkene(prior=None).fit(SAID)
     for nothing in (None, {}, pd.Series(dtype=object)):
         model = DawidSkene(prior=None).fit(SAID, gold=nothing)
@@ -336,7 +336,7 @@ def test_gold_of_tuples_and_numbers():
 
 
 @pytest.mark.parametrize(("confusion", "prior"), KINDS)
-def test_history_is_as_good_as_the_labels(confusion, prior):
+def test_history_is_as_informative_as_the_labels(confusion, prior):
     """Items A with all classes known leave counts; with those, items B fare as in one fit to A and B."""
     labels, true, _ = crowd(5, 300, n_annotators=6)
     old, new = labels[:200], labels[200:]
@@ -354,7 +354,7 @@ def test_history_is_as_good_as_the_labels(confusion, prior):
     assert apart.annotators_["n_labels"].tolist() == [100] * 6
 
 
-def test_history_tells_annotators_apart_who_agree_on_nothing():
+def test_history_distinguishes_annotators_who_never_agree():
     said = [["a", "b"], ["b", "a"]]
     rows = pd.MultiIndex.from_product([[0, 1], ["a", "b"]], names=["annotator", "class"])
     history = pd.DataFrame([[9, 1], [1, 9], [5, 5], [5, 5]], index=rows, columns=["a", "b"])
@@ -363,7 +363,7 @@ def test_history_tells_annotators_apart_who_agree_on_nothing():
     assert DawidSkene(tol=QUICK).fit(said, history=swapped).labels_.tolist() == ["b", "a"]
 
 
-def test_rows_and_columns_of_history_are_found_by_name():
+def test_history_is_matched_by_name():
     labels, _, _ = crowd(6, 60, n_annotators=4)
     history = DawidSkene(prior=None).fit(labels).confusion_counts_
     there = DawidSkene(prior=None).fit(labels, history=history)
@@ -379,7 +379,7 @@ def test_rows_and_columns_of_history_are_found_by_name():
     )
 
 
-def test_annotators_of_the_history_alone_are_kept_and_inform_the_crowd():
+def test_annotators_only_in_the_history_are_kept_and_inform_the_crowd():
     labels, true, _ = crowd(7, 200, n_annotators=8)
     history = DawidSkene(tol=QUICK).fit(labels, gold=pd.Series(true, labels.items)).confusion_counts_
     few = simulate_labels(true[:10], n_annotators=2, accuracy=0.6, random_state=8)
@@ -410,7 +410,7 @@ def test_an_item_without_labels_has_the_proportions():
     assert DawidSkene(tol=QUICK).fit(said, gold={4: "a"}).labels_[4] == "a"  # what is known is no guess
 
 
-def test_an_annotator_without_labels_is_one_of_the_crowd():
+def test_an_annotator_without_labels_has_the_crowds_distribution():
     labels, _, _ = crowd(9, 50, n_annotators=5)
     table = labels.to_matrix().assign(silent=None)
     model = DawidSkene(tol=QUICK).fit(Labels.from_matrix(table, classes=labels.classes))
@@ -457,8 +457,8 @@ def test_threads_change_nothing(monkeypatch):
     np.testing.assert_allclose(two.responsibilities_, one.responsibilities_, atol=1e-8)
 
 
-def test_warns_where_sweeps_did_not_suffice():
-    with pytest.warns(ConvergenceWarning, match=r"DawidSkene: The bound still rose .* Raise max_iter\."):
+def test_warns_if_sweeps_do_not_suffice():
+    with pytest.warns(ConvergenceWarning, match=r"DawidSkene: The objective still improved .* Raise max_iter\."):
         model = DawidSkene(max_iter=1).fit(SAID)
     assert not model.converged_
 
@@ -471,13 +471,13 @@ def test_warns_where_sweeps_did_not_suffice():
             "The 'confusion' parameter of DawidSkene must be 'full' or 'one-coin'. Got 'half'",
         ),
         ({"prior": "flat"}, "The 'prior' parameter of DawidSkene must be 'learned' or None. Got 'flat' instead."),
-        ({"max_iter": 0}, "The 'max_iter' parameter of DawidSkene must be an int of at least 1. Got 0 instead."),
+        ({"max_iter": 0}, "The 'max_iter' parameter of DawidSkene must be a positive int. Got 0 instead."),
         ({"max_iter": 10.0}, "'max_iter' .* Got 10.0 instead."),
-        ({"tol": -1}, "The 'tol' parameter of DawidSkene must be a float of at least 0. Got -1 instead."),
+        ({"tol": -1}, "The 'tol' parameter of DawidSkene must be a number of at least 0. Got -1 instead."),
         ({"tol": "small"}, "'tol' .* Got 'small' instead."),
     ],
 )
-def test_bad_parameters(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(InputError, match=message):
         DawidSkene(**parameters).fit(SAID)
 
@@ -491,12 +491,12 @@ def test_bad_parameters(parameters, message):
         ({9: "a"}, "The gold item 9 is not among the items."),
         (
             {1: "a", 2: "c"},
-            "The gold item 2 has the class 'c', which nobody gave. Name all classes when the Labels are made, with "
+            "The gold item 2 has the class 'c', which nobody gave. Name all classes when you create the Labels, with "
             "classes=[...].",
         ),
     ],
 )
-def test_gold_that_does_not_fit(gold, message):
+def test_invalid_gold(gold, message):
     with pytest.raises(InputError) as error:
         DawidSkene().fit(SAID, gold=gold)
     assert str(error.value) == message
@@ -508,7 +508,7 @@ SHAPE = (
     "history must be a DataFrame indexed by annotator and class with a column for each label, such as "
     "confusion_counts_ of another fit."
 )
-TWICE = "history has a row or a column twice. Expected one row for each annotator and class."
+TWICE = "history has a duplicate row or column. Expected one row for each annotator and class."
 
 
 @pytest.mark.parametrize(
@@ -524,14 +524,14 @@ TWICE = "history has a row or a column twice. Expected one row for each annotato
             "history of the annotator 'Ann' has nan in the column 'b'. Expected a count of at least 0.",
         ),
         (
-            COUNTS.astype(object).replace(1, "many"),
+            COUNTS.astype(object).where(COUNTS != 1, "many"),
             "history of the annotator 'Ann' has 'many' in the column 'b'. Expected a count of at least 0.",
         ),
         (COUNTS.set_axis(["a", "c"], axis=1), "history has the class 'c', which the labels do not have."),
         (COUNTS.rename(index={"b": "d"}), "history has the class 'd', which the labels do not have."),
     ],
 )
-def test_history_that_does_not_fit(history, message):
+def test_invalid_history(history, message):
     with pytest.raises(InputError) as error:
         DawidSkene().fit(SAID, history=history)
     assert str(error.value) == message

@@ -32,7 +32,7 @@ def explicit_statistic(q, said, n_labels):
 
 
 class TestScoreStatistic:
-    def test_is_that_of_the_formula(self):
+    def test_equals_the_formula(self):
         rng = np.random.default_rng(0)
         annotator = np.repeat([0, 1, 2], [40, 25, 60])
         label = rng.integers(3, size=125)
@@ -44,7 +44,7 @@ class TestScoreStatistic:
             np.testing.assert_allclose(statistic[j], explicit_statistic(q[mine], label[mine], 3), rtol=1e-8)
         np.testing.assert_array_equal(degrees, [6, 3, 6])
 
-    def test_is_pearsons_where_classes_are_sure(self):
+    def test_equals_pearsons_for_certain_classes(self):
         """With 0/1 posteriors the statistic is n - 1 over n of Pearson's chi-square."""
         rng = np.random.default_rng(1)
         said, true = rng.integers(3, size=90), rng.integers(2, size=90)
@@ -67,7 +67,7 @@ class TestScoreStatistic:
         assert (degrees == 4).all()
         np.testing.assert_allclose(statistic.mean(), 4)
 
-    def test_p_values_are_uniform_for_unsure_posteriors(self):
+    def test_p_values_are_uniform_for_uncertain_posteriors(self):
         """2000 annotators who label at random, judged by posteriors that are far from 0 and 1."""
         rng = np.random.default_rng(3)
         q = softmax(rng.normal(size=(200, 3)) * 0.5, axis=1)
@@ -75,8 +75,8 @@ class TestScoreStatistic:
         statistic, degrees = score_statistic(np.tile(q, (2000, 1)), annotator, rng.integers(3, size=400_000), (2000, 3))
         assert kstest(chi2.sf(statistic, degrees), "uniform").pvalue > 0.01
 
-    def test_nothing_to_tell(self):
-        """No label, one label, the same label always, posteriors that are all alike."""
+    def test_no_evidence(self):
+        """No label, one label, always the same label, equal posteriors."""
         q = np.array([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1], [0.3, 0.7], [0.3, 0.7]])
         statistic, degrees = score_statistic(q, np.array([1, 2, 2, 3, 3]), np.array([0, 1, 1, 0, 1]), (4, 2))
         np.testing.assert_array_equal(statistic, 0)
@@ -113,7 +113,7 @@ class TestBenefitOfDoubt:
         expected = share * factor / (1 - share + share * factor)
         np.testing.assert_allclose(benefit_of_doubt(statistic, degrees, n_labels), expected, atol=1e-4)
 
-    def test_few_labels_count_as_the_crowd_does(self):
+    def test_annotators_with_few_labels_are_judged_by_the_crowd(self):
         """Twenty labels without evidence: inside a crowd of experts, outside a crowd of few."""
         many = np.append(np.full(30, 60.0), 2.0)
         few = np.append(np.append(np.full(3, 60.0), np.full(27, 1.0)), 2.0)
@@ -121,10 +121,10 @@ class TestBenefitOfDoubt:
         assert benefit_of_doubt(many, np.ones(31, int), n_labels)[-1] > 0.5
         assert benefit_of_doubt(few, np.ones(31, int), n_labels)[-1] < 0.5
 
-    def test_who_said_nothing_is_outside(self):
+    def test_annotators_without_labels_are_not_members(self):
         assert benefit_of_doubt(np.zeros(3), np.zeros(3, int), np.zeros(3, int)).tolist() == [0, 0, 0]
 
-    def test_three_at_least(self):
+    def test_at_least_three_members(self):
         p_values = np.array([0.5, 1e-9, 0.2, 0.9])
         assert chosen(p_values, np.zeros(4), 0.01) == (0, 1, 2)
         assert chosen(np.full(2, 0.9), np.zeros(2), 0.01) == (0, 1)

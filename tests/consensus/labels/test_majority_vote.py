@@ -32,7 +32,7 @@ def test_shares_of_the_votes(vote):
     np.testing.assert_allclose(vote.responsibilities_, SHARES)
 
 
-def test_of_several_with_the_most_votes_the_first_class_is_taken(vote):
+def test_ties_go_to_the_first_class(vote):
     assert vote.labels_.tolist() == ["cat", "dog", "cat", None, "ant"]
     assert vote.n_ties_ == 1  # the item without labels is none
     given = MajorityVote().fit(Labels.from_matrix(SAID, classes=["dog", "cat", "ant"]))
@@ -94,7 +94,7 @@ def test_a_class_that_nobody_gave_has_no_votes():
     np.testing.assert_allclose(vote.responsibilities_[3], 1 / 4)
 
 
-def test_each_label_is_a_vote_also_a_second_by_the_same_annotator():
+def test_a_second_label_by_the_same_annotator_is_another_vote():
     frame = pd.DataFrame(
         {"item": [1, 1, 1, 2], "annotator": ["Ann", "Ann", "Bo", "Bo"], "label": ["cat", "dog", "dog", "cat"]}
     )

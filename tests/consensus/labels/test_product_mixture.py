@@ -17,7 +17,7 @@ from consilience.consensus import ProductMixture
 from consilience.consensus.labels.product_mixture import lower_bound, m_step, matched, mixture_of, step
 from consilience.datasets import load_crowd_labels
 from consilience.errors import InputError, MissingDataError, UnannotatedWarning
-from consilience.inference.product_distributions import Answers, expectation_of
+from consilience.inference.product_distributions import OneHotLabels, expectation_of
 from consilience.simulation import simulate_labels
 
 SAID = [["a", "a", "b"], ["a", "a", None], ["b", "b", "b"], ["b", None, "a"]]
@@ -32,7 +32,7 @@ def random_labels(rng, n_items, n_annotators, n_labels, density=0.7):
 
 
 def fit(model, labels):
-    """Fit, and let it be unfinished."""
+    """Fit without warnings of convergence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(labels)
@@ -85,20 +85,20 @@ def test_no_step_lowers_the_bound(seed, n_items, n_annotators, n_labels, n_compo
     rng = np.random.default_rng(seed)
     labels = random_labels(rng, n_items, n_annotators, n_labels, density)
     column = labels.annotator * n_labels + labels.label
-    answers = Answers.of(labels.item, column, (n_items, n_annotators * n_labels), n_components)
-    first = expectation_of(answers, rng.dirichlet(np.ones(n_components), n_items))
-    states = [mixture_of(first, answers, n_labels, smoothing)]
+    onehot = OneHotLabels.of(labels.item, column, (n_items, n_annotators * n_labels), n_components)
+    first = expectation_of(onehot, rng.dirichlet(np.ones(n_components), n_items))
+    states = [mixture_of(first, onehot, n_labels, smoothing)]
     for _ in range(12):
-        states.append(step(states[-1], answers, n_labels, smoothing))
+        states.append(step(states[-1], onehot, n_labels, smoothing))
     bounds = [lower_bound(state) for state in states]
     assert np.diff(bounds).min() >= -1e-10 * max(1, np.abs(bounds).max())  # rounding
 
 
 def test_m_step_is_the_most_probable_table():
     labels = random_labels(np.random.default_rng(0), 6, 2, 3)
-    answers = Answers.of(labels.item, labels.annotator * 3 + labels.label, (6, 6), 2)
+    onehot = OneHotLabels.of(labels.item, labels.annotator * 3 + labels.label, (6, 6), 2)
     q = np.random.default_rng(1).dirichlet([1, 1], 6)
-    log_weights, log_table = m_step(expectation_of(answers, q), 3, 0.5)
+    log_weights, log_table = m_step(expectation_of(onehot, q), 3, 0.5)
     np.testing.assert_allclose(np.exp(log_weights), (q.sum(0) + 0.5) / (6 + 1))
     for j, k in itertools.product(range(2), range(2)):
         counts = np.full(3, 0.5)
@@ -116,7 +116,7 @@ def crowd(seed=0, n_items=2000):
     return simulate_labels(true, **settings), true, accuracy
 
 
-def test_recovers_classes_and_matrices_of_its_own_model():
+def test_recovers_classes_and_matrices_of_the_model():
     labels, true, accuracy = crowd()
     model = ProductMixture().fit(labels)
     confusion = np.where(np.eye(3, dtype=bool), accuracy[:, None, None], (1 - accuracy[:, None, None]) / 2)
@@ -132,7 +132,7 @@ def test_recovers_classes_and_matrices_of_its_own_model():
     assert len(model.lower_bounds_) == model.n_iter_
 
 
-def test_components_are_named_after_classes_wherever_they_begin():
+def test_components_are_named_after_classes_from_any_start():
     labels, true, _ = crowd(1, 500)
     for seed in range(3):
         model = ProductMixture(init="random", n_init=2, tol=1e-4, random_state=seed).fit(labels)
@@ -152,7 +152,7 @@ def test_order_and_names_of_classes_change_nothing():
     )
 
 
-def test_components_without_names_are_numbered_by_falling_size():
+def test_components_without_names_are_numbered_by_decreasing_size():
     """Two kinds of items, and annotators who have four labels for them, two a kind; labels are numbers from 0."""
     rng = np.random.default_rng(3)
     kind = rng.permutation(np.repeat([0, 1], [120, 280]))
@@ -170,7 +170,7 @@ def test_components_without_names_are_numbered_by_falling_size():
 
 
 def test_more_components_than_labels():
-    """Three kinds that a label tells apart by two annotators together, not by one."""
+    """Three kinds that the labels of two annotators distinguish together, but not those of one."""
     kind = np.repeat([0, 1, 2], [30, 20, 10])
     said = np.array([["x", "x"], ["x", "y"], ["y", "y"]], dtype=object)[kind].repeat(4, axis=1)
     model = ProductMixture(n_clusters=3, n_init=3, random_state=0).fit(said)
@@ -183,8 +183,8 @@ def test_matched_takes_the_largest_agreement():
     np.testing.assert_array_equal(matched(counts), [2, 0, 1])
 
 
-def test_matched_looks_beyond_chance():
-    """Ten annotators say "a" of everything: most labels "a" lie in the large component, which an expert calls "b"."""
+def test_matched_corrects_for_chance():
+    """Ten annotators always give "a": most labels "a" are in the large component, which an expert labels "b"."""
     counts = np.zeros((11, 2, 2))
     counts[0] = [[0, 20], [80, 0]]  # expert: label a in component 1, label b in component 0
     counts[1:, 0] = [80, 20]
@@ -192,7 +192,7 @@ def test_matched_looks_beyond_chance():
     np.testing.assert_array_equal(matched(counts), [1, 0])
 
 
-def test_an_annotator_without_labels_decides_no_name():
+def test_an_annotator_without_labels_does_not_affect_names():
     counts = np.zeros((2, 2, 2))
     counts[0] = [[1, 9], [9, 1]]
     np.testing.assert_array_equal(matched(counts), [1, 0])
@@ -212,7 +212,7 @@ def test_restarts_and_the_best_of_them():
     assert not set(other.restart_bounds_) & set(model.restart_bounds_)
 
 
-def test_votes_are_the_start_where_components_are_classes():
+def test_votes_are_the_start_if_components_are_classes():
     model = ProductMixture().fit(SAID)
     votes = np.array([[2 / 3, 1 / 3], [1, 0], [0, 1], [0.5, 0.5]])
     for other in (ProductMixture(init="votes"), ProductMixture(init=votes), ProductMixture(n_clusters=2)):
@@ -237,7 +237,7 @@ def test_an_item_without_labels_has_the_weights():
     assert model.labels_[4] is None
 
 
-def test_an_annotator_without_labels_tells_nothing():
+def test_an_annotator_without_labels_has_no_information():
     with_silent = np.column_stack([np.array(SAID, dtype=object), [None] * 4])
     model, without = ProductMixture().fit(with_silent), ProductMixture().fit(SAID)
     np.testing.assert_allclose(model.responsibilities_, without.responsibilities_)
@@ -256,7 +256,7 @@ def test_one_class_is_certain():
     assert model.annotators_["information"].tolist() == [0, 0]
 
 
-def test_of_classes_as_probable_the_first_is_taken():
+def test_equally_probable_classes_go_to_the_first():
     model = ProductMixture().fit([["b", "a"], ["a", "b"]])
     np.testing.assert_allclose(model.responsibilities_, 0.5)
     assert model.labels_.tolist() == ["a", "a"]
@@ -306,8 +306,8 @@ def test_unknown_annotators_and_labels_are_named(frame, message):
     assert str(error.value) == message
 
 
-def test_warns_where_sweeps_did_not_suffice():
-    with pytest.warns(ConvergenceWarning, match=r"ProductMixture: The bound still rose .* Raise max_iter\."):
+def test_warns_if_sweeps_do_not_suffice():
+    with pytest.warns(ConvergenceWarning, match=r"ProductMixture: The objective still improved .* Raise max_iter\."):
         model = ProductMixture(max_iter=1).fit(SAID)
     assert not model.converged_
     assert model.n_iter_ == 1
@@ -319,7 +319,10 @@ def test_warns_where_sweeps_did_not_suffice():
         ({"n_clusters": 0}, "The 'n_clusters' parameter of ProductMixture must be 'auto' or a positive int"),
         ({"n_clusters": 2.0}, "'n_clusters' .* Got 2.0 instead"),
         ({"init": "best"}, "'init' .* must be 'auto', 'votes', 'random' or an array. Got 'best' instead"),
-        ({"init": "votes", "n_clusters": 3}, "must be 'random' or an array: 3 components are no votes. Got 'votes'"),
+        (
+            {"init": "votes", "n_clusters": 3},
+            "must be 'random' or an array: votes give no start for 3 components. Got 'votes'",
+        ),
         ({"init": np.ones((4, 3))}, r"an array of numbers of shape \(4, 2\). Got float64 of shape \(4, 3\) instead"),
         ({"init": None}, "must be 'auto', 'votes', 'random' or an array. Got None instead"),
         ({"init": [["a", "b"]] * 4}, r"must be 'auto', 'votes', 'random' or an array. Got \[\['a', 'b'\], .* instead"),
@@ -327,14 +330,14 @@ def test_warns_where_sweeps_did_not_suffice():
         ({"init": [[1, 0], [0, 1], [0, 0], [1, 1]]}, r"none below 0 and not all 0. Got \[0, 0\] for the item 2"),
         ({"init": [[1, 0], [2, -1], [0, 1], [1, 1]]}, r"none below 0 and not all 0. Got \[2, -1\] for the item 1"),
         ({"init": [[1, 0], [1, 0], [0, 1], [np.inf, 1]]}, r"Got \[inf, 1.0\] for the item 3"),
-        ({"n_init": 0}, "'n_init' .* an int of at least 1. Got 0 instead"),
-        ({"max_iter": True}, "'max_iter' .* an int of at least 1. Got True instead"),
-        ({"smoothing": 0}, "'smoothing' .* a positive float. Got 0 instead"),
-        ({"smoothing": np.inf}, "'smoothing' .* a positive float. Got inf instead"),
-        ({"tol": -1e-3}, "'tol' .* a float of at least 0. Got -0.001 instead"),
+        ({"n_init": 0}, "'n_init' .* an int from 1 to 1,000,000. Got 0 instead"),
+        ({"max_iter": True}, "'max_iter' .* a positive int. Got True instead"),
+        ({"smoothing": 0}, "'smoothing' .* a positive number. Got 0 instead"),
+        ({"smoothing": np.inf}, "'smoothing' .* a positive number. Got inf instead"),
+        ({"tol": -1e-3}, "'tol' .* a number of at least 0. Got -0.001 instead"),
     ],
 )
-def test_bad_parameters(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(InputError, match=message):
         ProductMixture(**parameters).fit(SAID)
 

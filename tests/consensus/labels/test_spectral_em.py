@@ -21,12 +21,12 @@ from consilience.consensus.labels.spectral_em import (
 )
 from consilience.datasets import load_crowd_labels
 from consilience.errors import AnnotationWarning, InputError, MissingDataError
-from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.product_distributions import OneHotLabels, posterior
 from consilience.simulation import simulate_labels, sparse_crowd
 
 MISSING = -1
 CLASSES = [0, 0, 1, 2]  # each with its multiplicity: w = (1/2, 1/4, 1/4)
-SLOTS = [  # what each annotator says of items of each class, slots equally probable
+SLOTS = [  # labels of each annotator for each class, in equally probable slots
     [[0, 0, 0, 1], [1, 1, 2, 0], [2, 2, 0, 1]],
     [[0, 0, 1, 2], [1, 1, 1, 2], [2, 2, 2, 0]],
     [[0, 0, 0, 2], [1, 1, 1, 0], [2, 2, 1, 1]],
@@ -68,7 +68,7 @@ def error(model, true):
 
 @pytest.mark.parametrize("missing", [0, 1])
 @pytest.mark.parametrize("group", [[0, 1, 2, 0, 1], [2, 2, 1, 0, 1]])
-def test_exact_moments_give_back_weights_and_matrices(group, missing):
+def test_exact_moments_recover_weights_and_matrices(group, missing):
     labels, group = enumerated(missing), np.array(group)
     views = views_of(labels, group)
     weights, columns = group_columns(views, np.random.default_rng(0), 100)
@@ -107,7 +107,7 @@ def test_mean_products_are_over_items_with_labels_in_both_views():
     np.testing.assert_allclose(mean_product(a, b), (np.outer(a[0], b[0]) + np.outer(a[2], b[2])) / 2)
 
 
-def test_groups_are_even_and_leave_out_who_gave_no_label():
+def test_groups_are_balanced_and_exclude_annotators_without_labels():
     frame = pd.DataFrame({"item": range(11), "annotator": list("abcdefghijk"), "label": 0})
     labels = Labels.from_frame(frame)
     some = labels[np.array([0, 1, 2, 4, 5, 6, 8, 10])]
@@ -119,7 +119,7 @@ def test_groups_are_even_and_leave_out_who_gave_no_label():
     assert len(np.unique(random, axis=0)) > 1
 
 
-def test_who_shares_no_item_with_another_group_has_a_uniform_matrix():
+def test_an_annotator_who_shares_no_item_has_a_uniform_matrix():
     frame = enumerated().to_frame()
     alone = pd.DataFrame({"item": ["x", "y"], "annotator": "loner", "label": [0, 2]})
     labels = Labels.from_frame(pd.concat([frame, alone]))
@@ -144,9 +144,9 @@ def test_no_probability_of_the_start_is_zero():
 @pytest.mark.parametrize("settings", [{}, {"annotators_per_item": 8}])
 def test_classes_are_recovered_as_well_as_with_the_true_matrices(settings, groups):
     labels, true, confusion = crowd(n_items=2000, **settings)
-    answers = Answers.of(labels.item, labels.annotator * 3 + labels.label, (2000, 60), 3)
+    onehot = OneHotLabels.of(labels.item, labels.annotator * 3 + labels.label, (2000, 60), 3)
     log_table = np.log(confusion.transpose(0, 2, 1).reshape(60, 3))
-    best = np.mean(posterior(answers, np.log([0.5, 0.3, 0.2]), log_table).argmax(1) != true)
+    best = np.mean(posterior(onehot, np.log([0.5, 0.3, 0.2]), log_table).argmax(1) != true)
     model = quiet_fit(labels, groups=groups)
     assert error(model, true) <= best + 0.01
     found = model.confusion_matrices_.to_numpy().reshape(20, 3, 3)
@@ -157,13 +157,13 @@ def test_classes_are_recovered_as_well_as_with_the_true_matrices(settings, group
 
 def test_start_alone_is_near_the_truth():
     labels, true, _ = crowd(n_items=2000)
-    answers = Answers.of(labels.item, labels.annotator * 3 + labels.label, (2000, 60), 3)
+    onehot = OneHotLabels.of(labels.item, labels.annotator * 3 + labels.label, (2000, 60), 3)
     rng = np.random.default_rng(0)
     start = spectral_start(labels, partition(labels, rng), rng, 100)
-    assert np.mean(posterior(answers, *start).argmax(1) != true) < 0.03
+    assert np.mean(posterior(onehot, *start).argmax(1) != true) < 0.03
 
 
-def test_few_experts_among_many_with_one_habit_are_found_where_the_vote_fails():
+def test_finds_few_experts_where_the_vote_fails():
     true = np.random.default_rng(0).integers(3, size=1000)
     confusion = sparse_crowd(60, 3, alpha=0.2, accuracy=0.8, random_state=0)
     confusion[12:] = [0.7, 0.2, 0.1]
@@ -185,7 +185,7 @@ def test_order_of_items_changes_nothing():
 
 def test_names_of_classes_change_nothing():
     labels, _, _ = crowd()
-    named = Labels.from_matrix(labels.to_matrix().replace({0: "zebra", 1: "ant", 2: "cow"}))
+    named = Labels.from_matrix(labels.to_matrix().map({0: "zebra", 1: "ant", 2: "cow"}.get))
     there, here = quiet_fit(labels), quiet_fit(named)
     place = here.classes_.searchsorted(["zebra", "ant", "cow"])
     np.testing.assert_allclose(here.responsibilities_[:, place], there.responsibilities_, atol=1e-4)  # tol of EM
@@ -212,14 +212,14 @@ def test_the_bound_rises_from_the_spectral_start():
     assert model.converged_
 
 
-def test_as_many_sweeps_as_asked_for():
+def test_runs_the_requested_number_of_sweeps():
     labels, _, _ = crowd(n_items=100, annotators_per_item=6)
     with pytest.warns(ConvergenceWarning, match=r"SpectralEM: .*max_iter=2.*Raise max_iter"):
         model = quiet_fit(labels, max_iter=2)
     assert (model.n_iter_, model.converged_) == (2, False)
 
 
-def test_new_items_are_classed_by_what_was_learned():
+def test_new_items_are_classified_by_the_fitted_parameters():
     labels, true, _ = crowd()
     model = quiet_fit(labels[np.arange(400)])
     assert np.mean(model.predict(labels[np.arange(400, 600)]) != true[400:]) < 0.02
@@ -260,7 +260,7 @@ def test_three_annotators_are_needed(n_annotators):
 
 
 def test_too_many_classes():
-    with pytest.raises(InputError, match=r"at most 400 of them\. Got labels of 401 classes"):
+    with pytest.raises(InputError, match=r"at most 400 classes\. Got labels of 401 classes"):
         SpectralEM().fit(np.arange(401)[:, None].repeat(3, axis=1))
 
 
@@ -273,8 +273,8 @@ VOTES = {
 
 
 @pytest.mark.parametrize("said", VOTES.values(), ids=VOTES.keys())
-def test_em_starts_from_the_votes_where_moments_show_no_classes(said):
-    with pytest.warns(AnnotationWarning, match="SpectralEM started from the votes.* to show . classes"):
+def test_em_starts_from_the_votes_if_moments_do_not_identify_classes(said):
+    with pytest.warns(AnnotationWarning, match="SpectralEM started from the votes.* to identify . classes"):
         model = quiet_fit(said)
     voted = ProductMixture(init="votes").fit(said)
     np.testing.assert_allclose(model.responsibilities_, voted.responsibilities_)
@@ -285,14 +285,14 @@ def test_em_starts_from_the_votes_where_moments_show_no_classes(said):
     ("settings", "message"),
     [
         ({"groups": "thirds"}, "'groups' parameter of SpectralEM must be 'random' or 'modulo'. Got 'thirds'"),
-        ({"n_starts": 0}, "'n_starts' parameter of SpectralEM must be an int of at least 1. Got 0"),
+        ({"n_starts": 0}, "'n_starts' parameter of SpectralEM must be a positive int. Got 0"),
         ({"n_init": 0.5}, "'n_init' .* Got 0.5"),
         ({"max_iter": 0}, "'max_iter' .* Got 0"),
-        ({"smoothing": 0.0}, "'smoothing' .* must be a positive float. Got 0.0"),
-        ({"tol": -1.0}, "'tol' .* must be a float of at least 0. Got -1.0"),
+        ({"smoothing": 0.0}, "'smoothing' .* must be a positive number. Got 0.0"),
+        ({"tol": -1.0}, "'tol' .* must be a number of at least 0. Got -1.0"),
     ],
 )
-def test_bad_parameters(settings, message):
+def test_invalid_parameters(settings, message):
     with pytest.raises(InputError, match=message):
         SpectralEM(**settings).fit([["a", "a", "a"]])
 

@@ -45,7 +45,7 @@ def random_stage(study, n_components, members, seed=0):
     weights = np.log(rng.dirichlet(np.full(n_components, 5.0)))
     table = np.log(rng.dirichlet(np.full(study.n_labels, 3.0), (study.n_annotators, n_components)))
     table = table.transpose(0, 2, 1).reshape(-1, n_components)
-    stage = Stage(weights, table, members, np.ones((study.answers.n_items, n_components)), 0.0, 0.0, False, np.inf)
+    stage = Stage(weights, table, members, np.ones((study.onehot.n_items, n_components)), 0.0, 0.0, False, np.inf)
     return Stage(**(vars(stage) | {"q": regularised_posterior(stage, study)}))
 
 
@@ -82,7 +82,7 @@ def test_information_is_that_of_explicit_sums(missing):
     np.testing.assert_allclose((information * total).sum(), expected, rtol=1e-4)
 
 
-def test_a_duplication_changes_no_information():
+def test_duplicating_a_component_preserves_information():
     """Theorem 4: copying a component leaves Σ I(i, j | Y) as it was, before the copies move apart."""
     labels = random_labels(1)
     study = Study.of(labels, 3, 0.001)
@@ -204,7 +204,7 @@ def test_a_split_stays_within_the_simplices():
 
 
 class TestLargestEntry:
-    def test_it_is_the_largest_beyond_its_bias(self):
+    def test_is_the_largest_after_bias_correction(self):
         labels = random_labels(6, n_items=500)
         study = Study.of(labels, 2, 0.001)
         information, total = conditional_information(random_stage(study, 2, (0, 1)).q, study)
@@ -212,7 +212,7 @@ class TestLargestEntry:
         entry = (information - 4 / (2 * total)) * total / 500
         assert (found.component, found.pair) == np.unravel_index(entry.argmax(), entry.shape)
 
-    def test_weights_of_components_count_if_asked(self):
+    def test_weights_of_components_count_if_requested(self):
         """A small component's pair is the largest by its own information, a large one's by (13)."""
         study = Study.of(random_labels(7, n_items=400), 2, 0.001)
         n_pairs = len(study.degrees)
@@ -222,7 +222,7 @@ class TestLargestEntry:
         assert largest_entry(information, total, study, Settings(2, weighted=True)).component == 0
         assert largest_entry(information, total, study, Settings(2, weighted=False)).component == 1
 
-    def test_noise_is_none(self):
+    def test_noise_gives_no_entry(self):
         """Independent labels: of 20 draws of 45 pairs less than one entry in 45 * 20 is beyond the 0.001 quantile."""
         found = 0
         for seed in range(20):
@@ -251,7 +251,7 @@ class TestSteps:
         counts = np.array([3, 1, 2, 1])
         np.testing.assert_allclose(state.log_likelihood, counts @ np.log(smoothed))
 
-    def test_only_members_decide(self):
+    def test_only_members_affect_the_posterior(self):
         labels = random_labels(8)
         study = Study.of(labels, 2, 0.001)
         stage = random_stage(study, 2, (1,))
@@ -281,7 +281,7 @@ class TestSteps:
         assert len(trace.state.log_weights) == 3
         assert len(rounds) == trace.n_iter
 
-    def test_it_settles_where_nothing_is_to_be_found(self):
+    def test_settles_if_there_is_nothing_to_find(self):
         said = np.random.default_rng(3).integers(2, size=(400, 5))
         study = Study.of(Labels.from_matrix(said), 2, 1e-9)
         trace, _ = stagewise.run(study, Settings(2, weighted=True), max_iter=20)

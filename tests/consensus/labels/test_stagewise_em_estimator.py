@@ -1,4 +1,4 @@
-"""The estimator of stagewise EM: it finds the experts, answers in the users' names, and tells how it went."""
+"""StagewiseEM: recovery of experts, results in the users' names, and the trace."""
 
 import warnings
 
@@ -10,7 +10,7 @@ from consilience import Labels
 from consilience.consensus import StagewiseEM
 from consilience.datasets import load_crowd_labels
 from consilience.errors import AnnotationWarning, InputError, MissingDataError
-from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.product_distributions import OneHotLabels, posterior
 from consilience.simulation import simulate_labels, sparse_crowd
 
 NAMES = np.array(["ash", "beech", "cherry"])
@@ -27,8 +27,8 @@ def error_of_truth(labels, classes, matrices):
     """Error of the posterior under the confusion matrices that made the labels."""
     table = np.log(np.maximum(matrices, 1e-12)).transpose(0, 2, 1).reshape(-1, 3)
     column = labels.annotator * 3 + labels.label
-    answers = Answers.of(labels.item, column, (len(labels), len(table)), 3)
-    return (NAMES[posterior(answers, np.zeros(3), table).argmax(1)] != classes).mean()
+    onehot = OneHotLabels.of(labels.item, column, (len(labels), len(table)), 3)
+    return (NAMES[posterior(onehot, np.zeros(3), table).argmax(1)] != classes).mean()
 
 
 @pytest.mark.parametrize(("alpha", "n_experts"), [(0.05, 5), (0.15, 15)])
@@ -67,7 +67,7 @@ def test_order_of_entry_begins_with_the_best():
     assert first.max() < 12
 
 
-def test_trace_tells_how_it_went():
+def test_trace_records_the_rounds():
     labels, *_ = crowd(0.3, 1, accuracy=np.linspace(0.7, 0.45, 30))
     model = StagewiseEM(refine=None).fit(labels)
     trace = model.trace_
@@ -132,14 +132,14 @@ def test_predicting_the_training_items_is_fitting(refine):
     np.testing.assert_allclose(model.predict_proba(labels), model.responsibilities_, atol=1e-9)
 
 
-def test_weighted_or_not_both_run():
+def test_runs_weighted_and_unweighted():
     labels, classes, _ = crowd(0.2, 7)
     for weighted in (True, False):
         assert (StagewiseEM(weighted=weighted).fit(labels).labels_ != classes).mean() < 0.06
 
 
 def test_more_components_than_labels_are_numbered_by_size():
-    """Four groups of items told by two questions of two answers each: answers do not name the groups."""
+    """Four kinds of items, identified by two binary questions: labels do not name the kinds."""
     rng = np.random.default_rng(0)
     group = rng.choice(4, 2000, p=[0.4, 0.3, 0.2, 0.1])
     answer = np.column_stack([group // 2] * 4 + [group % 2] * 4)
@@ -152,26 +152,26 @@ def test_more_components_than_labels_are_numbered_by_size():
     assert list(model.starts_.index) == ["stagewise"]
 
 
-def test_fewer_components_than_asked_are_said():
+def test_fewer_components_than_requested_are_reported():
     said = np.random.default_rng(1).integers(2, size=(300, 6))
-    with pytest.warns(AnnotationWarning, match="tell 1 of 2 components apart; there are fewer"):
+    with pytest.warns(AnnotationWarning, match="distinguish 1 of 2 components; there are fewer"):
         model = StagewiseEM(refine=None, entry_level=1e-9).fit(said)
     assert model.n_components_ == 1
     assert model.informative_set_ == []
 
 
-def test_fewer_components_than_numbered_ones_asked_are_said():
+def test_fewer_numbered_components_than_requested_are_reported():
     rng = np.random.default_rng(0)
     answer = np.column_stack([rng.integers(2, size=500)] * 4)
     said = np.where(rng.random(answer.shape) < 0.1, 1 - answer, answer)
-    with pytest.warns(AnnotationWarning, match="of 5 components apart; there are fewer"):
+    with pytest.warns(AnnotationWarning, match="of 5 components; there are fewer"):
         model = StagewiseEM(n_clusters=5).fit(said)
     assert 2 <= model.n_components_ < 5
     assert model.responsibilities_.shape == (500, model.n_components_)
     assert model.classes_.tolist() == list(range(model.n_components_))
 
 
-def test_too_few_common_items_leave_the_votes():
+def test_too_few_common_items_fall_back_to_the_votes():
     """Every item has three labels of 300 annotators: no pair has enough items in common for a table."""
     classes = np.arange(2000) % 2
     labels = simulate_labels(classes, n_annotators=300, accuracy=0.8, annotators_per_item=3, random_state=0)
@@ -197,12 +197,12 @@ def test_real_crowds(name, most):
         ("n_clusters", 0, "'auto' or a positive int"),
         ("refine", "some", "'informative', 'all' or None"),
         ("weighted", 1, "True or False"),
-        ("level", 1.5, "a float between 0 and 1"),
-        ("entry_level", 0, "a float between 0 and 1"),
-        ("max_iter", 2.5, "an int of at least 1"),
+        ("level", 1.5, r"a number in \(0, 1\)"),
+        ("entry_level", 0, r"a number in \(0, 1\)"),
+        ("max_iter", 2.5, "a positive int"),
     ],
 )
-def test_wrong_parameters_are_named(parameter, value, expected):
+def test_invalid_parameters_are_named(parameter, value, expected):
     with pytest.raises(
         InputError, match=f"The '{parameter}' parameter of StagewiseEM must be {expected}. Got {value!r}"
     ):
@@ -219,7 +219,7 @@ def test_wrong_parameters_are_named(parameter, value, expected):
         [["a", "b", None], ["b", "b", None], ["a", "a", None]],  # an annotator without labels
     ],
 )
-def test_hardly_anything_is_enough(said):
+def test_minimal_inputs_are_accepted(said):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnnotationWarning)
         model = StagewiseEM().fit(said)
@@ -240,7 +240,7 @@ def test_order_of_items_and_annotators_changes_nothing():
     )
 
 
-def test_a_crowd_without_experts_is_said():
+def test_a_crowd_without_experts_is_reported():
     said = np.random.default_rng(2).integers(2, size=(300, 3))
-    with pytest.warns(AnnotationWarning, match="no annotator's labels depend on what the others say"):
+    with pytest.warns(AnnotationWarning, match="no annotator's labels depend on those of the others"):
         StagewiseEM().fit(said)

@@ -1,6 +1,6 @@
-"""Files and tables of annotations: any table in, long tables out.
+"""Files and tables of annotations: reading of almost any table, writing of long tables.
 
-`sources` and `text` read a file as a table; `recognition` finds out what the table holds, by the `vocabulary` of column
-names and by its contents (`orientation`, `values`); `exports` and `json_exports` know the files of other tools;
-`reading` and `writing` are what users call.
+`sources` and `text` read a file as a table; `recognition` determines what the table contains, from the `vocabulary` of
+column names and from its cells (`orientation`, `values`); `exports` and `json_exports` know the files of other tools;
+`reading` and `writing` are the public functions.
 """

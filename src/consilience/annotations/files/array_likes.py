@@ -1,4 +1,4 @@
-"""What is given to `fit` in place of annotations: frames of any library, read by the importer, and arrays."""
+"""What users pass to `fit` instead of annotations: frames of any library, read by the importer, and arrays."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pandas as pd
 
 from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
-from consilience.annotations.files.frames import asked_of, warn_of_transposed
+from consilience.annotations.files.frames import request_of, warn_of_transposed
 from consilience.annotations.files.importer import VALUE, Statements, statements, table_of_frame
-from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.layout import Request
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.reading import KINDS
@@ -29,13 +29,13 @@ NOBODY = pd.Index([])
 
 @dataclass(frozen=True)
 class Given:
-    """Annotations, and the matrix that they were made of.
+    """Annotations, and the matrix from which they were made.
 
     Attributes
     ----------
     annotations : Groupings, Pairs or Labels
     matrix : DataFrame, array or list, optional
-        Items × annotators; None for what was no matrix.
+        Items × annotators; None if they were not made from a matrix.
     """
 
     annotations: Annotations
@@ -51,100 +51,100 @@ def annotations_of(
     missing: Any = None,
     known: pd.Index = NOBODY,
 ) -> Given:
-    """Make annotations of what a user gave for them.
+    """Make annotations from what a user passed as such.
 
     Parameters
     ----------
-    given : Groupings, Pairs, Labels, a frame, or what makes an array
+    given : Groupings, Pairs, Labels, a frame, or an array-like
     kind : {"groupings", "labels"}
-        What a matrix holds.
+        What the cells of a matrix are.
     model : str
         Name of the estimator, for messages.
     items : Index, optional
-        Names of items that rows are beyond doubt, if they are among these.
+        Names of items; rows with these names are taken to be items without further checks.
     missing : optional
-        A value, or a list of them, that means that nothing was said.
+        A value, or a list of them, that means missing.
     known : Index
-        Annotators whose columns are theirs beyond doubt.
+        Known annotators; columns with these names are taken to be theirs without further checks.
 
     Raises
     ------
     AnnotationError
-        A frame that is not recognised, reads two ways, or contradicts itself; frames without rows as yet; or `missing`
-        beside annotations that are made.
+        A frame that is not recognised, is ambiguous, or contradicts itself; a lazy frame; or `missing` was given
+        together with annotations.
 
     Warns
     -----
     AnnotationWarning
-        Something was left out, or taken for missing or for other than an array would be.
+        Something was left out, or read as missing or otherwise than in an array.
     """
     if isinstance(given, Annotations):
         if missing is not None:
             raise AnnotationError(
-                f"'missing' says which cells of a table or an array are blank, and {model} was given "
-                f"{type(given).__name__}. Give it to from_frame, from_matrix or read_annotations."
+                f"'missing' says which cells of a table or an array are blank, but {model} was given "
+                f"{type(given).__name__}. Pass it to from_frame, from_matrix or read_annotations."
             )
         return Given(given)
     if isinstance(given, pd.Series) and isinstance(given.index, pd.MultiIndex):
         given = given.reset_index()
     if not is_frame(given, model):
         return Given(KINDS[kind].from_matrix(given, missing=missing), given)
-    table, asked = table_of_frame(given, model), asked_of({}, kind=None, missing=missing)
+    table, request = table_of_frame(given, model), request_of({}, kind=None, missing=missing)
     try:
         with written_by(of_frames(kind)):
-            found, matrix = _statements(given, table, asked, Wanted(kind, items, known))
-            said = KINDS[found.kind]._from_statements(found, None)
+            found, matrix = _statements(given, table, request, Wanted(kind, items, known))
+            annotations = KINDS[found.kind]._from_statements(found, None)
     except (HoldsFeaturesError, HoldsGroupsError):
         raise
     except AnnotationError as error:
         raise AnnotationError(_with_remedy(str(error), kind)) from error
     for text in found.reading.warnings:
         warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
-    return Given(said, matrix)
+    return Given(annotations, matrix)
 
 
 def is_frame(given: Any, model: str) -> bool:
-    """Whether something is a frame of a library that narwhals knows.
+    """Whether something is a frame of a library that narwhals supports.
 
     Raises
     ------
     AnnotationError
-        It is one without rows as yet, such as a LazyFrame.
+        It is a lazy frame.
     """
     frame = nw.from_native(given, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise AnnotationError(
-            f"{model} takes frames that hold their rows, and a {type(given).__name__} has none as yet; give "
-            "frame.collect() (or what computes it in your library)."
+            f"{model} takes frames that hold their rows, but a {type(given).__name__} does not; give "
+            "frame.collect() (or the equivalent in your library)."
         )
     return isinstance(frame, nw.DataFrame)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a matrix holds, and what is known of its rows and columns; see `annotations_of`."""
+    """What a matrix contains, and what is known of its rows and columns; see `annotations_of`."""
 
     kind: str
     items: pd.Index | None
     known: pd.Index
 
 
-def _statements(given: Any, table: Table, asked: Asked, wanted: Wanted) -> tuple[Statements, pd.DataFrame | None]:
-    """What a frame says, and its columns of annotators if it is a matrix."""
+def _statements(given: Any, table: Table, request: Request, wanted: Wanted) -> tuple[Statements, pd.DataFrame | None]:
+    """Read a frame; also return its columns of annotators if it is a matrix."""
     unsure = [name for name in table.columns if name not in wanted.known]
-    if unsure and (known_export(table, asked, "frame") is not None or long_table(table, asked) is not None):
-        return statements(table, asked), None
+    if unsure and (known_export(table, request, "frame") is not None or long_table(table, request) is not None):
+        return statements(table, request), None
     if isinstance(given, pd.DataFrame) and given.index.nlevels > 1:
         raise AnnotationError(
-            f"The rows of the frame are named by an index of {given.index.nlevels} levels, and the items by one name "
-            "each; join the levels into one."
+            f"The rows of the frame have an index of {given.index.nlevels} levels, but items have one name each; join "
+            "the levels into one."
         )
-    _refuse_answers_among_annotators(table, unsure, wanted.kind)
+    _refuse_values_among_annotators(table, unsure, wanted.kind)
     table, key = _with_names_of_rows(given, table, unsure)
-    layout = wide_frame(table, asked, wanted.kind, key=key, known=wanted.known, items=wanted.items)
+    layout = wide_frame(table, request, wanted.kind, key=key, known=wanted.known, items=wanted.items)
     if not layout.annotators_in_rows and not len(wanted.known):
         warn_of_transposed(given)
-    found = statements(table, replace(asked, kind=wanted.kind), layout=layout)
+    found = statements(table, replace(request, kind=wanted.kind), layout=layout)
     return found, None if layout.annotators_in_rows else table.frame[layout.others]
 
 
@@ -162,22 +162,22 @@ def _with_names_of_rows(given: Any, table: Table, unsure: list[Any]) -> tuple[Ta
     return replace(table, frame=frame), head
 
 
-def _refuse_answers_among_annotators(table: Table, columns: list[Any], kind: str) -> None:
-    """Raise an AnnotationError if a frame taken for a matrix has a column that is called like answers."""
-    told = [name for name in columns if (found := named(name)) and found.role in VALUE.values()]
-    if told and len(table.columns) > 1:
+def _refuse_values_among_annotators(table: Table, columns: list[Any], kind: str) -> None:
+    """Raise an AnnotationError if a frame read as a matrix has a column named like groups, labels or judgements."""
+    values = [name for name in columns if (found := named(name)) and found.role in VALUE.values()]
+    if values and len(table.columns) > 1:
         guess = guess_columns(table, columns)
         if guess.has_both:
             raise AnnotationError(guess.refusal())
         raise AnnotationError(
-            f"The frame has a column {str(told[0])!r}, as long tables have, and none that is known to hold items and "
-            f"annotators. Call the columns item, annotator and {VALUES[kind]}; or say which they are: "
-            f"{guess.told()}.{if_every_column()}"
+            f"The frame has a column {str(values[0])!r}, as long tables have, but no columns with usual names for "
+            f"items and annotators. Call the columns item, annotator and {VALUES[kind]}; or name them: "
+            f"{guess.keywords()}.{if_every_column()}"
         )
 
 
 def _with_remedy(message: str, kind: str) -> str:
-    """Say beside a remedy by `from_frame` what to do if every column is an annotator."""
+    """Add to a message that suggests `from_frame` what to do if every column is an annotator."""
     if ".from_frame(" not in message or ".from_matrix(" in message:
         return message
     with written_by(of_frames(kind)):

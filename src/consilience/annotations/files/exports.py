@@ -1,6 +1,7 @@
-"""Tables as other tools export them: rows that do not count left out, lists taken apart, and columns told.
+"""Tables as other tools export them: rows that do not count are left out, lists are split, and columns identified.
 
-Each function takes a table of one tool and returns it with what the tool's columns are, so that the user need not say.
+Each function takes a table of one tool and returns it with the meaning of its columns, so that the user need not give
+it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.layout import Request
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import DIFFERENT, SAME, counted, is_number
 from consilience.annotations.files.vocabulary import named, normal, paired
@@ -27,48 +28,48 @@ from consilience.errors import AnnotationError
 
 @dataclass(frozen=True)
 class Export:
-    """A table of which the tool that wrote it is known.
+    """A table of a known tool.
 
     Attributes
     ----------
     tool : str
-        What the table is, for people.
+        Description of the table, for messages.
     table : Table
-    asked : Asked
-        What the caller said, completed by what is known of the tool's columns.
+    request : Request
+        What the caller specified, completed by what is known of the tool's columns.
     nouns : dict of str to str
-        What items and annotators are called.
+        What items and annotators are called in messages.
     notes : tuple of str
         What was left out.
     """
 
     tool: str
     table: Table
-    asked: Asked
+    request: Request
     nouns: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
-def known_export(table: Table, asked: Asked, name: str) -> Export | None:
-    """Return a table of a tool that is known, with what its columns are; None if it is of none.
+def known_export(table: Table, request: Request, name: str) -> Export | None:
+    """Return the table of a known tool with the meaning of its columns; None if it is not one.
 
     Parameters
     ----------
     table : Table
-    asked : Asked
+    request : Request
     name : str
-        The file's name, which is that of the person in some exports.
+        The file's name, which in some exports is that of the annotator.
 
     Raises
     ------
     AnnotationError
-        The table is of a tool that is known, and holds nobody's judgements, or more than one question.
+        The table is of a known tool, but contains no annotators or several questions.
     """
     columns = {str(column) for column in table.columns}
     for is_it, read in EXPORTS:
-        if is_it(columns) and (found := read(table, asked, name)) is not None:
+        if is_it(columns) and (found := read(table, request, name)) is not None:
             return found
-    return grid_survey(table, asked)
+    return grid_survey(table, request)
 
 
 def _has(*names: str) -> Callable[[set[str]], bool]:
@@ -90,29 +91,29 @@ def _keep(table: Table, kept: np.ndarray, what: str) -> tuple[Table, tuple[str, 
     return table.rows(np.flatnonzero(kept)), (f"{counted(n_left_out, 'row')} {what} left out",)
 
 
-def _with(asked: Asked, **columns: Any) -> Asked:
+def _with(request: Request, **columns: Any) -> Request:
     return replace(
-        asked, columns={role: column for role, column in columns.items() if column is not None} | asked.columns
+        request, columns={role: column for role, column in columns.items() if column is not None} | request.columns
     )
 
 
 def _only(columns: list[str], role: str, tool: str, table: Table) -> str:
-    """Return the only column that can play a part.
+    """Return the only column that can have a role.
 
     Raises
     ------
     AnnotationError
-        There is none, or there are several.
+        There is no such column, or there are several.
     """
     filled = [column for column in columns if not _blank(table.frame[column]).all()]
     if len(filled) == 1:
         return filled[0]
-    what = {"label": "answers", "item": "what was asked about"}[role]
+    what = {"label": "answers", "item": "items"}[role]
     if not filled:
         raise AnnotationError(f"This file of {tool} has no column of {what}.")
     shown = ", ".join(map(repr, filled[:6])) + (", …" if len(filled) > 6 else "")
     raise AnnotationError(
-        f"This file of {tool} has several columns of {what}: {shown}. Say which: {role}={filled[0]!r} "
+        f"This file of {tool} has several columns of {what}: {shown}. Name one: {role}={filled[0]!r} "
         f"(--{role} '{filled[0]}')."
     )
 
@@ -123,16 +124,16 @@ def _pair_of(columns: list[str], strip: Callable[[str], str]) -> tuple[str, str]
     return (bare[pairs[0][0]], bare[pairs[0][1]]) if len(pairs) == 1 and len(columns) == 2 else None
 
 
-def _says_same(column: pd.Series) -> bool:
+def _means_same(column: pd.Series) -> bool:
     words = {str(value).strip().casefold() for value in column if str(value).strip()}
     return bool(words) and words <= SAME | DIFFERENT
 
 
-def toloka(table: Table, asked: Asked, name: str) -> Export:
-    """Read results of Toloka: an answer a row, or groups of the pictures on a sheet."""
+def toloka(table: Table, request: Request, name: str) -> Export:
+    """Read results of Toloka: one answer per row, or groups of the images on a sheet."""
     tool, frame = "Toloka results", table.frame
     if not any(column.startswith("ASSIGNMENT:") for column in table.columns):
-        raise AnnotationError("This is a file of Toloka tasks; it holds no answers. Download the results.")
+        raise AnnotationError("This is a file of Toloka tasks; it has no answers. Download the results.")
     table, _ = _keep(table, ~np.logical_and.reduce([_blank(frame[column]) for column in table.columns]), "")
     notes: tuple[str, ...] = ()
     if "ASSIGNMENT:status" in table.columns:
@@ -142,40 +143,40 @@ def toloka(table: Table, asked: Asked, name: str) -> Export:
         raise AnnotationError(
             "This file of Toloka results has no column 'ASSIGNMENT:worker_id'; download it with that column."
         )
-    inputs = [column for column in table.columns if column.startswith("INPUT:") and column not in asked.ignore]
-    outputs = [column for column in table.columns if column.startswith("OUTPUT:") and column not in asked.ignore]
-    answer = asked.columns.get("label") or asked.columns.get("group") or asked.columns.get("same")
+    inputs = [column for column in table.columns if column.startswith("INPUT:") and column not in request.ignore]
+    outputs = [column for column in table.columns if column.startswith("OUTPUT:") and column not in request.ignore]
+    answer = request.columns.get("label") or request.columns.get("group") or request.columns.get("same")
     answer = answer or _only(outputs, "label", tool, table)
     nouns = {"annotator": "worker"}
     if table.frame[answer].astype(str).str.contains(r'"group"\s*:').any():
-        item = asked.columns.get("item") or _only(inputs, "item", tool, table)
+        item = request.columns.get("item") or _only(inputs, "item", tool, table)
         sheets = _toloka_sheets(table, item, answer)
-        return Export("Toloka grouping tasks", sheets, replace(asked, columns={}), nouns | {"item": "image"}, notes)
+        return Export("Toloka grouping tasks", sheets, replace(request, columns={}), nouns | {"item": "image"}, notes)
     pair = _pair_of(inputs, lambda column: column.removeprefix("INPUT:"))
-    if pair and _says_same(table.frame[answer]):
-        asked = _with(asked, item=pair[0], item_b=pair[1], annotator="ASSIGNMENT:worker_id", same=answer)
-        return Export(tool, table, asked, nouns, notes)
+    if pair and _means_same(table.frame[answer]):
+        request = _with(request, item=pair[0], item_b=pair[1], annotator="ASSIGNMENT:worker_id", same=answer)
+        return Export(tool, table, request, nouns, notes)
     if pair and _is_preference(table.frame[answer], pair, table):
         raise AnnotationError(
-            f"The answers in {answer!r} say which of two items was preferred, not whether they are the same; no "
-            "clustering can be made of them."
+            f"The answers in {answer!r} say which of two items was preferred, not whether they are the same; they "
+            "cannot be clustered."
         )
     task = "ASSIGNMENT:task_id" if "ASSIGNMENT:task_id" in table.columns and len(inputs) != 1 else None
-    item = asked.columns.get("item") or task or _only(inputs, "item", tool, table)
-    value = {} if {"label", "group", "same"} & asked.columns.keys() else {"label": answer}
-    asked = _with(asked, item=item, annotator="ASSIGNMENT:worker_id", **value)
-    return Export(tool, table, asked, nouns | {"item": "task"}, notes)
+    item = request.columns.get("item") or task or _only(inputs, "item", tool, table)
+    value = {} if {"label", "group", "same"} & request.columns.keys() else {"label": answer}
+    request = _with(request, item=item, annotator="ASSIGNMENT:worker_id", **value)
+    return Export(tool, table, request, nouns | {"item": "task"}, notes)
 
 
 def _is_preference(column: pd.Series, pair: tuple[str, str], table: Table) -> bool:
-    """Whether answers are left and right, or one of the two items."""
-    said = column.astype(str).str.strip()
-    chosen = [said == table.frame[side].astype(str).str.strip() for side in pair]
-    return bool(said.str.casefold().isin({"left", "right"}).all() or (chosen[0] | chosen[1]).all())
+    """Whether answers are left or right, or one of the two items."""
+    texts = column.astype(str).str.strip()
+    chosen = [texts == table.frame[side].astype(str).str.strip() for side in pair]
+    return bool(texts.str.casefold().isin({"left", "right"}).all() or (chosen[0] | chosen[1]).all())
 
 
 def _toloka_sheets(table: Table, item: str, answer: str) -> Table:
-    """Return a long table of the pictures on each sheet and their groups: a sheet is a grouping."""
+    """Return a long table of the images on each sheet and their groups; each sheet is a grouping."""
     rows, places = [], []
     frame = table.frame
     sheet = frame["ASSIGNMENT:assignment_id"] if "ASSIGNMENT:assignment_id" in table.columns else None
@@ -197,7 +198,7 @@ def _toloka_sheets(table: Table, item: str, answer: str) -> Table:
 
 
 def _toloka_list(cell: Any, column: str, where: Callable[[int], str], row: int) -> list[Any]:
-    """Read a list as Toloka writes it: JSON without its brackets, perhaps with marks doubled or escaped."""
+    """Read a list as Toloka writes it: JSON without its brackets, perhaps with quotation marks doubled or escaped."""
     text = str(cell).strip()
     undone = text.replace('""', '"').replace("\\", "")
     for attempt in (text, f"[{text}]", undone, f"[{undone}]"):
@@ -212,7 +213,7 @@ def _toloka_list(cell: Any, column: str, where: Callable[[int], str], row: int) 
     raise AnnotationError(f"{column!r} in {where(row)} is not a list as Toloka writes it: {text[:60]!r}.")
 
 
-def mechanical_turk(table: Table, asked: Asked, name: str) -> Export:
+def mechanical_turk(table: Table, request: Request, name: str) -> Export:
     """Read a batch result file of Mechanical Turk, or of Turkle."""
     tool, frame = "Mechanical Turk results", table.frame
     rejected = np.zeros(len(frame), dtype=bool)
@@ -223,20 +224,20 @@ def mechanical_turk(table: Table, asked: Asked, name: str) -> Export:
             rejected |= ~_blank(frame[column])
     table, notes = _keep(table, ~rejected, "of rejected assignments")
     worker = "Turkle.Username" if "Turkle.Username" in table.columns else "WorkerId"
-    inputs = [column for column in table.columns if column.startswith("Input.") and column not in asked.ignore]
-    answers = [column for column in table.columns if column.startswith("Answer.") and column not in asked.ignore]
-    said = asked.columns.get("label") or asked.columns.get("same") or asked.columns.get("group")
-    said = said or _only([column for column in answers if not _is_remark(column)], "label", tool, table)
-    if said == "Answer.taskAnswers":
-        table = _task_answers(table, said)
+    inputs = [column for column in table.columns if column.startswith("Input.") and column not in request.ignore]
+    answers = [column for column in table.columns if column.startswith("Answer.") and column not in request.ignore]
+    answer = request.columns.get("label") or request.columns.get("same") or request.columns.get("group")
+    answer = answer or _only([column for column in answers if not _is_remark(column)], "label", tool, table)
+    if answer == "Answer.taskAnswers":
+        table = _task_answers(table, answer)
     nouns = {"annotator": "worker", "item": "task"}
     pair = _pair_of(inputs, lambda column: column.removeprefix("Input."))
-    if pair and _says_same(table.frame[said]):
-        asked = _with(asked, item=pair[0], item_b=pair[1], annotator=worker, same=said)
-        return Export(tool, table, asked, {"annotator": "worker"}, notes)
-    item = asked.columns.get("item") or (inputs[0] if len(inputs) == 1 else "HITId")
-    value = {} if {"label", "group", "same"} & asked.columns.keys() else {"label": said}
-    return Export(tool, table, _with(asked, item=item, annotator=worker, **value), nouns, notes)
+    if pair and _means_same(table.frame[answer]):
+        request = _with(request, item=pair[0], item_b=pair[1], annotator=worker, same=answer)
+        return Export(tool, table, request, {"annotator": "worker"}, notes)
+    item = request.columns.get("item") or (inputs[0] if len(inputs) == 1 else "HITId")
+    value = {} if {"label", "group", "same"} & request.columns.keys() else {"label": answer}
+    return Export(tool, table, _with(request, item=item, annotator=worker, **value), nouns, notes)
 
 
 def _is_remark(column: str) -> bool:
@@ -244,7 +245,7 @@ def _is_remark(column: str) -> bool:
 
 
 def _task_answers(table: Table, column: str) -> Table:
-    """Replace the JSON of a form of Mechanical Turk by the one answer that it holds."""
+    """Replace the JSON of a form of Mechanical Turk by its only answer."""
     found = []
     for row, cell in enumerate(table.frame[column]):
         try:
@@ -253,8 +254,8 @@ def _task_answers(table: Table, column: str) -> Table:
             found.append(_answer_in(answer))
         except (ValueError, TypeError, AttributeError):
             raise AnnotationError(
-                f"{column!r} in {table.where(row)} holds no single answer: {str(cell)[:80]!r}. Write the answers to "
-                "columns of their own."
+                f"{column!r} in {table.where(row)} does not contain a single answer: {str(cell)[:80]!r}. Write each "
+                "answer to its own column."
             ) from None
     return replace(table, frame=table.frame.assign(**{column: found}))
 
@@ -272,24 +273,24 @@ def _answer_in(answer: Any) -> Any:
     return answer
 
 
-def appen(table: Table, asked: Asked, name: str) -> Export:
-    """Read a full report of Appen, which was called Figure Eight and CrowdFlower."""
+def appen(table: Table, request: Request, name: str) -> Export:
+    """Read a full report of Appen, formerly Figure Eight and CrowdFlower."""
     table = replace(table, frame=table.frame.rename(columns=lambda column: re.sub(r"^X(?=_)", "", str(column))))
     if "_worker_id" not in table.columns:
-        raise AnnotationError("This is Appen's aggregated report, which has no people in it; download the full report.")
+        raise AnnotationError("This is Appen's aggregated report, which names no annotators; download the full report.")
     notes: tuple[str, ...] = ()
     if "_tainted" in table.columns:
         tainted = table.frame["_tainted"].astype(str).str.strip().str.casefold() == "true"
         table, notes = _keep(table, np.asarray(~tainted), "of flagged contributors (_tainted)")
-    said = asked.columns.get("label") or asked.columns.get("same") or asked.columns.get("group")
-    if not said:
+    answer = request.columns.get("label") or request.columns.get("same") or request.columns.get("group")
+    if not answer:
         answers = [
-            column for column in table.columns if f"{column}_gold" in table.columns and column not in asked.ignore
+            column for column in table.columns if f"{column}_gold" in table.columns and column not in request.ignore
         ]
-        said = _only(answers, "label", "Appen", table)
-    value = {} if {"label", "group", "same"} & asked.columns.keys() else {"label": said}
-    asked = _with(asked, item="_unit_id", annotator="_worker_id", **value)
-    return Export("Appen full report", table, asked, {"item": "unit", "annotator": "contributor"}, notes)
+        answer = _only(answers, "label", "Appen", table)
+    value = {} if {"label", "group", "same"} & request.columns.keys() else {"label": answer}
+    request = _with(request, item="_unit_id", annotator="_worker_id", **value)
+    return Export("Appen full report", table, request, {"item": "unit", "annotator": "contributor"}, notes)
 
 
 def _is_list_of_labels(answer: Any) -> bool:
@@ -299,51 +300,51 @@ def _is_list_of_labels(answer: Any) -> bool:
 STUDIO_COLUMNS = {"annotation_id", "annotator", "created_at", "updated_at", "lead_time", "id", "agreement", "history"}
 
 
-def label_studio_table(table: Table, asked: Asked, name: str) -> Export:
-    """Read Label Studio's CSV, or its JSON-MIN: an annotation a row."""
+def label_studio_table(table: Table, request: Request, name: str) -> Export:
+    """Read Label Studio's CSV, or its JSON-MIN: one annotation per row."""
     tool = "Label Studio table"
-    said = asked.columns.get("label") or asked.columns.get("group") or asked.columns.get("same")
-    if not said:
-        rest = [str(column) for column in table.columns if column not in STUDIO_COLUMNS | set(asked.ignore)]
+    answer = request.columns.get("label") or request.columns.get("group") or request.columns.get("same")
+    if not answer:
+        rest = [str(column) for column in table.columns if column not in STUDIO_COLUMNS | set(request.ignore)]
         shown = {column for pair in paired(rest) for column in pair[:2]}
         answers = [column for column in rest if column not in shown and not _belongs_to_task(table, column)]
         _refuse_short_forms(table, rest)
         candidates = answers or [column for column in rest if column not in shown]
-        said = _only(candidates, "label", "Label Studio", table)
-    frame = table.frame.assign(**{said: [_choices(cell) for cell in table.frame[said]]})
-    pairs = paired([column for column in table.columns if column not in STUDIO_COLUMNS | {said, *asked.ignore}])
-    if len(pairs) == 1 and _says_same(frame[said]):
-        asked = _with(asked, item=pairs[0][0], item_b=pairs[0][1], annotator="annotator", same=said)
-        return Export(f"{tool} of pairs", replace(table, frame=frame), asked)
-    value = {} if {"label", "group", "same"} & asked.columns.keys() else {"label": said}
-    asked = _with(asked, item="id", annotator="annotator", **value)
-    return Export(tool, replace(table, frame=frame), asked, {"item": "task"})
+        answer = _only(candidates, "label", "Label Studio", table)
+    frame = table.frame.assign(**{answer: [_choices(cell) for cell in table.frame[answer]]})
+    pairs = paired([column for column in table.columns if column not in STUDIO_COLUMNS | {answer, *request.ignore}])
+    if len(pairs) == 1 and _means_same(frame[answer]):
+        request = _with(request, item=pairs[0][0], item_b=pairs[0][1], annotator="annotator", same=answer)
+        return Export(f"{tool} of pairs", replace(table, frame=frame), request)
+    value = {} if {"label", "group", "same"} & request.columns.keys() else {"label": answer}
+    request = _with(request, item="id", annotator="annotator", **value)
+    return Export(tool, replace(table, frame=frame), request, {"item": "task"})
 
 
 def _refuse_short_forms(table: Table, columns: list[str]) -> None:
-    """Raise an AnnotationError for results that this export does not hold whole, or that are preferences."""
+    """Raise an AnnotationError for results that this export contains only in part, or that are preferences."""
     for column in columns:
         if _holds(table.frame[column], "ranker"):
             raise AnnotationError(
-                "This export of Label Studio holds results of a Ranker in a short form; export JSON instead of "
+                "This export of Label Studio contains results of a Ranker in a short form; export JSON instead of "
                 "JSON-MIN or CSV."
             )
         if _holds(table.frame[column], "selected"):
             raise AnnotationError(
-                "This export of Label Studio holds results of Pairwise, which say which of two items was preferred, "
-                "not whether they are the same; for that, Label Studio has Choices."
+                "This export of Label Studio contains results of Pairwise, which say which of two items was preferred, "
+                "not whether they are the same; use Choices instead."
             )
 
 
 def _belongs_to_task(table: Table, column: str) -> bool:
-    """Whether a column is of the task and not of the annotation: the same in all annotations, and no two alike."""
+    """Whether a column belongs to the task, not the annotation: one value per task, a different one for each task."""
     texts = table.frame[column].astype(str)
     per_task = texts.groupby(table.frame["id"].astype(str)).nunique()
     return bool((per_task <= 1).all() and texts.nunique() == len(per_task))
 
 
 def _holds(column: pd.Series, key: str) -> bool:
-    """Whether cells hold JSON, read or not, with some key."""
+    """Whether cells contain JSON, parsed or not, with a given key."""
     return any(f'"{key}"' in cell or f"'{key}'" in cell for cell in map(str, column.dropna().head(50)))
 
 
@@ -352,16 +353,16 @@ def _choices(cell: Any) -> Any:
         try:
             cell = json.loads(cell)
         except ValueError:
-            raise AnnotationError(f"A cell of Label Studio's choices is cut short: {cell[:60]!r}.") from None
+            raise AnnotationError(f"A cell of Label Studio's choices is truncated: {cell[:60]!r}.") from None
     return cell["choices"] if isinstance(cell, dict) and "choices" in cell else cell
 
 
-def usage_judgements(table: Table, asked: Asked, name: str) -> Export:
-    """Read judgements of word usages (DURel, WUG), in which 0 means that the annotator cannot decide."""
+def usage_judgements(table: Table, request: Request, name: str) -> Export:
+    """Read judgements of word usages (DURel, WUG), in which 0 means that the annotator could not decide."""
     columns = {str(column).casefold(): column for column in table.columns}
-    asked = replace(asked, missing=("0",) if asked.missing is None else asked.missing)
-    asked = _with(
-        asked,
+    request = replace(request, missing=("0",) if request.missing is None else request.missing)
+    request = _with(
+        request,
         item=columns["identifier1"],
         item_b=columns["identifier2"],
         annotator=columns.get("annotator"),
@@ -369,33 +370,33 @@ def usage_judgements(table: Table, asked: Asked, name: str) -> Export:
     )
     notes = ("judgements of 0, which mean that the annotator could not decide, are left out",)
     zeros = pd.to_numeric(table.frame[columns["judgment"]].astype(str).str.strip(), errors="coerce") == 0
-    return Export("judgements of word usages", table, asked, {"item": "use"}, notes if zeros.any() else ())
+    return Export("judgements of word usages", table, request, {"item": "use"}, notes if zeros.any() else ())
 
 
-def mural(table: Table, asked: Asked, name: str) -> Export:
-    """Read a board of Mural: the stickies in each area, as the grouping of one person."""
+def mural(table: Table, request: Request, name: str) -> Export:
+    """Read a board of Mural: the stickies in each area are the groups of one person."""
     texts = table.frame["Text"].astype(str).map(html.unescape).str.strip()
     again = texts.duplicated(keep=False) & (texts != "")
     texts = texts.where(~again, texts + " (" + table.frame["ID"].astype(str) + ")")
     frame = pd.DataFrame({"card": texts, "group": table.frame["Area"], "person": PurePath(name).stem})
     table, notes = _keep(replace(table, frame=frame), np.asarray(texts != ""), "without a text")
     table = table.rows(np.argsort(_blank(table.frame["group"]), kind="stable"))
-    return Export("board of Mural, one person's sort", table, replace(asked, columns={}), {"item": "card"}, notes)
+    return Export("board of Mural, one person's sort", table, replace(request, columns={}), {"item": "card"}, notes)
 
 
-def qualtrics(table: Table, asked: Asked, name: str) -> Export | None:
-    """Read a survey of Qualtrics, whose names of columns take three rows; a row a respondent."""
+def qualtrics(table: Table, request: Request, name: str) -> Export | None:
+    """Read a survey of Qualtrics, with names of columns in three rows, and one row per respondent."""
     frame = table.frame
     if len(frame) < 3 or not frame.iloc[1].astype(str).str.contains("ImportId").any():
         return None
     texts = dict(zip(frame.columns, frame.iloc[0].astype(str)))
     table = table.rows(np.arange(2, len(frame)))
-    questions = [column for column in table.columns if re.match(r"Q\d", str(column)) and column not in asked.ignore]
+    questions = [column for column in table.columns if re.match(r"Q\d", str(column)) and column not in request.ignore]
     stems = {re.split(r"[_#.]", str(column))[0] for column in questions}
-    if len(stems) > 1 and not asked.columns:
+    if len(stems) > 1 and not request.columns:
         shown = ", ".join(sorted(stems)[:6])
         raise AnnotationError(
-            f"This survey of Qualtrics holds several questions: {shown}. Leave out those that are no sorting: "
+            f"This survey of Qualtrics has several questions: {shown}. Leave out those that are not sorting tasks: "
             f"{written(ignore=[f'{sorted(stems)[-1]}*'])}."
         )
     cards = {column: re.split(r"\s-\s", texts[column])[-1].removesuffix(":Right").strip() for column in questions}
@@ -404,12 +405,12 @@ def qualtrics(table: Table, asked: Asked, name: str) -> Export | None:
     else:
         cards = {column: column for column in questions}
     others = tuple(c for c in table.columns if c not in cards.values() and c != "ResponseId")
-    asked = _with(replace(asked, ignore=others), annotator="ResponseId")
-    notes = (f"{counted(len(others), 'column')} beside the cards left out",)
-    return Export("survey of Qualtrics", table, asked, {"annotator": "respondent", "item": "card"}, notes)
+    request = _with(replace(request, ignore=others), annotator="ResponseId")
+    notes = (f"{counted(len(others), 'column')} other than the cards left out",)
+    return Export("survey of Qualtrics", table, request, {"annotator": "respondent", "item": "card"}, notes)
 
 
-EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, Asked, str], Export | None]]] = [
+EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, Request, str], Export | None]]] = [
     (lambda columns: _starts("ASSIGNMENT:")(columns) or (_starts("INPUT:")(columns)), toloka),
     (
         lambda columns: {"HITId", "AssignmentId"} <= columns and bool({"WorkerId", "Turkle.Username"} & columns),
@@ -424,32 +425,32 @@ EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, Asked, str], Ex
 
 
 IN_BRACKETS = re.compile(r"(.*?)\[([^\[\]]+)\]\s*")
-CODE_OF_QUESTION = re.compile(r"\w+\[\w+\]\.\s*")  # before the text of a question, as LimeSurvey writes it
+CODE_OF_QUESTION = re.compile(r"\w+\[\w+\]\.\s*")  # before the text of a question in LimeSurvey
 OF_RESPONDENTS = {"id", "response id", "id response id", "respondent id", "token", "participant id", "email address"}
 FEWEST_CARDS = 3
 
 
-def grid_survey(table: Table, asked: Asked) -> Export | None:
-    """Read a survey in which a question was asked of each card, "Where does it belong? [card]"; a row a respondent.
+def grid_survey(table: Table, request: Request) -> Export | None:
+    """Read a survey that asks a question about each card, "Where does it belong? [card]", with one row per respondent.
 
-    So does Google Forms write grids. None if the table is no such survey.
+    Google Forms writes grids like this. None if the table is no such survey.
     """
-    if asked.columns or asked.transpose is not None:
+    if request.columns or request.transpose is not None:
         return None
     parts = {column: found for column in table.columns if (found := IN_BRACKETS.fullmatch(str(column)))}
-    parts = {column: found for column, found in parts.items() if column not in asked.ignore}
-    asked_of = {column: CODE_OF_QUESTION.sub("", found[1]).strip() for column, found in parts.items()}
-    questions = Counter(asked_of.values())
-    asked_often = [question for question, count in questions.items() if count >= FEWEST_CARDS]
-    if not asked_often:
+    parts = {column: found for column, found in parts.items() if column not in request.ignore}
+    question_of = {column: CODE_OF_QUESTION.sub("", found[1]).strip() for column, found in parts.items()}
+    questions = Counter(question_of.values())
+    frequent = [question for question, count in questions.items() if count >= FEWEST_CARDS]
+    if not frequent:
         return None
-    if len(asked_often) > 1:
-        shown = ", ".join(repr(question[:40]) for question in asked_often)
+    if len(frequent) > 1:
+        shown = ", ".join(repr(question[:40]) for question in frequent)
         raise AnnotationError(
-            f"This survey holds several questions about each item: {shown}. Leave out those that are no sorting: "
-            f"{written(ignore=[f'{asked_often[-1][:40]}*'])}."
+            f"This survey has several questions about each item: {shown}. Leave out those that are not sorting tasks: "
+            f"{written(ignore=[f'{frequent[-1][:40]}*'])}."
         )
-    cards = {column: found[2].strip() for column, found in parts.items() if asked_of[column] == asked_often[0]}
+    cards = {column: found[2].strip() for column, found in parts.items() if question_of[column] == frequent[0]}
     people = [
         column
         for column in table.columns
@@ -461,18 +462,20 @@ def grid_survey(table: Table, asked: Asked) -> Export | None:
     names = table.frame[people[0]] if people else pd.Series([str(i + 1) for i in range(len(frame))], frame.index)
     frame.insert(0, "respondent", names)
     n_beside = len(table.columns) - len(cards) - len(people[:1])
-    notes = (f"{counted(n_beside, 'column')} beside the question {asked_often[0][:40]!r} left out",) if n_beside else ()
-    asked = replace(_with(asked, annotator="respondent"), ignore=())
+    notes = (
+        (f"{counted(n_beside, 'column')} other than the question {frequent[0][:40]!r} left out",) if n_beside else ()
+    )
+    request = replace(_with(request, annotator="respondent"), ignore=())
     nouns = {"annotator": "respondent", "item": "card"}
-    return Export("survey with a question for each card", replace(table, frame=frame), asked, nouns, notes)
+    return Export("survey with a question for each card", replace(table, frame=frame), request, nouns, notes)
 
 
-def pile_columns(table: Table, asked: Asked) -> Table:
-    """Take apart rows of a person each whose columns are piles (Pile 1, Pile 2, …), a cell the list of its items."""
+def pile_columns(table: Table, request: Request) -> Table:
+    """Split rows of one person each whose columns are piles (Pile 1, Pile 2, …) and whose cells are lists of items."""
     roles = {column: found for column in table.columns if (found := named(column))}
     people = [column for column, found in roles.items() if found.role == "annotator"]
     numbered = [column for column in table.columns if column not in roles and _is_numbered_group(column)]
-    if len(people) != 1 or len(numbered) < 2 or asked.columns:
+    if len(people) != 1 or len(numbered) < 2 or request.columns:
         return table
     frame = table.frame
     long = frame.melt(id_vars=[people[0]], value_vars=numbered, var_name="pile", value_name="cards", ignore_index=False)
@@ -488,17 +491,17 @@ def _is_numbered_group(column: Any) -> bool:
     return found is not None and found.role == "group"
 
 
-def piles(table: Table, asked: Asked) -> Table:
-    """Take apart rows that hold a pile each: a sorter, the pile's name, and the items of the pile in further columns.
+def piles(table: Table, request: Request) -> Table:
+    """Split rows of one pile each: a sorter, the pile's name, and the items of the pile in further columns.
 
-    Two piles of one sorter under one name are two piles.
+    Two piles of one sorter with the same name stay two piles.
     """
     roles = {column: found for column in table.columns if (found := named(column))}
     numbered = [column for column in table.columns if column not in roles and _is_numbered_item(column)]
     people = [column for column, found in roles.items() if found.role == "annotator"]
     groups = [column for column, found in roles.items() if found.role == "group"]
     items = [column for column, found in roles.items() if found.role == "item"]
-    if not numbered or len(people) != 1 or len(groups) != 1 or items or asked.columns:
+    if not numbered or len(people) != 1 or len(groups) != 1 or items or request.columns:
         return table
     frame = table.frame
     n_rows, width = len(frame), len(numbered)
@@ -531,7 +534,7 @@ def _is_numbered_item(column: Any) -> bool:
 
 
 def lists_in_columns(table: Table, name: str) -> Table | None:
-    """Return one person's piles, a column each under its name, as a long table; None if the table is no such thing."""
+    """Return one person's piles, each a named column, as a long table; None if the table is something else."""
     frame = table.frame
     if any(named(name) is not None or _blank(frame[name]).all() for name in table.columns):
         return None

@@ -1,4 +1,4 @@
-"""Frames and matrices of annotations: what the importer makes of them, and what the caller may say of it."""
+"""Frames and matrices of annotations, read by the importer as the caller specifies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import narwhals.stable.v1 as nw
 import pandas as pd
 
 from consilience.annotations.files.importer import Statements, statements, table_of_frame
-from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.layout import Request
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.odd_columns import names_of_rows, odd_annotators
@@ -23,7 +23,7 @@ from consilience.annotations.names import Coded, outside, plain
 from consilience.errors import AnnotationError, AnnotationWarning
 
 
-def asked_of(
+def request_of(
     columns: dict[str, Any],
     *,
     kind: str | None,
@@ -31,9 +31,9 @@ def asked_of(
     transpose: bool | None = None,
     missing: Any = None,
     same_if: str | None = None,
-) -> Asked:
-    """Bring what a caller says of a table into one form."""
-    return Asked(
+) -> Request:
+    """Collect what a caller specifies about a table."""
+    return Request(
         kind=kind,
         columns={role: column for role, column in columns.items() if column is not None},
         ignore=several(ignore),
@@ -49,59 +49,59 @@ def several(values: Any) -> tuple[Any, ...]:
     return (values,) if is_one else tuple(values)
 
 
-def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **asked: Any) -> Statements:
-    """Read a frame of any library that narwhals knows.
+def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **options: Any) -> Statements:
+    """Read a frame of any library that narwhals supports.
 
     Warns
     -----
     AnnotationWarning
-        Something was left out, or taken for missing.
+        Something was left out, or read as missing.
     """
     with written_by(of_from_frame(kind)):
-        found = statements(table_of_frame(frame, caller), asked_of(columns, kind=kind, **asked))
+        found = statements(table_of_frame(frame, caller), request_of(columns, kind=kind, **options))
     for text in found.reading.warnings:
         warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=3)
     return found
 
 
 def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
-    """Refuse a frame that is a long table where one of items × annotators is meant.
+    """Refuse a long table where a table of items × annotators is expected.
 
     Raises
     ------
     AnnotationError
-        Its names or its cells say so; the message has the line that reads it.
+        The names or cells show that the table is long; the message contains the call that reads it.
 
     Warns
     -----
     AnnotationWarning
-        A column stands out among the annotators.
+        A column is unlike those of the other annotators.
     """
     if not isinstance(nw.from_native(matrix, eager_only=True, pass_through=True), nw.DataFrame):
         return
     warn_of_transposed(matrix)
     try:
         table = table_of_frame(matrix, caller)
-    except AnnotationError:  # of names that no other table could have, such as columns of two levels
+    except AnnotationError:  # due to names that only a matrix can have, such as columns of two levels
         return
     columns = [name for name in table.columns if name in matrix.columns]
     with written_by(of_frames(kind)):
         if _is_long(table):
             remedy = f"{kind.capitalize()}.from_frame(frame)"
-            raise AnnotationError(f"This is a long table by the names of its columns: {remedy}.{if_every_column()}")
+            raise AnnotationError(f"The names of the columns are those of a long table: {remedy}.{if_every_column()}")
         guess = guess_columns(table, table.columns)
         if guess.crosses:
             raise AnnotationError(guess.refusal(kind))
-        cells = without_blank(table, table.cells(columns), asked_of({}, kind=kind, missing=missing))
+        cells = without_blank(table, table.cells(columns), request_of({}, kind=kind, missing=missing))
         odd = names_of_rows(table, columns) or odd_annotators(columns, cells)
     if odd:
         warnings.warn(f"{odd[0].upper()}{odd[1:]}.", AnnotationWarning, stacklevel=outside())
 
 
 def warn_of_transposed(matrix: Any) -> None:
-    """Warn of a pandas frame whose columns have the name that items have, as a frame that was transposed has.
+    """Warn if the columns of a pandas frame have a name for items, as after a transposition.
 
-    It keeps the name of the index, above its columns; a table that was pivoted has names of rows and columns both.
+    A transposed frame keeps the name of the index above its columns; a pivoted table has names for rows and columns.
     """
     name = matrix.columns.name if isinstance(matrix, pd.DataFrame) else None
     if name is None or matrix.index.name is not None:
@@ -110,29 +110,29 @@ def warn_of_transposed(matrix: Any) -> None:
     if (found is None and n_columns > n_rows) or (found is not None and found.role == "item"):
         warnings.warn(
             f"The frame looks transposed: its columns are called {str(name)!r}, and its rows have no name. Its "
-            f"{n_rows} rows were read as items and its {n_columns} columns as annotators. If the columns are items "
-            "give frame.T; else name the rows, frame.rename_axis('item').",
+            f"{n_rows} rows were read as items and its {n_columns} columns as annotators. If the columns are items, "
+            "give frame.T; else name the rows: frame.rename_axis('item').",
             AnnotationWarning,
             stacklevel=outside(),
         )
 
 
 def _is_long(table: Table) -> bool:
-    """Whether the names of columns speak of a whole long table of groupings or labels."""
+    """Whether the names of columns are those of a complete long table of groupings or labels."""
     try:
-        long = long_table(table, Asked())
+        long = long_table(table, Request())
     except AnnotationError:
         return False
     return long is not None and long.kind in VALUES
 
 
 def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str) -> Coded:
-    """Return the cells of a matrix in which what means that nothing was said is missing.
+    """Return the cells of a matrix, with missing ones marked as such.
 
     Warns
     -----
     AnnotationWarning
-        Cells were taken for missing, or look as if they were.
+        Cells were read as missing, or look like missing values.
     """
     n_columns = max(len(annotators), 1)
 

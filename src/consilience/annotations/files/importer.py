@@ -1,4 +1,4 @@
-"""What a table says, as columns of names: the one importer behind files, frames and the command line."""
+"""The importer: any table as columns of names, for files, frames and the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 
 from consilience.annotations.files.exports import Export, known_export, lists_in_columns, pile_columns, piles
 from consilience.annotations.files.identifiers import by_text
-from consilience.annotations.files.layout import Asked, Long, Wide
+from consilience.annotations.files.layout import Long, Request, Wide
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.odd_columns import odd_annotators
 from consilience.annotations.files.recognition import recognise
@@ -41,24 +41,24 @@ from consilience.errors import AnnotationError
 
 PARTS_OF_LABELS = ("item", "annotator", "label")
 VALUE = {"groupings": "group", "labels": "label", "pairs": "same"}
-MOST_PILES_OF_ONE_NAME = 0.25  # of rows that each hold a list of items
+MOST_PILES_OF_ONE_NAME = 0.25  # share of rows that each contain a list of items
 SEPARATORS = ("\n", ";", "|", ",")
 
 
 @dataclass(frozen=True)
 class Statements:
-    """What a table says.
+    """The annotations in a table.
 
     Attributes
     ----------
     kind : {"groupings", "pairs", "labels"}
     columns : dict of str to Coded
-        Parallel columns: item, annotator, group, …; item_a and item_b in place of item for pairs. Their names may hold
-        some that no row uses: those of items and annotators of whom nothing was said.
+        Parallel columns: item, annotator, group, …; for pairs, item_a and item_b instead of item. Their names may
+        include unused ones: items and annotators without annotations.
     where : callable
-        Says where a row stands.
+        Describes the place of a row.
     wide : bool
-        Whether the table was a wide one, whose rows and columns are items and annotators even if all cells are blank.
+        Whether the table was wide, so that its rows and columns are items and annotators even if all cells are blank.
     named : bool
         Whether the items have names, and are not the numbered rows of a wide table.
     reading : Reading
@@ -73,19 +73,20 @@ class Statements:
 
 
 def table_of_frame(frame: Any, caller: str) -> Table:
-    """Return a frame of any library as a table; what is named in a pandas index becomes a column.
+    """Return a frame of any library as a table; named levels of a pandas index become columns.
 
     Raises
     ------
     AnnotationError
-        It is no frame.
+        It is not a frame.
     """
     try:
         native = nw.from_native(frame, eager_only=True)
     except (TypeError, ValueError) as error:
         raise AnnotationError(
-            f"{caller} takes a table with differing columns, of pandas, polars or another library that narwhals reads. "
-            f"Got {type(frame).__name__} instead{'; give frame.collect()' if hasattr(frame, 'collect') else ''}."
+            f"{caller} takes a table of pandas, polars or another library that narwhals supports, with distinct "
+            f"columns. Got {type(frame).__name__} "
+            f"instead{'; give frame.collect()' if hasattr(frame, 'collect') else ''}."
         ) from error
     if not isinstance(frame, pd.DataFrame):
         frame = pd.DataFrame({name: native[name].to_list() for name in native.columns}, dtype=object)
@@ -97,8 +98,8 @@ def table_of_frame(frame: Any, caller: str) -> Table:
         frame = _with_index_as_columns(frame)
     elif frame.index.nlevels > 1:
         raise AnnotationError(
-            f"{caller} takes a table whose rows have one name each, or an index whose levels are called like columns. "
-            f"Got an index of {frame.index.nlevels} levels without names; give frame.rename_axis(['item', "
+            f"{caller} takes a table whose rows have one name each, or an index whose levels are named like columns. "
+            f"Got an index of {frame.index.nlevels} unnamed levels; give frame.rename_axis(['item', "
             "'annotator'])."
         )
     elif not pd.api.types.is_integer_dtype(frame.index.dtype):
@@ -120,77 +121,77 @@ def _with_index_as_columns(frame: pd.DataFrame) -> pd.DataFrame:
 
 def statements(
     table: Table,
-    asked: Asked,
+    request: Request,
     name: str = "table",
     *,
     export: Export | None = None,
     layout: Wide | None = None,
 ) -> Statements:
-    """Read what a table says.
+    """Read the annotations in a table.
 
     Parameters
     ----------
     table : Table
-    asked : Asked
-        What the caller says of it, which overrides every guess.
+    request : Request
+        What the caller specified, which overrides every guess.
     name : str
-        The file's name, which is the person's in some exports.
+        The file's name, which in some exports is that of the annotator.
     export : Export, optional
-        The table once more, if it is known to be of some tool.
+        The same table as the export of a known tool.
     layout : Wide, optional
-        What its columns hold, if that is known.
+        The meaning of its columns, if known.
 
     Raises
     ------
     AnnotationError
-        The table is not recognised, reads two ways, holds no annotations, or contradicts itself.
+        The table is not recognised, is ambiguous, has no annotations, or contradicts itself.
     """
-    asked = replace(asked, ignore=_matching(asked.ignore, table))
+    request = replace(request, ignore=_matching(request.ignore, table))
     tool, nouns, notes = "", {}, list(table.notes)
     warnings: list[str] = []
-    export = export or (known_export(table, asked, name) if layout is None else None)
+    export = export or (known_export(table, request, name) if layout is None else None)
     if export is not None:
-        tool, table, asked, nouns = export.tool, export.table, export.asked, export.nouns
+        tool, table, request, nouns = export.tool, export.table, export.request, export.nouns
         warnings += export.notes
     whole, empty = _whole_rows(table)
-    table, every_row = piles(pile_columns(whole, asked), asked) if layout is None else whole, table
-    long = long_table(table, asked) if layout is None else None
-    may_be_lists = layout is None and long is None and asked == Asked() and not _names_rows(table.columns)
+    table, every_row = piles(pile_columns(whole, request), request) if layout is None else whole, table
+    long = long_table(table, request) if layout is None else None
+    may_be_lists = layout is None and long is None and request == Request() and not _names_rows(table.columns)
     if may_be_lists and (lists := lists_in_columns(table, name)) is not None:
         table, tool = lists, f"lists in columns, one person's sort (called {name!r})"
-    if long is not None and asked.transpose is not None:
+    if long is not None and request.transpose is not None:
         raise AnnotationError(
-            f"{written(transpose=None)} is for wide tables, and this is a long one of {long.kind}; leave it out."
+            f"{written(transpose=None)} is for wide tables, but this is a long table of {long.kind}; leave it out."
         )
-    read_as = layout or long or recognise(table, asked)
+    read_as = layout or long or recognise(table, request)
     _require_closed_quotes(table, read_as)
     if empty and isinstance(read_as, Wide) and read_as.key is None:
         table = every_row  # its rows are numbered
     else:
         warnings += empty
     if isinstance(read_as, Wide):
-        found = _of_wide(table, read_as, asked, warnings)
+        found = _of_wide(table, read_as, request, warnings)
     else:
-        found = _of_long(_taken_apart(table, read_as), read_as, asked, notes, warnings)
-    how, more = _described(found, read_as, asked, tool, nouns)
+        found = _of_long(_taken_apart(table, read_as), read_as, request, notes, warnings)
+    how, more = _described(found, read_as, request, tool, nouns)
     for column, what in (("item", "item"), ("item_a", "item"), ("annotator", "annotator"), ("label", "label")):
         if column in found.columns:
             names = found.columns[column].names
             notes += [note for note in (twins(names, plural(what)), totals(names, f"an {what}")) if note]
-    notes += _said_twice(found)
+    notes += _repeated_differently(found)
     if "group" in found.columns:
         notes += [note for note in (_twins_of_one(found),) if note]
     if found.kind == "labels" and (own := own_names(*(found.columns[part] for part in PARTS_OF_LABELS))) is not None:
-        told = {"group" if role == "label" else role: column for role, column in asked.columns.items()}
-        warnings.append(own.note(written(kind="groupings", **told)))
-    if found.kind != "pairs" and asked.missing is None:
+        named_columns = {"group" if role == "label" else role: column for role, column in request.columns.items()}
+        warnings.append(own.note(written(kind="groupings", **named_columns)))
+    if found.kind != "pairs" and request.missing is None:
         role = VALUE[found.kind]
         warnings += [note for note in (like_missing(found.columns[role], role),) if note]
     return replace(found, reading=Reading(how, tuple(notes + more), tuple(warnings)))
 
 
-def _said_twice(found: Statements) -> list[str]:
-    """Say how often one annotator labelled an item, or judged a pair, several times and differently."""
+def _repeated_differently(found: Statements) -> list[str]:
+    """Count the items that an annotator labelled, or the pairs that were judged, several times and differently."""
     if found.kind == "groupings":
         return []
     keys = ["item_a", "item_b"] if found.kind == "pairs" else ["item"]
@@ -203,14 +204,14 @@ def _said_twice(found: Statements) -> list[str]:
     *of, value = sort_rows(columns, [int(column.max(initial=0)) + 1 for column in columns])
     again = np.logical_and.reduce([column[1:] == column[:-1] for column in of])
     several = (again & (value[1:] != value[:-1])).sum()
-    what = "pair" if found.kind == "pairs" else "item"
+    what, value_of = ("pair", "judgement") if found.kind == "pairs" else ("item", "label")
     if not several:
         return []
-    return [f"{counted(int(several), 'time')} an annotator said something else of the same {what}; both are kept"]
+    return [f"{counted(int(several), 'time')} an annotator gave the same {what} another {value_of}; both are kept"]
 
 
 def _twins_of_one(found: Statements) -> str | None:
-    """Say that somebody's names of groups differ in case, spaces or the form of letters alone, None if none do."""
+    """Note groups of one annotator whose names differ only in case, spaces or form of letters, None if none do."""
     group = found.columns["group"]
     if twins(group.names, "groups") is None:
         return None
@@ -224,13 +225,13 @@ def _twins_of_one(found: Statements) -> str | None:
         return None
     one, other = (group.names[int(several.iloc[0][end])] for end in ("first", "last"))
     return (
-        f"{counted(len(several), 'group')} of one annotator under names that differ in case or spaces alone, such as "
+        f"{counted(len(several), 'group')} of one annotator with names that differ only in case or spaces, such as "
         f"{one!r} and {other!r}; they are kept apart"
     )
 
 
 def _require_closed_quotes(table: Table, layout: Long | Wide) -> None:
-    """Raise an AnnotationError if a cell that is used begins with a quotation mark that is not closed."""
+    """Raise an AnnotationError if a cell that is used begins with an unclosed quotation mark."""
     if isinstance(layout, Wide):
         used = {layout.key, *layout.others}
     else:
@@ -239,12 +240,12 @@ def _require_closed_quotes(table: Table, layout: Long | Wide) -> None:
         if name in used:
             raise AnnotationError(
                 f"The cell {quote.cell[:40]!r} of the column {name!r} in {quote.where()} begins with a quotation mark "
-                "that is not closed; mend it."
+                "that is not closed; close or remove it."
             )
 
 
 def _matching(patterns: tuple[Any, ...], table: Table) -> tuple[Any, ...]:
-    """Return the columns that patterns such as ``Q2*`` name."""
+    """Return the columns that match patterns such as ``Q2*``."""
     found: list[Any] = []
     for pattern in patterns:
         if pattern in table.columns or not isinstance(pattern, str):
@@ -256,13 +257,13 @@ def _matching(patterns: tuple[Any, ...], table: Table) -> tuple[Any, ...]:
 
 
 def _names_rows(columns: list[Any]) -> bool:
-    """Whether the first column is called what the rows of a wide table are, and no category of things would be."""
+    """Whether the first column has a usual name for the rows of a wide table, which is not that of a category."""
     first = named(columns[0]) if columns else None
     return first is not None and (first.role == "annotator" or first.noun in {"item", "card", "object", "statement"})
 
 
 def _whole_rows(table: Table) -> tuple[Table, list[str]]:
-    """Return the table without rows that have no entry, and say how many there were."""
+    """Return the table without empty rows, and their number."""
     frame = table.frame
     if not len(frame) or not frame.shape[1]:
         return table, []
@@ -278,7 +279,7 @@ def _whole_rows(table: Table) -> tuple[Table, list[str]]:
 
 
 def _taken_apart(table: Table, layout: Long) -> Table:
-    """Give each element of a list in a cell a row of its own."""
+    """Give each element of a list in a cell its own row."""
     item, value = layout.columns["item"], layout.columns[VALUE[layout.kind]]
     frame = table.frame
     for name in (item, value):
@@ -293,7 +294,7 @@ def _taken_apart(table: Table, layout: Long) -> Table:
             table, frame = _exploded(replace(table, frame=frame), name)
     if layout.kind == "groupings" and (separator := _separator(frame, layout)):
         split = [[part.strip() for part in str(cell).split(separator)] for cell in frame[item]]
-        frame = _with(frame, value, _told_apart(frame, layout))
+        frame = _with(frame, value, _numbered_names(frame, layout))
         table, _ = _exploded(replace(table, frame=_with(frame, item, split)), item)
     return table
 
@@ -313,10 +314,10 @@ def _exploded(table: Table, name: Any) -> tuple[Table, pd.DataFrame]:
 
 
 def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
-    """Find what separates the items in a row for each group, None if a row holds one item.
+    """Find the separator of the items in a row for each group, None if each row has one item.
 
-    Then most rows are groups of their own, and most cells hold a separator; and the column is called so (cards), or
-    most parts occur in several different cells, as those of a name such as "Paris, France" do not.
+    A separator is accepted if most rows are separate groups and most cells contain it; and if the column's name is
+    plural (cards), or most parts occur in several different cells, unlike those of a name such as "Paris, France".
     """
     cells = frame[layout.columns["item"]].astype(str)
     for separator in SEPARATORS:
@@ -333,14 +334,14 @@ def _parts_of_group(layout: Long) -> list[Any]:
     return [layout.columns[part] for part in ("annotator", "grouping", "group") if part in layout.columns]
 
 
-def _told_apart(frame: pd.DataFrame, layout: Long) -> list[Any]:
-    """Return names of groups, with a number where somebody has several of one name, in a row each."""
+def _numbered_names(frame: pd.DataFrame, layout: Long) -> list[Any]:
+    """Return the names of groups, one per row, with a number if an annotator has several of one name."""
     number = frame.groupby(_parts_of_group(layout), sort=False, dropna=False).cumcount()
     names = frame[layout.columns["group"]]
     return [name if not k else f"{name} ({k + 1})" for name, k in zip(names, number)]
 
 
-def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warnings: list[str]) -> Statements:
+def _of_long(table: Table, layout: Long, request: Request, notes: list[str], warnings: list[str]) -> Statements:
     role = VALUE[layout.kind]
     if layout.kind == "pairs":
         table = _without_copies(table, warnings)
@@ -353,39 +354,39 @@ def _of_long(table: Table, layout: Long, asked: Asked, notes: list[str], warning
     )
     coded = table.coded(list(names.values()), alike=alike)
     columns = {part: coded[column] for part, column in names.items()}
-    value = _values(code(table.frame[layout.columns[role]]), table, asked, role, table.where, warnings)
+    value = _values(code(table.frame[layout.columns[role]]), table, request, role, table.where, warnings)
     blank = value.missing
     if layout.kind == "pairs":
-        require_sameness(layout.columns[role], asked.same_if)
-        found = judged(_not_a_preference(value, columns, table), table.where, asked.same_if)
+        require_sameness(layout.columns[role], request.same_if)
+        found = judged(_not_a_preference(value, columns, table), table.where, request.same_if)
         value = found.column
         warnings += found.notes
-    elif asked.same_if is not None:
-        raise AnnotationError(f"{written(same_if=None)} is for judgements of pairs, and the table holds {layout.kind}.")
+    elif request.same_if is not None:
+        raise AnnotationError(f"{written(same_if=None)} is for judgements of pairs, but the table has {layout.kind}.")
     columns |= {role: value}
     columns = _named_by_text(columns, layout, table.where)
-    if role in layout.texts and asked.missing is None:
+    if role in layout.texts and request.missing is None:
         columns[role] = _sorted_ones(columns[role], warnings)
     return _without_silence(columns, blank, layout, table.where, notes, warnings)
 
 
 def _without_copies(table: Table, warnings: list[str]) -> Table:
-    """Leave out rows that repeat another, its time or session included; without these they are repeated judgements."""
+    """Leave out rows that repeat another including its time or session; without these they are repeated judgements."""
     if not any(normal(column) in TIMES for column in table.columns):
         return table
     copies = table.frame.astype(str).duplicated().to_numpy()
     if copies.any():
         count = int(copies.sum())
         repeat = "repeats" if count == 1 else "repeat"
-        warnings.append(f"{counted(count, 'row')} that {repeat} another, time or session included, left out")
+        warnings.append(f"{counted(count, 'row')} that {repeat} another, including time or session, left out")
         return table.rows(np.flatnonzero(~copies))
     return table
 
 
-def _values(column: Coded, table: Table, asked: Asked, what: str, where: Where, warnings: list[str]) -> Coded:
-    """Return what was said, typed, and missing where it means that nothing was said."""
-    if asked.missing is not None:
-        (typed,) = table.typed(given_as_missing(column, asked.missing))
+def _values(column: Coded, table: Table, request: Request, what: str, where: Where, warnings: list[str]) -> Coded:
+    """Return the values, typed, with missing ones marked as such."""
+    if request.missing is not None:
+        (typed,) = table.typed(given_as_missing(column, request.missing))
         return typed
     require_plain(column, what, where)
     if what == "group":
@@ -402,7 +403,7 @@ def _has_grades(column: Coded) -> bool:
 
 
 def _not_a_preference(value: Coded, columns: dict[str, Coded], table: Table) -> Coded:
-    """Refuse judgements that say which of two items is better, and not whether they are the same.
+    """Refuse judgements that say which of two items is better instead of whether they are the same.
 
     Raises
     ------
@@ -416,8 +417,8 @@ def _not_a_preference(value: Coded, columns: dict[str, Coded], table: Table) -> 
         or (len(held) > 2 and held <= items)
     ):
         raise AnnotationError(
-            "The judgements say which of two items was preferred, not whether they are the same; no clustering can "
-            "be made of them."
+            "The judgements say which of two items was preferred, not whether they are the same; they cannot be "
+            "clustered."
         )
     return value
 
@@ -435,7 +436,7 @@ def _named_by_text(columns: dict[str, Coded], layout: Long, where: Where) -> dic
 
 
 def _owner(columns: dict[str, Coded]) -> Coded:
-    """Return whose grouping a row is of."""
+    """Return the owner of each row's groups: annotator, grouping or both."""
     held = [columns[part] for part in ("annotator", "grouping") if part in columns]
     if len(held) == 1:
         return held[0]
@@ -452,9 +453,9 @@ def _without_silence(
     notes: list[str],
     warnings: list[str],
 ) -> Statements:
-    """Leave out rows in which nothing was said, and keep their items and annotators in mind.
+    """Leave out rows without a value, but keep the names of their items and annotators.
 
-    Those that are blank are counted here, since whoever found that others say nothing has counted them.
+    Only blank cells are counted here; other missing values were counted where they were found.
     """
     role = VALUE[layout.kind]
     keys = ("item", "item_b") if layout.kind == "pairs" else ("item",)
@@ -464,8 +465,8 @@ def _without_silence(
     silent = columns[role].missing & ~columns["item"].missing
     if silent.any():
         others = [column.missing for part, column in columns.items() if part not in ("item", role)]
-        told = silent & blank
-        by_somebody = int((told & ~np.logical_and.reduce(others)).sum()) if others else int(told.sum())
+        is_blank = silent & blank
+        by_somebody = int((is_blank & ~np.logical_and.reduce(others)).sum()) if others else int(is_blank.sum())
         if by_somebody:
             noun = "judgement" if role == "same" else layout.nouns.get(role, role)
             rows_without = f"{counted(by_somebody, 'row')} without {with_article(noun)}"
@@ -486,17 +487,17 @@ def _among(rows: np.ndarray, where: Where) -> Where:
 
 
 def _sorted_ones(group: Coded, warnings: list[str]) -> Coded:
-    """Take a pile called "unsorted" for what it says."""
+    """Mark a pile called "unsorted" as missing."""
     is_it = np.array([says_unsorted(name) for name in group.names], dtype=bool)
     if not is_it.any():
         return group
     count = int(np.append(is_it, False)[group.codes].sum())
     name = group.names[int(np.argmax(is_it))]
-    warnings.append(f"{counted(count, 'entry')} {name!r} taken for not sorted ({written(missing=[])} if it is a group)")
+    warnings.append(f"{counted(count, 'entry')} {name!r} read as not sorted ({written(missing=[])} if it is a group)")
     return without(group, is_it)
 
 
-def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> Statements:
+def _of_wide(table: Table, layout: Wide, request: Request, warnings: list[str]) -> Statements:
     n_columns = len(layout.others)
     role = VALUE[layout.kind]
     where = table.where
@@ -504,12 +505,14 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
     def place(cell: int) -> str:
         return f"{where(cell // n_columns)}, column {str(layout.others[cell % n_columns])!r}"
 
-    if asked.same_if is not None:
-        raise AnnotationError(f"{written(same_if=None)} is for judgements of pairs, and the table is a wide one.")
-    if asked.kind == "pairs":
-        raise AnnotationError("Pairs need the columns item_a, item_b, annotator, same; a wide table cannot hold them.")
+    if request.same_if is not None:
+        raise AnnotationError(f"{written(same_if=None)} is for judgements of pairs, but the table is wide.")
+    if request.kind == "pairs":
+        raise AnnotationError(
+            "Pairs need the columns item_a, item_b, annotator, same; a wide table cannot contain them."
+        )
     cells = code(table.frame[layout.others].to_numpy(object).ravel())
-    value = _values(cells, table, asked, role, place, warnings)
+    value = _values(cells, table, request, role, place, warnings)
     heads = "annotators" if not layout.annotators_in_rows else "items"
     (of_columns,) = table.typed(Coded(np.arange(n_columns), unique_names(layout.others, heads)))
     if layout.key is None:
@@ -518,8 +521,8 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
         row_names = unique_names(
             table.column(layout.key), "annotators" if layout.annotators_in_rows else "items", where
         )
-    said = np.flatnonzero(~value.missing)
-    row, column = np.divmod(said, n_columns)
+    given = np.flatnonzero(~value.missing)
+    row, column = np.divmod(given, n_columns)
     sides = [Coded(row, row_names), Coded(column, of_columns.names)]
     item, annotator = sides[::-1] if layout.annotators_in_rows else sides
     odd = None if layout.annotators_in_rows else odd_annotators(layout.others, value)
@@ -527,16 +530,16 @@ def _of_wide(table: Table, layout: Wide, asked: Asked, warnings: list[str]) -> S
         warnings.append(odd)
     if layout.left_out:
         one = "item" if layout.annotators_in_rows else "annotator"
-        warnings.append(f"columns not taken for {one}s left out: {_listed(layout.left_out)} (rename one to read it)")
-    columns = {"item": item, "annotator": annotator, role: value.take(said)}
+        warnings.append(f"columns not read as {one}s left out: {_listed(layout.left_out)} (rename one to read it)")
+    columns = {"item": item, "annotator": annotator, role: value.take(given)}
     named = layout.key is not None or layout.annotators_in_rows
-    return Statements(layout.kind, columns, _among(said, place), True, named, Reading(""))
+    return Statements(layout.kind, columns, _among(given, place), True, named, Reading(""))
 
 
 def _described(
-    found: Statements, layout: Long | Wide, asked: Asked, tool: str, nouns: dict[str, str]
+    found: Statements, layout: Long | Wide, request: Request, tool: str, nouns: dict[str, str]
 ) -> tuple[str, list[str]]:
-    """Say in one line what a table was read as, and what was decided by default."""
+    """Describe in one line how a table was read, and list what was decided by default."""
     nouns = layout.nouns | nouns
     item, person = nouns.get("item", "item"), nouns.get("annotator", "annotator")
     whose = found.columns.get("annotator", found.columns.get("grouping"))
@@ -553,7 +556,7 @@ def _described(
         row, column = (person, item) if layout.annotators_in_rows else (item, person)
         why = "" if tool else f": {layout.why}"
         shape = f"wide table of {layout.kind} (a row per {row}, a column per {column}{why})"
-        if asked.kind is None:
+        if request.kind is None:
             notes.append(
                 f"names of groups mean nothing to other annotators ({written(kind='labels')} if all share them)"
             )

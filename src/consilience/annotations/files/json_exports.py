@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from consilience.annotations.files.exports import Export
-from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.layout import Request
 from consilience.annotations.files.sources import Records
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import DIFFERENT, SAME, counted
@@ -23,24 +23,24 @@ from consilience.errors import AnnotationError
 UNSORTED = "_"
 
 
-def known_records(records: Records, asked: Asked, name: str) -> Export | None:
-    """Return the table that JSON of a known tool holds, None if it is of none.
+def known_records(records: Records, request: Request, name: str) -> Export | None:
+    """Return the table in the JSON of a known tool, None if it is of no such tool.
 
     Raises
     ------
     AnnotationError
-        The records are of a tool that is known, and hold nobody's groups or labels.
+        The records are of a known tool, but contain no groups or labels by annotators.
     """
     tool = _tool_of(records.objects)
     if tool is None:
         return None
     try:
         if tool == "Label Studio":
-            return _label_studio(records, asked)
-        return _prodigy(records, asked) if tool == "Prodigy" else _doccano(records, asked, name)
+            return _label_studio(records, request)
+        return _prodigy(records, request) if tool == "Prodigy" else _doccano(records, request, name)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise AnnotationError(
-            f"The annotations in this {tool} export are not as {tool} writes them ({type(error).__name__}: {error})."
+            f"The annotations in this {tool} export are not in the format of {tool} ({type(error).__name__}: {error})."
         ) from error
 
 
@@ -63,12 +63,12 @@ def _long(rows: list[tuple[Any, ...]], columns: list[str], places: list[int], wh
 # Label Studio
 
 
-def _label_studio(records: Records, asked: Asked) -> Export:
+def _label_studio(records: Records, request: Request) -> Export:
     """Read tasks of Label Studio: groups of a Ranker with buckets, or labels of Choices.
 
-    The annotator is who completed the annotation (the e-mail address where the export has it, else the number). Groups
-    are named by their buckets, groupings by their tasks, or by "task/annotation/ranker" where an annotator has several
-    for one task. What stands in the original list, "_", is an item that the annotator left out.
+    The annotator is the person who completed the annotation (the e-mail address if the export has it, else the number).
+    Groups are named by their buckets, groupings by their tasks, or by "task/annotation/ranker" if an annotator has
+    several for one task. Items in the original list, "_", were left out by the annotator.
     """
     results = list(_results(records))
     cancelled = sum(bool(done.get("was_cancelled")) for task in records.objects for done in _annotations(task))
@@ -79,15 +79,15 @@ def _label_studio(records: Records, asked: Asked) -> Export:
     )
     types = {result.get("type") for _, _, _, _, result in results}
     if "ranker" in types:
-        return replace(_rankings(results, records, asked), notes=notes)
+        return replace(_rankings(results, records, request), notes=notes)
     if "choices" in types:
-        return replace(_choices(results, records, asked), notes=notes)
+        return replace(_choices(results, records, request), notes=notes)
     if "pairwise" in types:
         raise AnnotationError(
             "The results of Pairwise in this Label Studio export say which of two items was preferred, not whether "
-            "they are the same; for that, Label Studio has Choices."
+            "they are the same; use Choices instead."
         )
-    raise AnnotationError("The Label Studio export holds no result of a Ranker with buckets, nor of Choices.")
+    raise AnnotationError("The Label Studio export contains no result of a Ranker with buckets, nor of Choices.")
 
 
 def _annotations(task: dict[str, Any]) -> list[dict[str, Any]]:
@@ -95,7 +95,7 @@ def _annotations(task: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _results(records: Records) -> Iterator[tuple[int, dict[str, Any], dict[str, Any], Any, dict[str, Any]]]:
-    """Yield the place of the task, the task, the annotation, the annotator and one result."""
+    """Yield the position of the task, the task, the annotation, the annotator and one result."""
     for place, task in enumerate(records.objects):
         for done in _annotations(task):
             who = done.get("completed_by")
@@ -104,7 +104,7 @@ def _results(records: Records) -> Iterator[tuple[int, dict[str, Any], dict[str, 
                 yield place, task, done, who, result
 
 
-def _rankings(results: list[Any], records: Records, asked: Asked) -> Export:
+def _rankings(results: list[Any], records: Records, request: Request) -> Export:
     sorts = []
     for place, task, done, who, result in results:
         if result.get("type") != "ranker":
@@ -112,7 +112,8 @@ def _rankings(results: list[Any], records: Records, asked: Asked) -> Export:
         buckets, ranker = result["value"]["ranker"], result.get("from_name")
         if not isinstance(buckets, dict) or set(buckets) == {ranker}:
             raise AnnotationError(
-                f"The Ranker {ranker!r} of task {task.get('id')!r} has no buckets: it ranks and does not group."
+                f"The Ranker {ranker!r} of task {task.get('id')!r} has no buckets: it ranks items instead of grouping "
+                "them."
             )
         sorts.append((place, task.get("id"), done.get("id"), who, ranker, buckets))
     one_a_task = len({(who, task) for _, task, _, who, _, _ in sorts}) == len(sorts)
@@ -124,22 +125,22 @@ def _rankings(results: list[Any], records: Records, asked: Asked) -> Export:
                 rows.append((item, None, None, None) if bucket == UNSORTED else (item, who, name, bucket))
                 places.append(place)
     table = _long(rows, ["item", "annotator", "grouping", "group"], places, records.where)
-    return Export("Label Studio's Ranker", table, replace(asked, columns={}))
+    return Export("Label Studio's Ranker", table, replace(request, columns={}))
 
 
-def _choices(results: list[Any], records: Records, asked: Asked) -> Export:
+def _choices(results: list[Any], records: Records, request: Request) -> Export:
     chosen = [result for result in results if result[4].get("type") == "choices"]
     questions = list(dict.fromkeys(result.get("from_name") for *_, result in chosen))
-    question = asked.columns.get("label", questions[0])
+    question = request.columns.get("label", questions[0])
     if question not in questions:
         raise AnnotationError(f"There is no question {question!r} of Choices. Found {', '.join(map(repr, questions))}.")
-    if len(questions) > 1 and "label" not in asked.columns:
+    if len(questions) > 1 and "label" not in request.columns:
         raise AnnotationError(
-            f"This Label Studio export has several questions: {', '.join(map(repr, questions))}. Say which: "
+            f"This Label Studio export has several questions: {', '.join(map(repr, questions))}. Name one: "
             f"{written(label=questions[0])}."
         )
     chosen = [result for result in chosen if result[4].get("from_name") == question]
-    asked = replace(asked, columns={})
+    request = replace(request, columns={})
     words = {str(choice).casefold() for *_, result in chosen for choice in result["value"]["choices"]}
     data = [task.get("data", {}) for task in records.objects]
     pairs = [pair for pair in paired(list(data[0])) if all(pair[0] in held and pair[1] in held for held in data)]
@@ -151,24 +152,24 @@ def _choices(results: list[Any], records: Records, asked: Asked) -> Export:
             rows += [(held[pairs[0][0]], held[pairs[0][1]], who, choice) for choice in result["value"]["choices"]]
             places += [place] * len(result["value"]["choices"])
         table = _long(rows, ["item_a", "item_b", "annotator", "same"], places, records.where)
-        return Export("Label Studio's Choices on pairs", table, asked)
+        return Export("Label Studio's Choices on pairs", table, request)
     for place, task, _, who, result in chosen:
         rows += [(task.get("id"), who, choice) for choice in result["value"]["choices"]]
         places += [place] * len(result["value"]["choices"])
     table = _long(rows, ["task", "annotator", "label"], places, records.where)
-    return Export("Label Studio's Choices", table, asked, {"item": "task"})
+    return Export("Label Studio's Choices", table, request, {"item": "task"})
 
 
 # Prodigy
 
 
-def _prodigy(records: Records, asked: Asked) -> Export:
-    """Read annotations of Prodigy: what was chosen of options, or a label that was accepted or rejected."""
+def _prodigy(records: Records, request: Request) -> Export:
+    """Read annotations of Prodigy: chosen options, or a label that was accepted or rejected."""
     objects = records.objects
     people = [record.get("_annotator_id", record.get("_session_id")) for record in objects]
     if all(person is None for person in people):
         raise AnnotationError(
-            "The lines of Prodigy have no _annotator_id and no _session_id, so that nobody said anything."
+            "The lines of Prodigy have no _annotator_id and no _session_id, so the annotators are unknown."
         )
     labels = {record["label"] for record in objects if isinstance(record.get("label"), str)}
     item_of = _prodigy_items(objects)
@@ -188,7 +189,7 @@ def _prodigy(records: Records, asked: Asked) -> Export:
             given = [record["label"] if answer == "accept" else f"not {record['label']}"]
         else:
             raise AnnotationError(
-                f"{records.where(place)} of Prodigy holds neither a choice nor a label (text classification); spans "
+                f"{records.where(place)} of Prodigy contains neither a choice nor a label (text classification); spans "
                 "and comparisons cannot be clustered."
             )
         rows += [(item_of[place], person, label) for label in given]
@@ -203,13 +204,13 @@ def _prodigy(records: Records, asked: Asked) -> Export:
             f"{counted(n_rejected, 'line')} that reject one of {len(labels)} labels, and name no other, left out"
         )
     if any(re.fullmatch(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", str(person)) for person in people):
-        notes.append("annotators named by the time of their session may be one person; name sessions (?session=name)")
+        notes.append("annotators named by the time of a session may be one person; name sessions (?session=name)")
     table = _long(rows, ["task", "annotator", "label"], places, records.where)
-    return Export("Prodigy", table, replace(asked, columns={}), {"item": "task"}, tuple(notes))
+    return Export("Prodigy", table, replace(request, columns={}), {"item": "task"}, tuple(notes))
 
 
 def _prodigy_items(objects: list[dict[str, Any]]) -> list[Any]:
-    """Name tasks by their text if that tells them apart, else by their number."""
+    """Name tasks by their text if that distinguishes them, else by their number."""
     texts = [record.get("text") for record in objects]
     hashes = [record.get("_input_hash", record.get("_task_hash")) for record in objects]
     if None in hashes:
@@ -221,8 +222,8 @@ def _prodigy_items(objects: list[dict[str, Any]]) -> list[Any]:
 # doccano
 
 
-def _doccano(records: Records, asked: Asked, name: str) -> Export:
-    """Read an export of doccano, whose files are each of one person, called like the file."""
+def _doccano(records: Records, request: Request, name: str) -> Export:
+    """Read an export of doccano, in which each file is of one person and named after that person."""
     rows: list[tuple[Any, ...]] = []
     places: list[int] = []
     files = records.files or [name] * len(records.objects)
@@ -231,7 +232,7 @@ def _doccano(records: Records, asked: Asked, name: str) -> Export:
         given: list[Any] = record["label"] if "label" in record else record["labels"]
         if any(not isinstance(label, str | int) for label in given):
             raise AnnotationError(
-                f"{records.where(place)} of doccano holds spans of text, not labels of the whole; they cannot be "
+                f"{records.where(place)} of doccano contains spans of text, not labels of the whole; they cannot be "
                 "clustered."
             )
         item = record.get("id", record["text"])
@@ -242,7 +243,7 @@ def _doccano(records: Records, asked: Asked, name: str) -> Export:
     notes: tuple[str, ...] = ()
     if len(people) == 1:
         notes = (
-            f"all labels are those of {next(iter(people))!r}, after the file's name; doccano's archive holds a file "
-            "a person",
+            f"all labels are by {next(iter(people))!r}, from the file's name; doccano's archive has one file per "
+            "person",
         )
-    return Export("doccano", table, replace(asked, columns={}), {"item": "document"}, notes)
+    return Export("doccano", table, replace(request, columns={}), {"item": "document"}, notes)

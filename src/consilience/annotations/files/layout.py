@@ -1,4 +1,4 @@
-"""What a table may hold: a long table or a wide one, and what the caller says of it."""
+"""Layout of a table: long or wide, and what the caller specifies about it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ NEEDED = {
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the caller says of a table, which overrides every guess.
+class Request:
+    """What the caller specifies about a table, which overrides every guess.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class Asked:
     transpose : bool, optional
         Whether the rows of a wide table are annotators.
     missing : tuple, optional
-        Cells that mean that nothing was said, besides blank ones; by default -1 among integers and NA among numbers.
+        Cells that mean missing, in addition to blank ones; by default -1 among integers and NA among numbers.
     same_if : str, optional
-        Which judgements mean the same.
+        Judgements that mean "same".
     """
 
     kind: str | None = None
@@ -46,15 +46,15 @@ class Asked:
 
 @dataclass(frozen=True)
 class Long:
-    """A long table: a row for each thing that somebody said.
+    """A long table: one row per membership, label or judgement.
 
     Attributes
     ----------
     kind : {"groupings", "pairs", "labels"}
     columns : dict of str to column name
-        The column of each part that there is.
+        The column of each part that is present.
     texts : dict of str to column name
-        The column of texts beside one of identifiers, for item and group.
+        The column of texts that goes with one of identifiers, for item and group.
     nouns : dict of str to str
         What the table calls items and annotators.
     left_out : list of column names
@@ -69,18 +69,18 @@ class Long:
 
 @dataclass(frozen=True)
 class Wide:
-    """A wide table: rows and columns are items and annotators, in this order or the other.
+    """A wide table: rows and columns are items and annotators, or annotators and items.
 
     Attributes
     ----------
     kind : {"groupings", "labels"}
     key : column name, or None
-        The column that names the rows; they are numbered if there is none.
+        The column that names the rows; None if they are numbered.
     others : list of column names
     annotators_in_rows : bool
     nouns : dict of str to str
     why : str
-        What decided which side is which.
+        What determined which side is which.
     left_out : list of column names
     """
 

@@ -1,4 +1,4 @@
-"""Long tables under names of one's own: which column is which, as far as the names and the cells tell."""
+"""Long tables with unusual column names: which column is which, as far as names and cells show."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from consilience.annotations.files.vocabulary import named
 from consilience.annotations.keywords import VALUES, columns_of_a_long_table, if_every_column
 from consilience.annotations.names import code
 
-BY_CHANCE = 5.0  # pairs of rows that two columns have in common, of which annotators would have some
-FEW_COLUMNS = 8  # that a long table has at most, where cells and not names tell that it is one
+BY_CHANCE = 5.0  # expected number of pairs of rows that agree in two columns, of which annotators would have some
+FEW_COLUMNS = 8  # most columns of a long table that is recognised by its cells instead of its names
 
 
 @dataclass(frozen=True)
 class Guess:
-    """Which columns seem to hold items, annotators and what was said; ... for what cannot be guessed.
+    """The columns that seem to contain items, annotators and values; ... if one cannot be guessed.
 
     Attributes
     ----------
     item, annotator, value : names of columns, or ...
     crosses : bool
-        Whether hardly two rows have both item and annotator in common, as in no table of annotators.
+        Whether hardly any two rows agree in both item and annotator, unlike in a table of annotators.
     """
 
     item: Any = ...
@@ -37,25 +37,24 @@ class Guess:
 
     @property
     def has_both(self) -> bool:
-        """Whether both items and annotators are found."""
+        """Whether both items and annotators were found."""
         return self.item is not ... and self.annotator is not ...
 
-    def told(self, kind: str | None = None) -> str:
-        """Write the keywords that say which column is which."""
+    def keywords(self, kind: str | None = None) -> str:
+        """Write the keywords that name the columns."""
         return columns_of_a_long_table(self.item, self.annotator, self.value, kind=kind)
 
     def refusal(self, kind: str | None = None) -> str:
-        """Say that a table is a long one, and how to read it."""
-        why = (
-            f", since hardly two rows have both {self.item!r} and {self.annotator!r} in common" if self.crosses else ""
-        )
-        return f"This seems to be a long table{why}. Say which column is which: {self.told(kind)}.{if_every_column()}"
+        """Say that a table is long, and how to read it."""
+        why = f", since hardly any two rows have the same {self.item!r} and {self.annotator!r}" if self.crosses else ""
+        return f"This seems to be a long table{why}. Name its columns: {self.keywords(kind)}.{if_every_column()}"
 
 
 def guess_columns(table: Table, columns: list[Any]) -> Guess:
-    """Guess which column of a long table holds what, by their names and by which two of them cross.
+    """Guess the columns of a long table by their names and by which two of them cross.
 
-    An item and an annotator meet once in a long table, while two annotators who agree put some items together.
+    An item and an annotator occur together only once in a long table, while two annotators who agree share groups of
+    items.
     """
     if len(columns) < 3:
         return Guess()
@@ -66,8 +65,8 @@ def guess_columns(table: Table, columns: list[Any]) -> Guess:
         table, keys, roles, is_told=value is not ... or {"item", "annotator"} <= {*roles.values()}
     )
     if pair is None:
-        told = {role: name for name, role in reversed(roles.items()) if role in {"item", "annotator"}}
-        return Guess(told.get("item", ...), told.get("annotator", ...), value)
+        named_roles = {role: name for name, role in reversed(roles.items()) if role in {"item", "annotator"}}
+        return Guess(named_roles.get("item", ...), named_roles.get("annotator", ...), value)
     item, annotator = pair
     rest = [name for name in keys if name not in pair and not _describes(table, name, pair)]
     rest = [name for name in rest if not _measures(table, name)]
@@ -77,9 +76,9 @@ def guess_columns(table: Table, columns: list[Any]) -> Guess:
 def _crossing(
     table: Table, columns: list[Any], roles: dict[Any, str], *, is_told: bool
 ) -> tuple[tuple[Any, Any] | None, bool]:
-    """Find the columns of items and annotators, and whether their cells alone would tell so.
+    """Find the columns of items and annotators, and whether their cells alone show that.
 
-    is_told : whether names say that the table is a long one, so that less is asked of the cells.
+    is_told : whether names show that the table is long, so that weaker evidence of the cells is enough.
     """
     if not 2 <= len(columns) <= FEW_COLUMNS:
         return None, False
@@ -96,22 +95,22 @@ def _crossing(
         if (is_sure or (is_told and expected > 0 and not common)) and expected > best:
             best, crosses = expected, is_sure
             swapped = roles.get(a) == "annotator" or roles.get(b) == "item"
-            told = swapped or roles.get(a) == "item" or roles.get(b) == "annotator"
-            swapped = swapped if told else len(one.names) < len(other.names)
+            is_named = swapped or roles.get(a) == "item" or roles.get(b) == "annotator"
+            swapped = swapped if is_named else len(one.names) < len(other.names)
             found = (b, a) if swapped else (a, b)
     return found, crosses
 
 
 def _describes(table: Table, name: Any, keys: tuple[Any, Any]) -> bool:
-    """Whether a column says the same of an item, or of an annotator, in every row, such as somebody's age."""
+    """Whether a column has the same value for an item, or for an annotator, in every row, such as a person's age."""
     if first_list(table.frame[name]) is not None:
         return True
-    said = table.frame[name].astype(object).astype(str)
-    return any((said.groupby(table.frame[key].to_numpy()).nunique() <= 1).all() for key in keys)
+    values = table.frame[name].astype(object).astype(str)
+    return any((values.groupby(table.frame[key].to_numpy()).nunique() <= 1).all() for key in keys)
 
 
 def _measures(table: Table, name: Any) -> bool:
-    """Whether a column holds fractions, such as seconds, which name no group."""
+    """Whether a column contains fractions, such as seconds, which do not name groups."""
     return any(is_number(value) and float(value) % 1 for value in code(table.frame[name]).names)
 
 

@@ -1,4 +1,4 @@
-"""Long tables: which column plays which part, by their names."""
+"""Long tables: the role of each column, by its name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from consilience.annotations.files.layout import NEEDED, Asked, Long, listed, names_rows
+from consilience.annotations.files.layout import NEEDED, Long, Request, listed, names_rows
 from consilience.annotations.files.long_frames import FEW_COLUMNS, guess_columns
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import (
@@ -25,65 +25,65 @@ from consilience.annotations.keywords import VALUES, wanted_kind, written
 from consilience.errors import AnnotationError
 
 
-def long_table(table: Table, asked: Asked) -> Long | None:
-    """Return the parts of a long table, None if the names of columns speak of none.
+def long_table(table: Table, request: Request) -> Long | None:
+    """Return the parts of a long table, None if the names of columns are not those of one.
 
     Raises
     ------
     AnnotationError
-        They speak of one, and a part is missing, or stands in two columns.
+        The names are those of a long table, but a part is missing, or occurs in two columns.
     """
-    _require_columns(table, asked)
-    parts = _parts(table, asked)
-    kind = _kind(parts, asked)
+    _require_columns(table, request)
+    parts = _parts(table, request)
+    kind = _kind(parts, request)
     if kind is not None:
         return _long(table, parts, kind)
-    _refuse_half_a_long_table(table, parts, asked)
+    _refuse_half_a_long_table(table, parts, request)
     return None
 
 
-def _require_columns(table: Table, asked: Asked) -> None:
-    for name in [*asked.columns.values(), *asked.ignore]:
+def _require_columns(table: Table, request: Request) -> None:
+    for name in [*request.columns.values(), *request.ignore]:
         if name not in table.columns:
             near = get_close_matches(str(name), [str(column) for column in table.columns], n=1, cutoff=0.5)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise AnnotationError(f"There is no column {name!r}. Found {listed(table.columns)}.{hint}")
-    twice = [name for name in asked.columns.values() if list(asked.columns.values()).count(name) > 1]
+    twice = [name for name in request.columns.values() if list(request.columns.values()).count(name) > 1]
     if twice:
-        raise AnnotationError(f"The column {twice[0]!r} was given for two things.")
+        raise AnnotationError(f"The column {twice[0]!r} was given for two roles.")
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """Columns by what they may be."""
+    """Columns by their possible roles."""
 
     columns: dict[str, list[Any]]
     names: dict[Any, Named]
-    asked: dict[str, Any]
+    request: dict[str, Any]
 
     def has(self, *roles: str) -> bool:
         return all(self.columns.get(role) for role in roles)
 
 
-def _parts(table: Table, asked: Asked) -> _Parts:
-    taken = {*asked.columns.values(), *asked.ignore}
+def _parts(table: Table, request: Request) -> _Parts:
+    taken = {*request.columns.values(), *request.ignore}
     free = [column for column in table.columns if column not in taken]
     names = {column: found for column in table.columns if (found := named(column))}
-    columns: dict[str, list[Any]] = {role: [column] for role, column in asked.columns.items()}
-    if "item_b" not in columns and asked.kind in (None, "pairs"):
-        pair = _item_pair(free, names, columns, asked)
+    columns: dict[str, list[Any]] = {role: [column] for role, column in request.columns.items()}
+    if "item_b" not in columns and request.kind in (None, "pairs"):
+        pair = _item_pair(free, names, columns, request)
         if pair:
             columns |= {"item": [pair[0]], "item_b": [pair[1]]}
             free = [column for column in free if column not in pair]
     for column in free:
         role = names[column].role if column in names else None
-        if role is not None and role not in asked.columns and not (role == "item" and "item_b" in columns):
+        if role is not None and role not in request.columns and not (role == "item" and "item_b" in columns):
             columns.setdefault(role, []).append(column)
-    return _Parts(columns, names, dict(asked.columns))
+    return _Parts(columns, names, dict(request.columns))
 
 
 def _item_pair(
-    free: list[Any], names: dict[Any, Named], columns: dict[str, list[Any]], asked: Asked
+    free: list[Any], names: dict[Any, Named], columns: dict[str, list[Any]], request: Request
 ) -> tuple[Any, Any] | None:
     """Find the two columns of items in a table of pairs."""
     judged = {"same", "label"} & columns.keys() or any(
@@ -96,49 +96,50 @@ def _item_pair(
         for a, b, word in paired(free)
         if not word or word in IDENTIFIERS or (found := named(word)) is None or found.role == "item"
     ]
-    told = [(a, b) for a, b, word in pairs if word == "item"]
-    if not told and judged:
-        told = [(a, b) for a, b, word in pairs if word in IDENTIFIERS] or [(a, b) for a, b, _ in pairs]
-    identifying = [(a, b) for a, b in told if a in names and names[a].part == "identifier"]
-    told = identifying if len(told) > 1 and len(identifying) == 1 else told
-    if len(told) > 1:
-        shown = " or ".join(f"{a!r} and {b!r}" for a, b in told[:3])
+    candidates = [(a, b) for a, b, word in pairs if word == "item"]
+    if not candidates and judged:
+        candidates = [(a, b) for a, b, word in pairs if word in IDENTIFIERS] or [(a, b) for a, b, _ in pairs]
+    identifying = [(a, b) for a, b in candidates if a in names and names[a].part == "identifier"]
+    candidates = identifying if len(candidates) > 1 and len(identifying) == 1 else candidates
+    if len(candidates) > 1:
+        shown = " or ".join(f"{a!r} and {b!r}" for a, b in candidates[:3])
         raise AnnotationError(
-            f"The pairs of items may be {shown}. Say which: {written(item=told[0][0], item_b=told[0][1])}."
+            f"The items of the pairs may be in {shown}. Name the columns: "
+            f"{written(item=candidates[0][0], item_b=candidates[0][1])}."
         )
-    return told[0] if told else None
+    return candidates[0] if candidates else None
 
 
-def _kind(parts: _Parts, asked: Asked) -> str | None:
-    """Say which kind of long table the parts make, None if they make none."""
+def _kind(parts: _Parts, request: Request) -> str | None:
+    """Return the kind of long table that the parts form, None if they form none."""
     value = {"groupings": "group", "labels": "label"}
     if parts.has("item", "item_b"):
-        if asked.kind in (None, "pairs"):
+        if request.kind in (None, "pairs"):
             return "pairs" if parts.has("same") or parts.has("label") else None
-        raise AnnotationError(f"The file holds pairs, not {asked.kind}.")
+        raise AnnotationError(f"The file contains pairs, not {request.kind}.")
     whose = parts.has("annotator") or parts.has("grouping")
-    if asked.kind in value:
-        other = value["labels" if asked.kind == "groupings" else "groupings"]
-        enough = whose if asked.kind == "groupings" else parts.has("annotator")
-        if parts.has("item") and enough and (parts.has(value[asked.kind]) or parts.has(other)):
-            return asked.kind
+    if request.kind in value:
+        other = value["labels" if request.kind == "groupings" else "groupings"]
+        enough = whose if request.kind == "groupings" else parts.has("annotator")
+        if parts.has("item") and enough and (parts.has(value[request.kind]) or parts.has(other)):
+            return request.kind
         return None
     grouped = parts.has("item", "group") and whose
     labelled = parts.has("item", "annotator", "label")
-    if grouped and labelled and asked.kind is None:
+    if grouped and labelled and request.kind is None:
         return _groups_or_labels(parts)
     found = "groupings" if grouped else "labels" if labelled else None
-    if found and asked.kind == "pairs":
-        raise AnnotationError(f"The file holds {found}, not pairs.")
+    if found and request.kind == "pairs":
+        raise AnnotationError(f"The file contains {found}, not pairs.")
     return found
 
 
 def _groups_or_labels(parts: _Parts) -> str:
     group, label = parts.columns["group"], parts.columns["label"]
-    if "group" in parts.asked or "label" in parts.asked:
-        return "groupings" if "group" in parts.asked else "labels"
+    if "group" in parts.request or "label" in parts.request:
+        return "groupings" if "group" in parts.request else "labels"
     raise AnnotationError(
-        f"The table reads two ways: as groupings by {group[0]!r} or as labels by {label[0]!r}. Say which: "
+        f"The table can be read in two ways: as groupings by {group[0]!r} or as labels by {label[0]!r}. Choose one: "
         f"{written(kind='groupings')} or {written(kind='labels')}, or leave one column out, {written(ignore=...)}."
     )
 
@@ -159,7 +160,7 @@ def _long(table: Table, parts: _Parts, kind: str) -> Long:
         chosen[role] = column
         if text is not None and role in {"item", "group"}:
             texts[role] = text
-        if column in parts.names and held not in parts.asked:
+        if column in parts.names and held not in parts.request:
             words[role] = parts.names[column].noun
     if kind == "pairs" and "annotator" not in chosen and "grouping" not in chosen:
         raise AnnotationError(_lacks("annotator", table, kind))
@@ -168,7 +169,7 @@ def _long(table: Table, parts: _Parts, kind: str) -> Long:
 
 
 def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
-    """Choose the column of a part, and one of texts beside identifiers."""
+    """Choose the column of a part, and one of texts that goes with identifiers."""
     columns = parts.columns[role]
     strong = [column for column in columns if column not in parts.names or parts.names[column].noun not in WEAK]
     columns = strong or columns
@@ -188,30 +189,30 @@ def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
     shown = " or ".join(map(repr, columns[:4]))
     what = {"item": "items", "same": "judgements", "group": "groups", "label": "labels"}.get(role, f"{role}s")
     raise AnnotationError(
-        f"The {what} may be in {shown}. Say which: {written(**{role: columns[0]})}, or leave the other out, "
+        f"The {what} may be in {shown}. Name the column: {written(**{role: columns[0]})}, or leave the other out, "
         f"{written(ignore=columns[1])}."
     )
 
 
-def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None:
-    """Raise an AnnotationError if names of columns speak of a long table that lacks one."""
+def _refuse_half_a_long_table(table: Table, parts: _Parts, request: Request) -> None:
+    """Raise an AnnotationError if names of columns are those of a long table of which a part is missing."""
     values = {"group", "label", "same"}
     roles = {role for role, columns in parts.columns.items() if columns}
-    if asked.kind == "pairs" or parts.has("item_b"):
+    if request.kind == "pairs" or parts.has("item_b"):
         lacking = [role for role in ("item", "item_b", "same", "annotator") if not parts.has(role)]
         raise AnnotationError(_lacks(lacking[0] if lacking else "annotator", table, "pairs"))
-    says_wide = asked.transpose is not None or bool({"item", "annotator"} & asked.columns.keys())
-    if says_wide and not values & asked.columns.keys() and not {"item", "annotator"} <= asked.columns.keys():
+    says_wide = request.transpose is not None or bool({"item", "annotator"} & request.columns.keys())
+    if says_wide and not values & request.columns.keys() and not {"item", "annotator"} <= request.columns.keys():
         return
-    if asked.kind is None and not asked.columns:
+    if request.kind is None and not request.columns:
         _refuse_known_classes(table, parts)
     canonical = {normal(column) for column in table.columns} & CANONICAL
     of_one_person = len(table.columns) == 2 and parts.has("item") and names_rows(table, parts.columns["item"][0])
     is_half = len(roles) >= 2 and (len(table.columns) <= FEW_COLUMNS or len(canonical) >= 2)
-    if (is_half and not of_one_person) or {*values, "grouping"} & asked.columns.keys():
-        kind = asked.kind or wanted_kind() or ("labels" if "label" in roles and "group" not in roles else "groupings")
+    if (is_half and not of_one_person) or {*values, "grouping"} & request.columns.keys():
+        kind = request.kind or wanted_kind() or ("labels" if "label" in roles and "group" not in roles else "groupings")
         if {"item", "annotator"} <= roles and not values & roles:
-            raise AnnotationError(_lacks_values(table, asked.kind or wanted_kind()))
+            raise AnnotationError(_lacks_values(table, request.kind or wanted_kind()))
         if kind == "groupings" and not {"annotator", "grouping"} & roles:
             _refuse_counted_groups(table)
         needed = {"groupings": ["item", "group", "annotator"], "labels": ["item", "annotator", "label"]}[kind]
@@ -220,24 +221,24 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, asked: Asked) -> None
 
 
 def _refuse_known_classes(table: Table, parts: _Parts) -> None:
-    """Raise an AnnotationError for a table of items and their classes, which are nobody's labels."""
+    """Raise an AnnotationError for a table of items and their classes, without annotators."""
     others = [column for column in table.columns if column not in parts.columns.get("item", ())]
     if len(table.columns) != 2 or len(others) != 1:
         return
     if others == parts.columns.get("label") or normal(others[0]) in KNOWN_CLASSES:
         raise AnnotationError(
-            f"The table gives each item one label, in {str(others[0])!r}, and names nobody who gave it, as files of "
-            f"known classes do ({written(gold=...)}). If one person gave them, say {written(kind='labels')}."
+            f"The table gives each item one label, in {str(others[0])!r}, but no annotator, as files of known classes "
+            f"do ({written(gold=...)}). If one person gave the labels, give {written(kind='labels')}."
         )
 
 
 def _refuse_counted_groups(table: Table) -> None:
-    """Raise an AnnotationError for a table that says how many people put an item into a group."""
+    """Raise an AnnotationError for a table of how many people put an item into a group."""
     counts = [column for column in table.columns if normal(column) in COUNTS]
     if counts:
         raise AnnotationError(
-            f"This is a table of counts: {str(counts[0])!r} says how many people put an item into a group. Nobody's "
-            "groups can be recovered from it; export what each person sorted."
+            f"This is a table of counts: {str(counts[0])!r} is the number of people who put an item into a group. "
+            "Individual groupings cannot be recovered from it; export each person's groups."
         )
 
 
@@ -245,30 +246,30 @@ def _lacks(role: str, table: Table, kind: str) -> str:
     canonical = "item_a" if role == "item" and kind == "pairs" else role
     what = "judgements" if role == "same" else f"{role.removesuffix('_b')}s"
     guess = guess_columns(table, table.columns)
-    told = guess.told(kind) if kind in VALUES and guess.has_both else written(**{role: ...})
+    remedy = guess.keywords(kind) if kind in VALUES and guess.has_both else written(**{role: ...})
     return (
-        f"A long table of {kind} needs the columns {NEEDED[kind]}, and none is known to hold the {what}. Found "
-        f"{listed(table.columns)}.{_near(canonical, table)} Say which does: {told}."
+        f"A long table of {kind} needs the columns {NEEDED[kind]}, but no column has a usual name for {what}. Found "
+        f"{listed(table.columns)}.{_near(canonical, table)} Name the column: {remedy}."
     )
 
 
 def _lacks_values(table: Table, kind: str | None) -> str:
     near = [_near(role, table) for role in ("group", "label")]
     if kind is not None:
-        told = guess_columns(table, table.columns).told(kind)
+        remedy = guess_columns(table, table.columns).keywords(kind)
     else:
-        told = (
-            f"{written(group=...)} if their names mean nothing to others, {written(label=...)} if all annotators share "
-            "them"
+        remedy = (
+            f"{written(group=...)} if the names mean nothing to other annotators, {written(label=...)} if all "
+            "annotators share them"
         )
     return (
-        "The table has items and annotators, and no column that is known to hold groups or labels. Found "
-        f"{listed(table.columns)}.{near[0] or near[1]} Say which does: {told}."
+        "The table has items and annotators, but no column has a usual name for groups or labels. Found "
+        f"{listed(table.columns)}.{near[0] or near[1]} Name the column: {remedy}."
     )
 
 
 def _near(role: str, table: Table) -> str:
-    """Point out a column whose name is nearly that of a part."""
+    """Suggest a column whose name is similar to that of a role."""
     strange = [str(name) for name in table.columns if named(name) is None]
     near = get_close_matches(role, strange, n=1, cutoff=0.6)
     return f" Did you mean {near[0]!r}?" if near else ""

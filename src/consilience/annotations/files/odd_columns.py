@@ -1,4 +1,4 @@
-"""Columns of a wide table that stand out among annotators: by what they hold, or by what they are called."""
+"""Columns of a wide table that are unlike those of the other annotators, in content or name."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from consilience.annotations.files.vocabulary import named
 from consilience.annotations.keywords import written
 from consilience.annotations.names import Coded, without
 
-FEWEST_MIXED = 4  # columns, and rows, of which some are told to stand out
-MOST_ODD = 0.3  # share of columns that may stand out among the others
-FEWEST_ALIKE = 4  # names that are of one form, so that another stands out
+FEWEST_MIXED = 4  # least number of columns, and of rows, to judge whether some are unlike the others
+MOST_ODD = 0.3  # largest share of columns that may be unlike the others
+FEWEST_ALIKE = 4  # least number of names of one form to call another name odd
 
 
 def mixture(others: list[Any], cells: Coded) -> tuple[list[Any], str]:
-    """Find a few columns that hold words where all others hold numbers, or the other way round.
+    """Find a few columns of words where all others contain numbers, or the other way round.
 
     Parameters
     ----------
     others : names of the columns
     cells : Coded, row by row
-        Without those that mean that nothing was said; such as look as if they did count for nothing.
+        Without missing values; cells that look like missing values are ignored.
 
     Returns
     -------
     names : list of column names
     what : str
-        What they hold, "" if there are none.
+        What they contain, "" if there are none.
     """
     if len(others) < FEWEST_MIXED or len(cells) < FEWEST_MIXED * len(others):
         return [], ""
@@ -45,24 +45,24 @@ def mixture(others: list[Any], cells: Coded) -> tuple[list[Any], str]:
     number = np.array([is_number(name) for name in cells.names] + [False])
     value = np.array([float(name) if is_it else 0.0 for name, is_it in zip(cells.names, number)] + [0.0])
     filled = (codes >= 0).sum(0)
-    numeric = number[codes].sum(0) >= 0.9 * filled  # so is a blank column
+    numeric = number[codes].sum(0) >= 0.9 * filled  # true of a blank column
     highest = np.where(codes >= 0, value[codes], 0.0).max(0)
     numbers = np.where(codes >= 0, value[codes], -1).astype(np.int64)
     has_gaps = np.array([n_with_gaps(numbers[:, [place]].T) > 0 for place in range(len(others))])
     if numeric.mean() > 0.5:
         odd = ~numeric | ((highest > MOST_NUMBERED) & (highest > 5 * np.median(highest[numeric])))
-        what = "holds words, or numbers of another size, where others hold numbers"
+        what = "contains words, or numbers of another size, where others contain numbers"
     else:
         odd = numeric & has_gaps & (filled > 0)
-        what = "holds numbers where others hold words"
+        what = "contains numbers where others contain words"
     if not odd.any() or odd.mean() > MOST_ODD:
         return [], ""
     names = [name for name, is_it in zip(others, odd) if is_it]
-    return names, what if len(names) == 1 else what.replace("holds", "hold", 1)
+    return names, what if len(names) == 1 else what.replace("contains", "contain", 1)
 
 
 def unlike_names(names: Sequence[Any]) -> list[Any]:
-    """Find the name that is of another form than all others, such as room among P1, P2, … or among Ann, Bo, …
+    """Find the name of another form than all others, such as room among P1, P2, … or among Ann, Bo, …
 
     Examples
     --------
@@ -80,19 +80,19 @@ def unlike_names(names: Sequence[Any]) -> list[Any]:
 
 
 def _numbered(name: Any) -> str:
-    """Return the form of a name that holds a number, "" of any other."""
+    """Return the form of a name with a number, "" for any other."""
     form = re.sub(r"\d+", "#", str(name))
     return form if "#" in form else ""
 
 
 def _case(name: Any) -> str:
-    """Return whether a name of letters begins with a capital, "" for what has no such form."""
+    """Return whether a name begins with a capital or a small letter, "" for neither."""
     text = str(name).strip()
     return "" if not text[:1].isalpha() else "capital" if text[0].isupper() else "small" if text[0].islower() else ""
 
 
 def names_of_rows(table: Table, columns: list[Any]) -> str | None:
-    """Say which column of a matrix is called as what names its rows, and differs in every row, None if none is."""
+    """Describe the column of a matrix that has a usual name for rows and differs in every row, if there is one."""
     for name in columns:
         found = named(name)
         if found is not None and found.role in {"item", "annotator"} and names_rows(table, name) and len(columns) > 1:
@@ -104,7 +104,7 @@ def names_of_rows(table: Table, columns: list[Any]) -> str | None:
 
 
 def odd_annotators(others: list[Any], cells: Coded) -> str | None:
-    """Say which columns of a wide table were read as annotators and stand out among them, None if none do.
+    """Describe columns of a wide table that were read as annotators but are unlike the others, None if there are none.
 
     Parameters
     ----------
@@ -112,11 +112,11 @@ def odd_annotators(others: list[Any], cells: Coded) -> str | None:
     """
     names, what = mixture(others, cells)
     if not names:
-        said = np.bincount(
+        n_filled = np.bincount(
             np.flatnonzero(~cells.missing) % len(others), minlength=len(others)
-        )  # a column without a word is nobody's groups
-        names = [name for name in unlike_names(others) if said[others.index(name)]]
-        what = "is called otherwise than all others"
+        )  # 0 in a blank column
+        names = [name for name in unlike_names(others) if n_filled[others.index(name)]]
+        what = "has a name unlike all others"
     if not names:
         return None
     one = len(names) == 1

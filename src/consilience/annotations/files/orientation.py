@@ -1,16 +1,16 @@
 """Wide tables: whether the rows are items and the columns annotators, or the other way round.
 
-Decided by the first of these that says something; if none does, or two of a kind contradict each other, the table is
+Decided by the first of these that applies; if none does, or two of the same rank contradict each other, the table is
 refused with both readings.
 
-1. What the first column is called: card, product, … or participant, rater, …
-2. What rows and columns are called: participant 1, rater_2 or J3 are people, Q3 and card 4 are items; P1 may be either.
+1. The name of the first column: card, product, … or participant, rater, …
+2. The names of rows and columns: participant 1, rater_2 or J3 are people, Q3 and card 4 are items; P1 may be either.
 3. Names of groups that only one row, or only one column, uses: people name their own groups, and use a name for
    several items.
-4. Numbered groups without gaps: whoever numbers their groups uses 1 to k, or 0 to k - 1, and skips none, while the
-   numbers that several people gave one item have gaps. It counts if cells exchanged at random would leave gaps.
+4. Numbered groups without gaps: people who number their groups use 1 to k, or 0 to k - 1, without gaps, while the
+   numbers that several people gave one item have gaps. This counts only if randomly exchanged cells would have gaps.
 
-Labels, which all annotators share, are told by names alone.
+The orientation of labels, which all annotators share, is decided by names alone.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ INITIALS = {
 }
 QUESTIONS = {"q": "question", "stim": "stimulus"}
 N_EXCHANGES = 100
-MOST_CELLS = 20_000  # that are exchanged
-ENOUGH = 3  # names, or vectors with gaps, that count as evidence
+MOST_CELLS = 20_000  # number of cells that are exchanged
+ENOUGH = 3  # number of names, or of vectors with gaps, that count as evidence
 
 
 @dataclass(frozen=True)
 class Orientation:
-    """On which side of a wide table the annotators are.
+    """The side of a wide table on which the annotators are.
 
     Attributes
     ----------
     annotators : {"rows", "columns"}
     noun_of_rows, noun_of_columns : str
-        What they are called, "" if their names do not say.
+        What they are called, "" if unknown.
     why : str
-        What decided.
+        What decided it.
     """
 
     annotators: Side
@@ -62,20 +62,20 @@ class Orientation:
 
 
 def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded | None) -> Orientation | None:
-    """Find the side of the annotators by the names first, then by the cells; None if nothing tells.
+    """Find the side of the annotators by names, then by cells; None if neither decides.
 
     Parameters
     ----------
     key : str
-        What the column of the rows' names is called.
+        Name of the column of the rows' names.
     rows, columns : names
-    cells : Coded, row by row; None if they hold labels
+    cells : Coded, row by row; None if they are labels
     """
     of_key, of_rows, of_columns = named(key), kind_of_names(rows), kind_of_names(columns)
     nouns = (of_key.noun if of_key else of_rows[1], of_columns[1])
     if of_key and of_key.role in {"item", "annotator"}:
         return Orientation("rows" if of_key.role == "annotator" else "columns", *nouns, f"the column {key!r}")
-    told = {
+    sides = {
         ("item", ""): "columns",
         ("annotator", ""): "rows",
         ("", "item"): "rows",
@@ -83,7 +83,7 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded | No
         ("item", "annotator"): "columns",
         ("annotator", "item"): "rows",
     }
-    side = told.get((of_rows[0], of_columns[0]))
+    side = sides.get((of_rows[0], of_columns[0]))
     if side:
         return Orientation(side, *nouns, "their names")  # type: ignore[arg-type]
     if cells is None:
@@ -95,7 +95,7 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded | No
 
 
 def kind_of_names(names: Iterable[Any]) -> tuple[str, str]:
-    """Return the role and the noun that names such as "rater 1" and "rater 2" have in common, or nothing."""
+    """Return the common role and noun of names such as "rater 1" and "rater 2", or empty text."""
     stems = Counter(_stem(name) for name in names)
     (stem, count) = stems.most_common(1)[0]
     if not stem or count < 0.8 * sum(stems.values()):
@@ -106,19 +106,19 @@ def kind_of_names(names: Iterable[Any]) -> tuple[str, str]:
 
 
 def _stem(name: Any) -> str:
-    """Return what stands before the number in a name such as "Rater 12" or "user_a3", nothing if there is none."""
+    """Return the part before the number in a name such as "Rater 12" or "user_a3", empty if there is no number."""
     parts = re.fullmatch(r"([^\W\d]+)(?: [^\W\d])? ?\d+(?: \d+)*", normal(name))
     return parts[1] if parts else ""
 
 
 def look_alike(names: list[Any]) -> bool:
-    """Whether names are one stem and numbers, such as V1, V2, or numbers alone."""
+    """Whether names are one stem with numbers, such as V1, V2, or only numbers."""
     texts = [str(name) for name in names]
     return len({re.sub(r"\d+", "#", text) for text in texts}) == 1 and all(re.search(r"\d", text) for text in texts)
 
 
 def _by_own_names(cells: Coded, n_rows: int, n_columns: int) -> tuple[Side | None, str]:
-    """Find the side by names of groups that are used several times, by one row or one column only."""
+    """Find the side by names of groups that occur several times, in one row or one column only."""
     if pd.api.types.is_integer_dtype(cells.names):
         return None, ""
     place = np.flatnonzero(~cells.missing)
@@ -130,7 +130,7 @@ def _by_own_names(cells: Coded, n_rows: int, n_columns: int) -> tuple[Side | Non
     for side, mine, other in (("columns", in_one_column, in_one_row), ("rows", in_one_row, in_one_column)):
         if mine >= ENOUGH and mine >= 5 * other:
             one = side.removesuffix("s")
-            return side, f"{mine} names of groups that one {one} alone uses, and several times"  # type: ignore[return-value]
+            return side, f"{mine} names of groups are used several times, but in one {one} only"  # type: ignore[return-value]
     return None, ""
 
 
@@ -150,7 +150,7 @@ def _by_numbering(cells: Coded, rows: list[Any], columns: list[Any]) -> tuple[Si
 
 
 def _by_chance(values: np.ndarray) -> bool:
-    """Whether rows of cells exchanged at random would be as free of gaps, in more than one of a hundred tables."""
+    """Whether randomly exchanged cells would have as few gaps, in more than one of a hundred tables."""
     if values.size > MOST_CELLS:
         values = values[: max(MOST_CELLS // values.shape[1], 1)]
     rng = np.random.default_rng(0)
@@ -166,16 +166,16 @@ def _by_chance(values: np.ndarray) -> bool:
 def n_with_gaps(values: np.ndarray) -> int:
     """Count the rows whose numbers are neither 1 to k nor 0 to k - 1; negative ones are blank."""
     ordered = np.sort(values, axis=1)
-    said = ordered >= 0
-    distinct = said[:, 0].astype(int) + ((ordered[:, 1:] != ordered[:, :-1]) & said[:, 1:]).sum(1)
+    filled = ordered >= 0
+    distinct = filled[:, 0].astype(int) + ((ordered[:, 1:] != ordered[:, :-1]) & filled[:, 1:]).sum(1)
     highest = ordered[:, -1]
-    lowest = np.where(said, ordered, highest[:, None]).min(1)
+    lowest = np.where(filled, ordered, highest[:, None]).min(1)
     without_gaps = (lowest <= 1) & (highest - lowest == distinct - 1)
     return int((~without_gaps & (distinct > 0)).sum())
 
 
 def _numbers(names: pd.Index) -> np.ndarray | None:
-    """Return the numbers of groups that are numbers, or one stem and a number, such as G1; None if there are none."""
+    """Return the numbers of groups named by numbers, or by one stem and numbers, such as G1; None if there are none."""
     if pd.api.types.is_integer_dtype(names):
         return names.to_numpy(np.int64) if len(names) and names.min() >= 0 else None
     parts = [re.fullmatch(r"(.*?)(\d{1,6})(?:\.0)?", str(name).strip()) for name in names]

@@ -1,4 +1,4 @@
-"""Reading what people said from a file of any kind."""
+"""Reading annotations from a file of any kind."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 import narwhals.stable.v1 as nw
 
 from consilience.annotations.files.exports import known_export
-from consilience.annotations.files.frames import asked_of
+from consilience.annotations.files.frames import request_of
 from consilience.annotations.files.importer import Statements, statements, table_of_frame
 from consilience.annotations.files.json_exports import known_records
-from consilience.annotations.files.layout import Asked
+from consilience.annotations.files.layout import Request
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.sources import Records, Source, read_source
 from consilience.annotations.files.table import Table
@@ -31,7 +31,7 @@ KINDS: dict[str, Any] = {"groupings": Groupings, "pairs": Pairs, "labels": Label
 
 
 class Options(TypedDict, total=False):
-    """Keywords of `read_annotations` besides the kind."""
+    """Keywords of `read_annotations` other than the kind."""
 
     items: Names | None
     item: str | None
@@ -80,54 +80,55 @@ def read_annotations(
     encoding: str | None = None,
     sheet: str | None = None,
 ) -> Groupings | Labels | Pairs:
-    r"""Read annotations from a file or a frame, whose shape is recognised by the names and the contents of its columns.
+    r"""Read annotations from a file or a frame; its layout is recognised by the names and contents of its columns.
 
     - item, annotator, grouping, group (one of the middle two may be absent): `Groupings`
     - item_a, item_b, annotator, same, and optionally grouping: `Pairs`
     - item, annotator, label: `Labels`
-    - a table of items × annotators, or annotators × items, blank = missing: `Groupings`, or `Labels` by
+    - a table of items × annotators, or annotators × items, blank = missing: `Groupings`, or `Labels` with
       ``kind="labels"``
     - exports of many tools; :doc:`/annotations` lists them
 
-    Columns may be called otherwise (card, question, task, …; participant, worker, rater, …; category, pile, …; answer,
-    …), in any order and case, and there may be more of them. How the file was read is told by the attribute `reading`
-    of the result. What reads two ways is refused, and the message names the keyword that decides. Keywords override
-    every guess.
+    Columns may have other names (card, question, task, …; participant, worker, rater, …; category, pile, …; answer,
+    …), in any order and case, and there may be more of them. The attribute `reading` of the result says how the file
+    was read. An ambiguous file is refused, and the message names the keyword that decides. Keywords override every
+    guess.
 
     Files are delimited text, Excel workbooks (``.xlsx``), Parquet, NumPy arrays (``.npy``), or JSON, as a list or in
-    lines; any of them may be compressed by gzip. Text is in UTF-8 unless a byte order mark or its bytes say otherwise.
+    lines; all of them may be compressed by gzip. Text is read as UTF-8 unless a byte order mark or its bytes show
+    otherwise.
 
     Names keep the type that Parquet, Excel and JSON give them. In text a column whose names are all whole numbers (7,
     or 7.0, but not 007) holds integers; item_a and item_b count as one column, and so do all cells of a wide table.
-    Every other column holds exactly the text that stands there.
+    Every other column keeps the exact text.
 
     Parameters
     ----------
     path : path, or DataFrame of pandas, polars or another library that narwhals reads
-        The file; ``"-"`` is standard input. `Groupings.from_frame` and `Labels.from_frame` read frames whose kind is
-        known.
+        The file; ``"-"`` is standard input. If the kind is known, frames can also be read by `Groupings.from_frame`
+        and `Labels.from_frame`.
     kind : {"groupings", "pairs", "labels"}, optional
-        What the file must hold.
+        What the file must contain.
     items : iterable of names, optional
-        All items in order, also those without annotations. By default the rows of a wide table, else the items in
-        order of first appearance.
+        All items in order, including those without annotations. By default the rows of a wide table, else the
+        items in order of first appearance.
     item, item_b, annotator, grouping, group, label, same : str, optional
         Names of columns.
     ignore : str or list of str
-        Columns to leave out; ``*`` stands for any letters.
+        Columns to leave out; ``*`` matches any characters.
     transpose : bool, optional
         Whether the rows of a wide table are annotators.
     missing : optional
-        A value, or a list of them, that means that nothing was said, besides blank cells. By default -1 where it is the
-        only negative integer, NaN and null in text, and NA in text among numbers; ``missing=[]`` takes all these for
-        names. Marks such as ? and words such as "not seen" are names, of which a warning tells.
+        A value, or a list of them, that means missing, in addition to blank cells. By default -1 if it is the only
+        negative integer, NaN and null in text, and NA in text among numbers; ``missing=[]`` makes all these names.
+        Marks such as ? and words such as "not seen" are names, with a warning.
     same_if : str, optional
-        Which judgements of pairs mean the same, such as ``">=3"`` or ``"=yes"``. By default what the words mean, or of
-        grades those above the middle of the scale that was used.
+        Judgements of pairs that mean "same", such as ``">=3"`` or ``"=yes"``. By default the meaning of the words,
+        or, for grades, those above the middle of the scale that was used.
     encoding : str, optional
-        Of text, such as ``"cp1252"``.
+        Encoding of text, such as ``"cp1252"``.
     sheet : str, optional
-        Of a workbook; by default the first that holds annotations.
+        Sheet of a workbook; by default the first that contains annotations.
 
     Returns
     -------
@@ -136,19 +137,19 @@ def read_annotations(
     Raises
     ------
     AnnotationError
-        The file holds no annotations that are recognised, not those of `kind`, reads two ways, or contradicts itself.
-        The message names the file, and the line of text (the header is line 1) or the row of other files (the first
-        is 0).
+        The file contains no annotations that are recognised, or not those of `kind`, is ambiguous, or contradicts
+        itself. The message names the file, and the line of text (the header is line 1) or the row of other files
+        (the first is 0).
     InputError
-        There is no such file, or this is neither a path nor a frame.
+        There is no such file, or the argument is neither a path nor a frame.
     MissingDependencyError
-        There is no pyarrow to read Parquet with, or no openpyxl for workbooks.
+        pyarrow, for Parquet, or openpyxl, for workbooks, is not installed.
 
     Warns
     -----
     AnnotationWarning
-        Something was left out or taken for missing, looks as if it were missing, or stands out among the annotators;
-        or hardly a label is shared by two annotators, as if these were names of groups.
+        Something was left out or read as missing, looks like a missing value, or is unlike other annotators' columns;
+        or annotators share hardly any labels, as if these were names of groups.
 
     Examples
     --------
@@ -171,53 +172,53 @@ def read_annotations(
         **{"item": item, "item_b": item_b, "annotator": annotator, "grouping": grouping},
         **{"group": group, "label": label, "same": same},
     }
-    asked = asked_of(columns, kind=kind, ignore=ignore, transpose=transpose, missing=missing, same_if=same_if)
+    request = request_of(columns, kind=kind, ignore=ignore, transpose=transpose, missing=missing, same_if=same_if)
     if not isinstance(path, str | PathLike):
-        found = _of_frame(path, asked, encoding, sheet)
-        said: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
+        found = _of_frame(path, request, encoding, sheet)
+        annotations: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
         for text in found.reading.warnings:
             warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=2)
-        return said
+        return annotations
     source = Source.of(path)
     try:
-        found = _statements(source, asked, encoding, sheet)
-        said = KINDS[found.kind]._from_statements(found, items)
+        found = _statements(source, request, encoding, sheet)
+        annotations = KINDS[found.kind]._from_statements(found, items)
     except AnnotationError as error:
         raise AnnotationError(f"{source.name}: {error}") from error
     for text in found.reading.warnings:
         warnings.warn(f"{source.name}: {text}.", AnnotationWarning, stacklevel=2)
-    return said
+    return annotations
 
 
-def _of_frame(frame: Any, asked: Asked, encoding: str | None, sheet: str | None) -> Statements:
+def _of_frame(frame: Any, request: Request, encoding: str | None, sheet: str | None) -> Statements:
     for keyword, value in (("encoding", encoding), ("sheet", sheet)):
         if value is not None:
             raise AnnotationError(f"{written(**{keyword: None})} is for files. Got a {type(frame).__name__}.")
     native = nw.from_native(frame, pass_through=True)
     if not isinstance(native, nw.DataFrame | nw.LazyFrame):
         raise InputError(
-            f"read_annotations takes the path of a file, or a DataFrame. Got {type(frame).__name__}. Arrays and lists: "
-            "Groupings.from_matrix, Labels.from_matrix, Groupings.from_lists."
+            f"read_annotations takes the path of a file, or a DataFrame. Got {type(frame).__name__}. For arrays and "
+            "lists use Groupings.from_matrix, Labels.from_matrix or Groupings.from_lists."
         )
-    return statements(table_of_frame(frame, "read_annotations"), asked)
+    return statements(table_of_frame(frame, "read_annotations"), request)
 
 
-def _statements(source: Source, asked: Asked, encoding: str | None, sheet: str | None) -> Statements:
+def _statements(source: Source, request: Request, encoding: str | None, sheet: str | None) -> Statements:
     held = read_source(source, encoding=encoding, sheet=sheet)
     name = PurePath(source.name.removesuffix(".gz")).name
     if isinstance(held, Workbook):
-        return _of_sheets(held, asked, name)
+        return _of_sheets(held, request, name)
     if isinstance(held, Records):
-        found = known_records(held, asked, name)
+        found = known_records(held, request, name)
         if found is not None:
-            return statements(found.table, found.asked, name, export=found)
+            return statements(found.table, found.request, name, export=found)
         held = held.table()
-    return statements(held, asked, name)
+    return statements(held, request, name)
 
 
-def _of_sheets(book: Workbook, asked: Asked, name: str) -> Statements:
-    """Read the first sheet that holds annotations; one that holds them with a mistake is not passed over."""
-    if not asked.columns.get("annotator"):
+def _of_sheets(book: Workbook, request: Request, name: str) -> Statements:
+    """Read the first sheet with annotations; a sheet with annotations and an error is not skipped."""
+    if not request.columns.get("annotator"):
         book.require_one_person_a_sheet()
     errors: dict[str, AnnotationError] = {}
     for sheet in book.names:
@@ -227,20 +228,20 @@ def _of_sheets(book: Workbook, asked: Asked, name: str) -> Statements:
             errors[sheet] = error
             continue
         try:
-            return statements(table, asked, name)
+            return statements(table, request, name)
         except AnnotationError as error:
             if len(book.names) == 1:
                 raise
             errors[sheet] = error
-            if _holds_annotations(table, asked, name):
+            if _holds_annotations(table, request, name):
                 raise AnnotationError(f"Sheet {sheet!r}: {error}") from error
     sheet, first = next(iter(errors.items()))
     raise AnnotationError(f"Sheet {sheet!r}: {first}" if len(book.names) > 1 else str(first)) from first
 
 
-def _holds_annotations(table: Table, asked: Asked, name: str) -> bool:
-    """Whether a table is recognised, whatever is wrong with its cells."""
+def _holds_annotations(table: Table, request: Request, name: str) -> bool:
+    """Whether a table is recognised, whatever errors its cells contain."""
     try:
-        return known_export(table, asked, name) is not None or recognise(table, asked) is not None
+        return known_export(table, request, name) is not None or recognise(table, request) is not None
     except AnnotationError:
         return False

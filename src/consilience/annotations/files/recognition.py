@@ -1,8 +1,8 @@
-"""What a table holds: a long table by the names of its columns, or else a wide one by what stands in it."""
+"""Recognition of a table: long by the names of its columns, or else wide by its contents."""
 
 from __future__ import annotations
 
-from consilience.annotations.files.layout import Asked, Long, Wide
+from consilience.annotations.files.layout import Long, Request, Wide
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.table import Table
@@ -10,22 +10,22 @@ from consilience.annotations.files.wide_tables import require_header, wide_table
 from consilience.errors import AnnotationError
 
 
-def recognise(table: Table, asked: Asked) -> Long | Wide:
-    """Find out what a table holds.
+def recognise(table: Table, request: Request) -> Long | Wide:
+    """Recognise the layout of a table.
 
     Raises
     ------
     AnnotationError
-        Nothing that is recognised, two readings that are both plausible, or something that holds no annotations.
+        The layout is not recognised, is ambiguous, or has no annotations.
     """
     try:
-        found = long_table(table, asked)
+        found = long_table(table, request)
         if found is not None:
             return found
         require_header(table)
-        return wide_table(table, asked)
+        return wide_table(table, request)
     except AnnotationError as error:
         guess = guess_columns(table, table.columns)
-        if asked.columns or not guess.crosses:
+        if request.columns or not guess.crosses:
             raise
-        raise AnnotationError(guess.refusal(asked.kind)) from error
+        raise AnnotationError(guess.refusal(request.kind)) from error

@@ -1,4 +1,4 @@
-"""Files of every kind as tables or as JSON objects: what they are is told from their first bytes."""
+"""Files of every kind as tables or as JSON objects; the kind is detected from the first bytes."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ TEXT = re.compile(r"\.(csv|tsv|tab|txt)(\.gz)?$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Source:
-    """A file, or standard input, whose bytes can be read more than once.
+    """A file, or standard input, whose bytes can be read several times.
 
     Attributes
     ----------
     name : str
         For messages.
     open : callable
-        Opens the bytes from their beginning, unpacked if they were compressed by gzip.
+        Opens the bytes from the beginning, decompressed if they were compressed by gzip.
     """
 
     name: str
@@ -75,19 +75,19 @@ class Source:
             with self.open() as file:
                 return file.read(n_bytes)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise AnnotationError(f"The compressed file is damaged or cut short ({error}).") from error
+            raise AnnotationError(f"The compressed file is damaged or truncated ({error}).") from error
 
 
 @dataclass(frozen=True)
 class Records:
-    """A list of JSON objects, and where each stands: the rows of a table, or the tasks of an export."""
+    """A list of JSON objects and their places: the rows of a table, or the tasks of an export."""
 
     objects: list[dict[str, Any]]
     lines: list[int] | None = None
-    files: list[str] | None = None  # of an archive, for each object
+    files: list[str] | None = None  # of each object, in an archive
 
     def where(self, row: int) -> str:
-        """Say where an object stands."""
+        """Describe the place of an object."""
         place = frame_row(row) if self.lines is None else f"line {self.lines[row]}"
         return place if self.files is None else f"{place} of {self.files[row]}"
 
@@ -102,7 +102,7 @@ def read_source(source: Source, *, encoding: str | None = None, sheet: str | Non
     Raises
     ------
     AnnotationError
-        The file is damaged, empty, or of a kind that is not read.
+        The file is damaged, empty, or of a kind that is not supported.
     MissingDependencyError
         The package that reads this kind of file is not installed.
     """
@@ -161,7 +161,7 @@ def import_pyarrow() -> ModuleType:
 
 
 def _read_archive(source: Source) -> Records | None:
-    """Read the objects of all JSON Lines in a zip archive, None if it holds none."""
+    """Read the objects of all JSON Lines files in a zip archive, None if it has none."""
     try:
         with source.open() as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
             names = [name for name in archive.namelist() if name.lower().endswith((".jsonl", ".ndjson"))]
@@ -187,7 +187,7 @@ def _objects_alone(held: list[Any]) -> list[dict[str, Any]]:
     if not all(isinstance(record, dict) for record in held):
         raise AnnotationError('The JSON must be a list of objects, one for each row: [{"item": …}, …].')
     if not held:
-        raise AnnotationError("The file holds an empty list.")
+        raise AnnotationError("The file is an empty list.")
     return held
 
 
@@ -197,11 +197,11 @@ def _read_array(source: Source) -> Table:
             array = np.load(io.BytesIO(file.read()), allow_pickle=False)
     except ValueError as error:
         raise AnnotationError(
-            "This NumPy array holds objects, or is damaged; save the table as CSV (UTF-8)."
+            "This NumPy array contains objects, or is damaged; save the table as CSV (UTF-8)."
         ) from error
     if array.ndim != 2 or array.dtype.kind not in "iufUb":
         raise AnnotationError(
-            f"The NumPy array must be of two dimensions, of integers or text. Got {array.dtype} {array.shape}."
+            f"The NumPy array must have two dimensions, and contain integers or text. Got {array.dtype} {array.shape}."
         )
     return Table(pd.DataFrame(array), frame_row, is_text=False)
 
@@ -212,7 +212,7 @@ def read_json(source: Source) -> Records:
     Raises
     ------
     AnnotationError
-        The file is not JSON, or holds something else.
+        The file is not JSON, or contains something else.
     """
     with source.open() as file:
         content = file.read()
@@ -235,8 +235,8 @@ def _json_lines(content: bytes, whole: Exception) -> tuple[list[Any], list[int]]
             try:
                 held.append(json.loads(line))
             except (ValueError, RecursionError) as error:
-                said = f"Line {number} is not JSON ({error})" if held else f"This is not JSON ({whole})"
-                raise AnnotationError(f"{said}.") from error
+                problem = f"Line {number} is not JSON ({error})" if held else f"This is not JSON ({whole})"
+                raise AnnotationError(f"{problem}.") from error
             lines.append(number)
     return held, lines
 

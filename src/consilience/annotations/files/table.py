@@ -1,4 +1,4 @@
-"""A table as it stands in a file or frame, and where in it a row stands."""
+"""A table as in a file or frame, with the place of each row."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Reading:
     Attributes
     ----------
     how : str
-        What it holds, in one line.
+        Description of the contents, in one line.
     notes : tuple of str
-        What was decided by default, and how to decide otherwise.
+        Decisions by default, and how to change them.
     warnings : tuple of str
         What was left out or changed.
     """
@@ -40,13 +40,13 @@ class Reading:
         return "; ".join([f"read as: {self.how}", *self.warnings, *self.notes])
 
     def _repr_html_(self) -> str:
-        said = (*self.warnings, *self.notes)
-        return facts("", {"read as": self.how} | {f"note {i}": text for i, text in enumerate(said, 1)})
+        texts = (*self.warnings, *self.notes)
+        return facts("", {"read as": self.how} | {f"note {i}": text for i, text in enumerate(texts, 1)})
 
 
 @dataclass(frozen=True)
 class OpenQuote:
-    """A cell that begins with a quotation mark which is not closed, and where it stands."""
+    """A cell that begins with an unclosed quotation mark, and its place."""
 
     cell: str
     where: Callable[[], str]
@@ -54,25 +54,25 @@ class OpenQuote:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as it stands in a file.
+    """A table as in a file.
 
     Attributes
     ----------
     frame : DataFrame
-        Of exact text, where the file has no types.
+        With exact text, if the file has no types.
     where : callable
-        Says where a row stands.
+        Describes the place of a row.
     is_text : bool
-        Whether a column of canonical integers is text because the file has no types.
+        Whether columns are text because the file has no types, so that canonical integers become numbers.
     notes : tuple of str
-        What had to be guessed to read the file.
+        Guesses made to read the file.
     delimiter : str, optional
-        Between the cells of a text file.
+        Delimiter of the cells of a text file.
     spells_missing : bool
-        Whether a cell of text such as NA may stand for one that is missing, since the file cannot say so otherwise, or,
-        of a frame, has once been such a file.
+        Whether a cell of text such as NA may mean missing, since the file, or the file from which a frame may come,
+        cannot mark it otherwise.
     open_quotes : mapping of str to OpenQuote
-        Columns with a cell that begins with a quotation mark which is not closed: the first of them.
+        Columns with a cell that begins with an unclosed quotation mark: the first such cell.
     """
 
     frame: pd.DataFrame
@@ -93,9 +93,9 @@ class Table:
         return self.typed(code(self.frame[name]))[0]
 
     def coded(self, names: list[Any], alike: list[Any]) -> dict[Any, Coded]:
-        """Return some columns, each coded; those in `alike` hold names of the same things.
+        """Return some columns, each coded; those in `alike` contain names of the same things.
 
-        They are coded in threads, since hashing of text lets go of Python's lock.
+        They are coded in threads, since hashing of text releases Python's global lock.
         """
         with ThreadPoolExecutor() as threads:
             columns = dict(zip(names, threads.map(code, [self.frame[name] for name in names])))
@@ -108,14 +108,14 @@ class Table:
         return self.typed(code(self.frame[names].to_numpy(object).ravel()))[0]
 
     def typed(self, *columns: Coded) -> list[Coded]:
-        """Turn names in text into integers if every one, in all of the columns, is a whole number such as 7 or 7.0."""
-        texts = [column.names.to_numpy(object) for column in columns]  # quicker to go through than an index of Arrow's
+        """Turn names in text into integers if all of them, in all columns, are whole numbers such as 7 or 7.0."""
+        texts = [column.names.to_numpy(object) for column in columns]  # faster to iterate over than an Arrow index
         if not self.is_text or not all(is_whole(name) for names in texts for name in names):
             return list(columns)
         return [_as_integers(column, names) for column, names in zip(columns, texts)]
 
     def rows(self, kept: np.ndarray) -> Table:
-        """Return some rows, which still know where they stand."""
+        """Return some rows, which keep their places."""
         where = self.where
         return replace(self, frame=self.frame.iloc[kept], where=lambda row: where(int(kept[row])))
 

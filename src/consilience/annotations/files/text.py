@@ -27,7 +27,7 @@ from consilience.annotations.keywords import written
 from consilience.errors import AnnotationError
 
 DELIMITERS = ("\t", ";", ",", "|")
-SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # Excel's word on the delimiter, before the header
+SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # Excel's declaration of the delimiter, before the header
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -40,60 +40,60 @@ CODE_PAGES = [
     *("cp932", "gb18030", "big5", "cp949"),
 ]
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|NaN|NA|")
-FEW_TYPED = 8  # columns that are read again, where more are worth reading all again
+FEW_TYPED = 8  # most columns that are read a second time; if there are more, all are
 WHOLE_OR_MISSING = re.compile(r"-?\d+(\.0+)?|nan|NaN|NA|")
-MOST_GROUPS = 50  # numbers that a matrix without names holds
+MOST_GROUPS = 50  # most different numbers in a matrix without names
 FEW_NUMBERS = 4  # columns of numbers without names, which may be those of a long table
 SAMPLE = 1 << 16  # bytes
 END = "end of the text"
-JUDGED = 50  # records from which the delimiter is told
+JUDGED = 50  # records from which the delimiter is detected
 MOST_TITLES = 20  # lines before the header
-LEAST = 3  # cells in every line of a table below titles
+LEAST = 3  # least number of cells in every line of a table below titles
 
 
 def read_text(open_binary: Callable[[], Any], name: str = "", encoding: str | None = None) -> Table:
     """Read a table of delimited text.
 
-    The delimiter is what a ``sep=`` line says; else the one of tab, semicolon, comma and vertical bar that splits the
-    first records into equally many cells, and most.
+    The delimiter is that of a ``sep=`` line; else the one of tab, semicolon, comma and vertical bar that splits the
+    first records into equally many cells, and into most.
 
     Parameters
     ----------
     open_binary : callable
-        Opens the bytes of the text, from their beginning, at every call.
+        Opens the bytes of the text, from the beginning, at every call.
     name : str
         The file's name; ``.tsv`` and ``.tab`` mean tabs.
     encoding : str, optional
-        By default UTF-8, or what a byte order mark says, or else what is detected, which a note tells.
+        By default UTF-8, or that of a byte order mark, or else the detected one, which is noted.
 
     Raises
     ------
     AnnotationError
-        The text is no such table, is empty or damaged, or has lines of different length.
+        The text is not a table, is empty or damaged, or has lines of different length.
     """
     try:
         return _Text(open_binary, name, encoding).table()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise AnnotationError(f"The compressed file is damaged or cut short ({error}).") from error
+        raise AnnotationError(f"The compressed file is damaged or truncated ({error}).") from error
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise AnnotationError(
-            f"The text is not in {error.encoding} (byte 0x{byte:02x} cannot be); give its encoding, "
+            f"The text is not in {error.encoding} (byte 0x{byte:02x} is invalid); give its encoding, "
             f"{written(encoding=...)}."
         ) from error
-    except UnicodeError as error:  # as of UTF-16 without its mark
+    except UnicodeError as error:  # such as UTF-16 without its byte order mark
         raise AnnotationError(f"The text is not in {encoding}; give its encoding, {written(encoding=...)}.") from error
 
 
 class _Text:
-    """What can be asked of a text file without reading it as a table."""
+    """Properties of a text file that can be found without reading it as a table."""
 
     def __init__(self, open_binary: Callable[[], Any], name: str, encoding: str | None):
         self.open_binary = open_binary
         self.notes: list[str] = []
         self.open_quotes: dict[str, OpenQuote] = {}
         self.encoding = self._encoding(encoding)
-        self.skipped = 0  # lines before the header: that of ``sep=``, and titles
+        self.skipped = 0  # lines before the header: ``sep=`` and titles
         self.delimiter = self._delimiter(name)
         self.has_titles = self._skip_titles()
         self.has_header = True
@@ -106,10 +106,10 @@ class _Text:
         if given is not None:
             try:
                 found = codecs.lookup(given)
-            except (LookupError, ValueError):  # of letters that no name of an encoding has
+            except (LookupError, ValueError):  # ValueError: characters that no name of an encoding contains
                 found = None
             if found is None or not found._is_text_encoding:
-                raise AnnotationError(f"There is no encoding {given!r} of text; such as utf-8, cp1252, utf-16.")
+                raise AnnotationError(f"There is no text encoding {given!r}; examples are utf-8, cp1252 and utf-16.")
             return found.name
         with self.open_binary() as file:
             start = file.read(SAMPLE)
@@ -149,7 +149,7 @@ class _Text:
         best = matches.best()
         if best is None:
             raise AnnotationError(
-                f"The text is not in UTF-8, nor in a Windows code page; give its encoding, {written(encoding=...)}."
+                f"The text is neither in UTF-8 nor in a Windows code page; give its encoding, {written(encoding=...)}."
             )
         western = next((match for match in matches if "cp1252" in match.could_be_from_charset), best)
         ties = western.chaos <= best.chaos and western.coherence >= best.coherence
@@ -176,7 +176,7 @@ class _Text:
     def records(
         self, delimiter: str, *, unquoted: bool = False, is_strict: bool = False
     ) -> Iterator[tuple[int, list[str]]]:
-        """Yield the 1-based line where each record starts, and its cells; blank lines are passed over."""
+        """Yield the 1-based line where each record starts, and its cells; blank lines are skipped."""
         with self._lines() as text:
             quoting: Any = csv.QUOTE_NONE if unquoted else csv.QUOTE_MINIMAL
             reader = csv.reader(text, delimiter=delimiter, quoting=quoting, strict=is_strict)
@@ -203,7 +203,7 @@ class _Text:
         return " " if scores[best][1] < 2 and self._score(" ")[0] else best
 
     def _score(self, delimiter: str) -> tuple[bool, int]:
-        """Whether the delimiter splits the first records into equally many cells, more than one; and the header."""
+        """Return whether the delimiter splits the first records into equally many cells (2 or more), and how many."""
         try:
             lengths = [len(cells) for _, cells in islice(self.records(delimiter), JUDGED)]
         except AnnotationError:
@@ -211,7 +211,7 @@ class _Text:
         return len(set(lengths)) == 1 and lengths[0] > 1, lengths[0] if lengths else 0
 
     def _skip_titles(self) -> bool:
-        """Pass over lines before the header that fill one cell, where all those after them have three or more."""
+        """Skip lines before the header that fill one cell, if all lines after them have three or more."""
         if len(_filled(next(self.records(self.delimiter), (1, []))[1])) != 1:
             return False
         for delimiter in sorted(DELIMITERS, key=lambda delimiter: delimiter != self.delimiter):
@@ -223,7 +223,7 @@ class _Text:
         return False
 
     def _titles(self, delimiter: str) -> tuple[int, list[str]]:
-        """Return the line of the header, and the titles before it; none if what is below is no table."""
+        """Return the line of the header, and the titles before it; none if what follows is not a table."""
         try:
             records = list(islice(self.records(delimiter), MOST_TITLES + JUDGED))
         except AnnotationError:
@@ -245,7 +245,7 @@ class _Text:
             raise AnnotationError("The file is empty; the first line must name the columns.")
         if len(header) == 1:
             raise AnnotationError(
-                f"The first line holds only one column, {header[0][:60]!r}; columns are separated by comma, semicolon "
+                f"The first line has only one column, {header[0][:60]!r}; columns are separated by comma, semicolon "
                 "or tab."
             )
         if made := self._names_of_columns(header):
@@ -255,29 +255,29 @@ class _Text:
         return header
 
     def _names_of_columns(self, first: list[str]) -> list[str] | None:
-        """Return names for the columns of a table that begins without them, None if the first line holds names.
+        """Return names for the columns of a table without a header, None if the first line contains names.
 
         Raises
         ------
         AnnotationError
-            The first line holds numbers alone, of which it cannot be said what they are.
+            The first line contains only numbers, whose meaning is unknown.
         """
         if len(first) > 2 and not _is_number(first[1]) and _all_integers(first[2:]) and self._holds_piles(first):
             width = max(len(cells) for _, cells in self.records(self.delimiter))
-            self.notes.append("no line of names: sorter, pile and statements, as in RCMap's SortedCards")
+            self.notes.append("no header: sorter, pile and statements, as in RCMap's SortedCards")
             return ["sorter", "pile", *(f"statement {i}" for i in range(1, width - 1))]
         if not all(map(_is_number, first)) or _is_running(first) or (not first[0] and _is_running(first[1:])):
             return None
         if len(first) > FEW_NUMBERS and self._is_matrix():
-            self.notes.append("no line of names: columns and rows are numbered from 0")
+            self.notes.append("no header: columns and rows are numbered from 0")
             return [str(i) for i in range(len(first))]
         raise AnnotationError(
-            f"The first line holds numbers, {', '.join(first[:4])}{', …' if len(first) > 4 else ''}, where names of "
-            "the columns are expected; put a line of names before it, such as item,annotator,label."
+            f"The first line contains numbers, {', '.join(first[:4])}{', …' if len(first) > 4 else ''}, instead of "
+            "names of columns; insert a header before it, such as item,annotator,label."
         )
 
     def _is_matrix(self) -> bool:
-        """Whether every cell is an integer or missing, and few differ, as groups do and identifiers do not."""
+        """Whether every cell is an integer or missing, and few differ, as names of groups do but identifiers do not."""
         held = {cell.strip() for _, cells in self.records(self.delimiter) for cell in cells}
         return len(held) <= MOST_GROUPS and all(WHOLE_OR_MISSING.fullmatch(cell) for cell in held)
 
@@ -294,7 +294,7 @@ class _Text:
         return sorters[first[0]] > 1 and len(sizes) > 1
 
     def _is_split_by_tabs_alone(self) -> bool:
-        """Whether every line has as many tabs as the header, which has no quotation mark: then none encloses a tab."""
+        """Whether all lines have as many tabs as the header, which has no quotation mark: no quotes enclose tabs."""
         n_tabs = None
         with self._lines() as text:
             for line in text:
@@ -307,7 +307,7 @@ class _Text:
         return True
 
     def _refuse_cells_of_several_lines(self) -> None:
-        """Raise an AnnotationError if quotation marks may as well enclose cells that hold tabs and line breaks."""
+        """Raise an AnnotationError if quotation marks may enclose cells that contain tabs and line breaks."""
         with self._lines() as text:
             if not any('"' in line for line in text):
                 return
@@ -321,8 +321,8 @@ class _Text:
             return
         if several:
             raise AnnotationError(
-                f"Line {several} reads two ways: its quotation mark encloses a cell of several lines, or belongs to "
-                "the text. Save the table as CSV (UTF-8), with commas."
+                f"Line {several} can be read in two ways: its quotation mark encloses a cell of several lines, or "
+                "belongs to the text. Save the table as CSV (UTF-8), with commas."
             )
 
     def table(self) -> Table:
@@ -340,15 +340,19 @@ class _Text:
         )
 
     def _quickly(self) -> pd.DataFrame | None:
-        """Let pandas read the table; None if lines differ in length, or none names the columns."""
+        """Read the table with pandas; None if lines differ in length or end in CR, or none names the columns."""
         if not self.has_header:
             return None
+        with self._lines() as text:
+            text.readline()
+            if "\r" in np.atleast_1d(text.newlines):  # pandas 2 reads a line again if the next one begins with a blank
+                return None
         try:
             frame = self._pandas()
             typed = [i for i in range(frame.shape[1]) if not pd.api.types.is_string_dtype(frame.iloc[:, i])]
             if len(typed) > FEW_TYPED:
                 frame = self._pandas(dtype=str)
-            elif typed:  # pandas took 007 for 7 or True for a truth value: read what stands there
+            elif typed:  # pandas read 007 as 7 or True as a truth value: read these columns as text
                 exact = self._pandas(usecols=typed, dtype=str)
                 for place, column in zip(typed, exact.columns):
                     frame.isetitem(place, exact[column].array)
@@ -371,7 +375,7 @@ class _Text:
             return pd.read_csv(source, sep=self.delimiter, na_filter=False, index_col=False, **options)
 
     def _without_marks(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Take the quotation marks off cells that are wholly enclosed in them."""
+        """Remove the quotation marks around cells that are fully enclosed in them."""
         for place, name in enumerate(self.header):
             column = frame.iloc[:, place]
             begins = column.str.startswith('"')
@@ -386,7 +390,7 @@ class _Text:
         return frame
 
     def _line_by_line(self) -> pd.DataFrame:
-        """Read the table with care: cells beyond the header must be blank.
+        """Read the table line by line: cells beyond the header must be blank.
 
         Raises
         ------
@@ -405,28 +409,28 @@ class _Text:
             if len(cells) < n_columns or any(cell.strip() for cell in cells[n_columns:]):
                 names = f"line {self.skipped + 1}" if self.has_titles else "the first line"
                 raise AnnotationError(
-                    f"Line {line} has {len(cells)} cells where {names} names {n_columns} columns; put cells "
-                    f"that hold the delimiter in quotation marks.{self._names_of_rows(n_columns)}"
+                    f"Line {line} has {len(cells)} cells, but {names} names {n_columns} columns; put cells "
+                    f"that contain the delimiter in quotation marks.{self._names_of_rows(n_columns)}"
                 )
             for column, cell in zip(columns, cells):
                 column.append(cell)
         if any("\n" in cell or "\r" in cell for cell in cells) and self._is_open():
-            raise AnnotationError(f"A quotation mark that opens in line {line} is never closed; mend it.")
+            raise AnnotationError(f"A quotation mark that opens in line {line} is never closed; close or remove it.")
         frame = pd.DataFrame(dict(zip(self.header, columns)), dtype=str)
         return self._without_marks(frame) if self.unquoted else frame
 
     def _names_of_rows(self, n_columns: int) -> str:
-        """Say what to do if every line is longer than the header by one, as R writes tables."""
+        """Say what to do if every line is longer than the header by one cell, as R writes tables."""
         lengths = {len(cells) for _, cells in islice(self.records(self.delimiter), 1, JUDGED)}
         if lengths != {n_columns + 1}:
             return ""
         return (
-            " Every line is longer by one: if it begins with the name of its row, put a name for that column at the "
-            "beginning of the first line; if not, at its end."
+            " Every line is longer by one: if it begins with the name of its row, insert a name for that column at the "
+            "beginning of the first line; if not, append one."
         )
 
     def _is_open(self) -> bool:
-        """Whether the text ends within quotation marks: then they swallow a further line."""
+        """Whether the text ends within quotation marks, so that they would enclose a further line."""
         with self._lines() as text:
             last: list[str] = []
             for cells in _of_any_length(csv.reader(chain(text, [END]), delimiter=self.delimiter)):
@@ -434,7 +438,7 @@ class _Text:
             return not self.unquoted and last != [END]
 
     def line_of_row(self, row: int) -> str:
-        """Say where a row of the table stands: on its 1-based line, the header being one."""
+        """Describe the place of a row of the table by its 1-based line, the header being one."""
         start = -1 if self.has_header else 0
         for number, (line, _) in enumerate(self.records(self.delimiter, unquoted=self.unquoted), start=start):
             if number == row:
@@ -447,11 +451,11 @@ def _require_names(header: list[str]) -> None:
         raise AnnotationError(f"Column {header.index('', 1) + 1} has no name; name it or drop it.")
     name, count = Counter(header).most_common(1)[0]
     if count > 1:
-        raise AnnotationError(f"The column {name!r} is there twice; rename one.")
+        raise AnnotationError(f"The column {name!r} occurs twice; rename one.")
 
 
 def _without_blank_end(cells: list[str]) -> list[str]:
-    """Strip cells, and drop blank ones at the end: delimiters at the end of every line."""
+    """Strip cells, and drop blank ones at the end, which come from delimiters at the end of lines."""
     names = [cell.strip() for cell in cells]
     while len(names) > 1 and not names[-1]:
         names.pop()
@@ -467,7 +471,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _all_integers(cells: list[str]) -> bool:
-    """Whether all cells that are not blank are integers, and there are some."""
+    """Whether all cells that are not blank are integers, and there are any."""
     held = [cell.strip() for cell in cells if cell.strip()]
     return bool(held) and all(map(str.isdecimal, held))
 
@@ -478,7 +482,7 @@ def _is_running(cells: list[str]) -> bool:
 
 
 def _of_any_length(reader: Iterator[list[str]]) -> Iterator[list[str]]:
-    """Yield the records of a reader of csv; its limit, which all readers share, is lifted only while one is read."""
+    """Yield the records of a reader of csv; the limit, which all readers share, is lifted only while one is read."""
     while True:
         limit = csv.field_size_limit(sys.maxsize)
         try:

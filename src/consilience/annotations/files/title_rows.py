@@ -1,4 +1,4 @@
-"""Titles above the names of columns, which are left out and told."""
+"""Titles above the names of columns, which are left out and noted."""
 
 LONGEST = 60  # letters of a title
 

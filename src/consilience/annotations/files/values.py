@@ -1,4 +1,4 @@
-"""What stands in the cells of a table: what means that nothing was said, and which judgements mean the same."""
+"""The values in the cells of a table: which mean missing, and which judgements mean "same"."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LIKE_MISSING = {
 }
 MOST_SHOWN = 3
 CODES_OF_MISSING = {77, 88, 97, 98, 99, 777, 888, 998, 999, 9999, -8, -9, -77, -88, -99, -999}
-MOST_NUMBERED = 30  # groups that somebody numbers
+MOST_NUMBERED = 30  # most groups that a person numbers
 UNSORTED = {"unsorted", "not sorted", "uncategorized", "uncategorised", "ungrouped", "unclassified"}
 SAME = {
     *(
@@ -94,13 +94,13 @@ COMPARISONS = {
 
 @dataclass(frozen=True)
 class Filled:
-    """A column of values in which what is missing is missing.
+    """A column of values in which missing values are marked as such.
 
     Attributes
     ----------
     column : Coded
     notes : tuple of str
-        What was taken for missing, counted.
+        What was read as missing, counted.
     """
 
     column: Coded
@@ -108,7 +108,7 @@ class Filled:
 
 
 def number_of_cells(column: Coded, names: np.ndarray) -> int:
-    """Count the cells that hold one of some names, given by a truth value for each name."""
+    """Count the cells that contain one of some names, given by a truth value for each name."""
     return int(np.append(names, False)[column.codes].sum())
 
 
@@ -120,7 +120,7 @@ def is_number(name: Any) -> bool:
 
 
 def spells_missing(name: Any) -> bool:
-    """Whether a cell of text spells that it is missing, or may do so."""
+    """Whether a cell of text spells a missing value, or may do so."""
     return isinstance(name, str) and name.strip().casefold() in NEVER_AN_ANSWER | PERHAPS_AN_ANSWER
 
 
@@ -130,7 +130,7 @@ def says_unsorted(name: Any) -> bool:
 
 
 def given_as_missing(column: Coded, missing: Sequence[Any]) -> Coded:
-    """Take for missing what the caller says is."""
+    """Mark as missing what the caller says is."""
     wanted = {str(value).strip() for value in missing if str(value).strip()}
     wanted |= {value.removesuffix(".0") for value in wanted}
     held = [plain(name) for name in column.names]
@@ -139,23 +139,23 @@ def given_as_missing(column: Coded, missing: Sequence[Any]) -> Coded:
 
 
 def require_plain(column: Coded, what: str, where: Where) -> None:
-    """Raise an AnnotationError if labels are JSON, of which somebody has to take the answer out."""
+    """Raise an AnnotationError if labels are JSON, from which the answer must be extracted."""
     is_json = np.array([str(name).lstrip().startswith('{"') for name in column.names], dtype=bool)
     if len(is_json) and is_json.mean() > 0.5:
         row = int(np.argmax(column.codes == int(np.argmax(is_json))))
         raise AnnotationError(
-            f"The {what} in {where(row)} is JSON, {str(column.name(row))[:40]!r}…; write the answer in it to a column "
-            "of its own."
+            f"The {what} in {where(row)} is JSON, {str(column.name(row))[:40]!r}…; write its answer to a separate "
+            "column."
         )
 
 
 def spelled_missing(column: Coded, what: str, where: Where) -> Filled:
-    """Take for missing the cells of text that spell it: NaN and null anywhere, NA beside numbers.
+    """Mark as missing the cells of text that spell it: NaN and null anywhere, NA among numbers.
 
     Raises
     ------
     AnnotationError
-        NA stands among text, where it may be an answer.
+        NA occurs among text, where it may be an answer.
     """
     folded = [name.strip().casefold() if isinstance(name, str) else "" for name in column.names]
     never = np.array([name in NEVER_AN_ANSWER for name in folded], dtype=bool)
@@ -167,22 +167,22 @@ def spelled_missing(column: Coded, what: str, where: Where) -> Filled:
         name = column.names[int(np.argmax(perhaps))]
         row = int(np.argmax(column.codes == int(np.argmax(perhaps))))
         raise AnnotationError(
-            f"The {what} {name!r} in {where(row)} reads two ways: as a name like any other, or as missing. Say which: "
+            f"The {what} {name!r} in {where(row)} can be read in two ways: as a name, or as missing. Choose one: "
             f"{written(missing=name)} if it is missing, {written(missing=[])} if it is a name."
         )
     unwanted = never | perhaps
     shown = ", ".join(map(repr, column.names[unwanted][:3]))
     count = number_of_cells(column, unwanted)
-    return Filled(without(column, unwanted), (f"{counted(count, 'cell')} with {shown} taken for missing",))
+    return Filled(without(column, unwanted), (f"{counted(count, 'cell')} with {shown} read as missing",))
 
 
 def minus_one(column: Coded, what: str, where: Where) -> Filled:
-    """Take -1 among integers for missing, as scikit-learn and Snorkel do, where it is the only negative one.
+    """Mark -1 among integers as missing, as scikit-learn and Snorkel do, if it is the only negative one.
 
     Raises
     ------
     AnnotationError
-        1, with or without 0, is the only other value: -1 may then be an answer.
+        The only other value is 1, with or without 0: -1 may then be an answer.
     """
     names = column.names
     if not pd.api.types.is_integer_dtype(names) or not (names == -1).any() or (names < -1).any():
@@ -194,15 +194,15 @@ def minus_one(column: Coded, what: str, where: Where) -> Filled:
         row = int(np.argmax(column.codes == int(np.argmax(is_it))))
         beside = "1" if others == {1} else "0 and 1"
         raise AnnotationError(
-            f"The {what} -1 in {where(row)} reads two ways beside {beside}: as an answer, or as missing. Say which: "
-            f"{written(missing=-1)} if it is missing, {written(missing=[])} if it is an answer."
+            f"The {what} -1 in {where(row)} can be read in two ways with {beside}: as an answer, or as missing. Choose "
+            f"one: {written(missing=-1)} if it is missing, {written(missing=[])} if it is an answer."
         )
-    note = f"{counted(count, 'cell')} with -1 taken for missing ({written(missing=[])} if -1 is a {what})"
+    note = f"{counted(count, 'cell')} with -1 read as missing ({written(missing=[])} if -1 is a {what})"
     return Filled(without(column, is_it), (note,))
 
 
 def refuse_codes(column: Coded, what: str, where: Where) -> None:
-    """Raise an AnnotationError if an integer far from the others may be a survey program's code for missing, as 99."""
+    """Raise an AnnotationError if an integer far from the others may be a code for missing, such as 99."""
     names = column.names
     if not pd.api.types.is_integer_dtype(names) or len(names) < 2:
         return
@@ -214,14 +214,14 @@ def refuse_codes(column: Coded, what: str, where: Where) -> None:
     if code is not None:
         row = int(np.argmax(column.codes == list(names).index(code)))
         raise AnnotationError(
-            f"The {what} {code} in {where(row)} reads two ways beside {min(others)} to {max(others)}: as one of these, "
-            f"or as a code for missing. Say which: {written(missing=code)} if it is missing, "
+            f"The {what} {code} in {where(row)} can be read in two ways with {min(others)} to {max(others)}: as one of "
+            f"these, or as a code for missing. Choose one: {written(missing=code)} if it is missing, "
             f"{written(missing=[])} if it is a {what}."
         )
 
 
 def filled(column: Coded, what: str, where: Where) -> Filled:
-    """Take -1 among integers for missing, and refuse integers that may be codes for it."""
+    """Mark -1 among integers as missing, and refuse integers that may be codes for it."""
     refuse_codes(column, what, where)
     return minus_one(column, what, where)
 
@@ -233,9 +233,9 @@ class Judged:
     Attributes
     ----------
     column : Coded
-        Names are False and True; missing where nothing was decided.
+        Names are False and True; missing if undecided.
     notes : tuple of str
-        What was made of grades, and what was left out.
+        How grades were read, and what was left out.
     """
 
     column: Coded
@@ -243,21 +243,21 @@ class Judged:
 
 
 def require_sameness(name: Any, same_if: str | None) -> None:
-    """Raise an AnnotationError if a column of judgements is called by how much items differ, which turns them round."""
+    """Raise an AnnotationError if the name of a column of judgements is that of a difference, the opposite of same."""
     if same_if is None and normal(name).split()[0] in OPPOSITES:
         raise AnnotationError(
-            f"The column {str(name)!r} says how much items differ. Say which of its values mean the same: "
+            f'The column {str(name)!r} says how much items differ. Give the values that mean "same": '
             f"{written(same_if='<=2')}, or {written(same_if='=0')}."
         )
 
 
 def judged(column: Coded, where: Where, same_if: str | None) -> Judged:
-    """Read judgements: words, truth values, 1 and 0, or grades of which the upper half means the same.
+    """Read judgements: words, truth values, 1 and 0, or grades of which the upper half means "same".
 
     Raises
     ------
     AnnotationError
-        A judgement that is none of these, or numbers that read two ways.
+        A judgement is none of these, or numbers are ambiguous.
     """
     if same_if is not None:
         return _under_condition(column, where, same_if)
@@ -272,7 +272,7 @@ def judged(column: Coded, where: Where, same_if: str | None) -> Judged:
         row = int(np.argmax(column.codes == place))
         raise AnnotationError(
             f"'same' must be true or false (or yes/no, same/different, t/f, 1/0), or a grade. Got "
-            f"{column.name(row)!r} in {where(row)} instead; {written(same_if='=WORD')} says what means the same."
+            f'{column.name(row)!r} in {where(row)} instead; {written(same_if="=WORD")} gives the word for "same".'
         )
     return _graded(column, numeric)
 
@@ -288,7 +288,7 @@ def _meaning(name: Any) -> bool | str | None:
     return None
 
 
-def _undecided_note(count: int, why: str = "nothing was decided") -> tuple[str, ...]:
+def _undecided_note(count: int, why: str = "undecided") -> tuple[str, ...]:
     return (f"{counted(count, 'judgement')} left out: {why}",) if count else ()
 
 
@@ -304,8 +304,8 @@ def _graded(column: Coded, numeric: np.ndarray) -> Judged:
     if set(used) <= {-1.0, 0.0, 1.0} or len(set(used)) < 3:
         shown = " and ".join(f"{value:g}" for value in sorted(set(used)))
         raise AnnotationError(
-            f"The judgements are {shown}, which reads two ways. Say which mean the same, such as "
-            f"{written(same_if='>=1')}, and which are missing, such as {written(missing=-1)}."
+            f'The judgements are {shown}, which can be read in two ways. Give those that mean "same", such as '
+            f"{written(same_if='>=1')}, and those that mean missing, such as {written(missing=-1)}."
         )
     middle = (low + high) / 2
     decided = numeric & (grades != middle)
@@ -330,7 +330,8 @@ def _under_condition(column: Coded, where: Where, same_if: str) -> Judged:
         if not undecided[place] and not is_number(name):
             row = int(np.argmax(column.codes == place))
             raise AnnotationError(
-                f"The judgement {column.name(row)!r} in {where(row)} is no number, as {written(same_if=same_if)} needs."
+                f"The judgement {column.name(row)!r} in {where(row)} is not a number, as {written(same_if=same_if)} "
+                "requires."
             )
     grades = np.array([np.nan if skip else float(name) for name, skip in zip(column.names, undecided)])
     notes = _undecided_note(number_of_cells(column, undecided))
@@ -338,7 +339,7 @@ def _under_condition(column: Coded, where: Where, same_if: str) -> Judged:
 
 
 def twins(names: pd.Index, what: str) -> str | None:
-    """Say which names differ in case, spaces or the form of their letters alone, None if there are none."""
+    """Note names that differ only in case, spaces or the form of their letters, None if there are none."""
     if not (pd.api.types.is_object_dtype(names.dtype) or pd.api.types.is_string_dtype(names.dtype)):
         return None
     seen: dict[str, str] = {}
@@ -352,17 +353,17 @@ def twins(names: pd.Index, what: str) -> str | None:
         return None
     one, other = next(iter(alike.values()))
     more = f", and so do {len(alike) - 1:,} more" if len(alike) > 1 else ""
-    return f"the {what} {one!r} and {other!r} differ in case, spaces or form of letters alone{more}"
+    return f"the {what} {one!r} and {other!r} differ only in case, spaces or form of letters{more}"
 
 
 def like_missing(column: Coded, what: str) -> str | None:
-    """Say that cells hold a mark or words by which people say that there is no answer, None if none do.
+    """Note cells with a mark or words that usually mean missing, None if there are none.
 
     Parameters
     ----------
     column : Coded
     what : {"group", "label"}
-        What the cells were read as.
+        How the cells were read.
     """
     is_it = np.array([is_like_missing(name) for name in column.names], dtype=bool)
     count = number_of_cells(column, is_it)
@@ -372,18 +373,18 @@ def like_missing(column: Coded, what: str) -> str | None:
     shown = ", ".join(map(repr, names[:MOST_SHOWN])) + (", …" if len(names) > MOST_SHOWN else "")
     missing = written(missing=names if len(names) > 1 else names[0])
     return (
-        f"{counted(count, 'cell')} with {shown} read as a {what} like any other ({missing} if nothing was "
-        f"said there, {written(missing=[])} if a {what} is meant)"
+        f"{counted(count, 'cell')} with {shown} read as a {what} like any other ({missing} if missing, "
+        f"{written(missing=[])} if a {what} is meant)"
     )
 
 
 def is_like_missing(name: Any) -> bool:
-    """Whether a name is a mark or words by which people say that there is no answer."""
+    """Whether a name is a mark or words that usually mean missing."""
     return isinstance(name, str) and (name.strip() in MARKS or normal(name) in LIKE_MISSING)
 
 
 def totals(names: pd.Index, what: str) -> str | None:
-    """Say that a name is that of a row or column of totals, None if none is."""
+    """Note a name that is usual for a row or column of totals, None if there is none."""
     found = next((name for name in names if isinstance(name, str) and name.strip(" :").casefold() in TOTALS), None)
     return f"there is {what} called {found!r}; if it is a total, delete it" if found else None
 

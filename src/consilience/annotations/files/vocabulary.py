@@ -1,4 +1,4 @@
-"""What columns of strangers' tables are called, and what they hold then."""
+"""Usual column names in users' tables, and what such columns contain."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ WORDS = {
     for word in words.split()
 }
 FOREIGN = {word: role for role, words in OTHER_LANGUAGES.items() for word in words.split()}
-WEAK = {  # words that also name what stands beside the items, the people and their answers
+WEAK = {  # words that also name other columns about items, people and their answers
     *("comment", "text", "post", "word", "site", "page", "entity", "clip", "value", "response", "person", "subject"),
     *("email", "username", "rating", "round", "theme", "folder", "code"),
 }
@@ -159,15 +159,15 @@ TIMES = {
 
 @dataclass(frozen=True)
 class Named:
-    """What the name of a column says that it holds.
+    """What the name of a column says about its contents.
 
     Attributes
     ----------
     role : {"item", "annotator", "grouping", "group", "label", "same"}
     noun : str
-        The word that said so, in the singular.
+        The word that was recognised, in the singular.
     part : {"", "identifier", "text"}
-        Whether the column holds identifiers of the things, their texts, or leaves it open.
+        Whether the column contains identifiers, texts, or either.
     """
 
     role: str
@@ -177,7 +177,7 @@ class Named:
 
 @lru_cache(maxsize=32_768)
 def normal(name: Any) -> str:
-    """Return a name in small letters, its words parted by single spaces.
+    """Return a name in lower case, with single spaces between words.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def normal(name: Any) -> str:
 
 
 def named(name: Any) -> Named | None:
-    """Return what the name of a column says that it holds, None if it says nothing.
+    """Return what the name of a column says about its contents, None if it is not recognised.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def _singular(word: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """Return a noun in the plural.
+    """Return the plural of a noun.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def plural(noun: str) -> str:
 
 
 def is_plural(name: Any) -> bool:
-    """Whether the name of a column begins with a known word in the plural, such as cards.
+    """Whether the name of a column begins with the plural of a known word, such as cards.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def is_plural(name: Any) -> bool:
 
 
 def with_article(noun: str) -> str:
-    """Return a noun after "a" or "an".
+    """Return a noun with "a" or "an" before it.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def with_article(noun: str) -> str:
 
 
 def paired(columns: list[Any]) -> list[tuple[Any, Any, str]]:
-    """Return the columns whose names differ only in a side, such as left and right, with the word they share.
+    """Return pairs of columns whose names differ only in a side, such as left and right, with the word that they share.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Wide frames that are given to `fit`: rows are items and columns annotators, unless their names say otherwise.
+"""Wide frames given to `fit`: rows are items and columns annotators, unless their names show otherwise.
 
-A frame is read as an array is, but for what its names and cells tell: a column that names the items, columns that are
-nobody's, and annotators in the rows. What arrays cannot be asked is refused here: a long table under names of its own,
-features, and columns of another kind than the others. Columns of known annotators, when something is predicted, are
-beyond doubt.
+A frame is read like an array, except for what its names and cells show: a column that names the items, columns that are
+not annotators, and annotators in the rows. What cannot be detected in arrays is refused here: a long table with unusual
+column names, features, and columns unlike the others. The columns of known annotators, in predictions, are accepted
+without these checks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.layout import Asked, Wide, listed, names_rows
+from consilience.annotations.files.layout import Request, Wide, listed, names_rows
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.orientation import Orientation, look_alike, orientation
 from consilience.annotations.files.table import Table
@@ -36,37 +36,37 @@ from consilience.annotations.names import Coded, code, plain
 from consilience.annotations.shared_names import own_names
 from consilience.errors import AnnotationError
 
-FEWEST_ROWS = 8  # of which a column may be told not to be an annotator's
+FEWEST_ROWS = 8  # least number of rows to judge that a column is not an annotator
 
 
 class HoldsFeaturesError(AnnotationError):
-    """A frame that was given for annotations holds features."""
+    """A frame given as annotations contains features."""
 
 
 class HoldsGroupsError(AnnotationError):
-    """A frame that was given for labels holds names of groups, which mean nothing to other annotators."""
+    """A frame given as labels contains names of groups, which mean nothing to other annotators."""
 
 
-def wide_frame(table: Table, asked: Asked, kind: str, *, key: Any, known: pd.Index, items: pd.Index | None) -> Wide:
-    """Say what the columns of a frame hold that is no long table.
+def wide_frame(table: Table, request: Request, kind: str, *, key: Any, known: pd.Index, items: pd.Index | None) -> Wide:
+    """Return the layout of a frame that is not a long table.
 
     Parameters
     ----------
     table : Table
-    asked : Asked
+    request : Request
     kind : {"groupings", "labels"}
     key : name of the column that names the rows, None if they are numbered
-    known : names of annotators that are columns beyond doubt
-    items : names of items that the rows are beyond doubt, if they are among these
+    known : names of known annotators, whose columns are accepted without checks
+    items : names of items; rows with these names are accepted as items without checks
 
     Raises
     ------
     AnnotationError
-        The frame holds something else, or a column that may be none of an annotator.
+        The frame contains something else, or a column that may not be an annotator.
     """
     if not len(table.frame):
         raise AnnotationError("The table has no rows.")
-    refuse_lists(table, asked)
+    refuse_lists(table, request)
     others = [name for name in table.columns if name != key]
     unsure = [name for name in others if name not in known]
     _refuse_long_table(table, unsure, kind)
@@ -76,10 +76,10 @@ def wide_frame(table: Table, asked: Asked, kind: str, *, key: Any, known: pd.Ind
     others = [name for name in others if name not in left_out]
     unsure = [name for name in unsure if name not in left_out]
     if not others:
-        raise AnnotationError(f"There is no column that holds groups or labels. Found {listed(table.columns)}.")
-    cells = without_missing(table, table.cells(others), asked)
+        raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
+    cells = without_missing(table, table.cells(others), request)
     if unsure:
-        _refuse_strangers(table, asked, kind, key, others, cells)
+        _refuse_strangers(table, request, kind, key, others, cells)
     found = _orientation(table, kind, key, others, cells, items)
     in_rows = found.annotators == "rows"
     if unsure:
@@ -93,12 +93,12 @@ def key_of(table: Table, columns: list[Any]) -> Any:
     """Find the column that names the rows, None if there is none."""
     if not columns or (look_alike(columns) and len(columns) > 1):
         return None
-    told = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
-    told = [name for name in told if (found := named(name)) and found.noun not in WEAK] or told
-    if told[:1] == columns[:1] or len(told) == 1:
-        if not names_rows(table, told[0]):
-            raise_no_key(table, told[0])
-        return told[0]
+    candidates = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
+    candidates = [name for name in candidates if (found := named(name)) and found.noun not in WEAK] or candidates
+    if candidates[:1] == columns[:1] or len(candidates) == 1:
+        if not names_rows(table, candidates[0]):
+            raise_no_key(table, candidates[0])
+        return candidates[0]
     first = columns[0]
     if len(columns) > 1 and normal(first) in NEUTRAL and not are_letters(columns):
         if not names_rows(table, first):
@@ -108,20 +108,20 @@ def key_of(table: Table, columns: list[Any]) -> Any:
 
 
 def _also_names(table: Table, name: Any) -> bool:
-    """Whether a column holds names of the rows beside the one that was chosen."""
+    """Whether a column names the rows, in addition to the chosen one."""
     found = named(name)
     return found is not None and found.role in {"item", "annotator"} and names_rows(table, name)
 
 
 def _refuse_long_table(table: Table, columns: list[Any], kind: str) -> None:
-    """Raise an AnnotationError if two columns cross as those of items and annotators do in a long table."""
+    """Raise an AnnotationError if two columns cross like those of items and annotators in a long table."""
     guess = guess_columns(table, columns)
     if guess.crosses:
         raise AnnotationError(guess.refusal())
 
 
 def _refuse_features(table: Table, columns: list[Any]) -> None:
-    """Raise an AnnotationError if most columns hold fractions."""
+    """Raise an AnnotationError if most columns contain fractions."""
     coded = [(name, code(table.frame[name])) for name in columns]
     fractions = {name: np.array([is_fraction(value) for value in column.names]) for name, column in coded}
     share = [np.append(fractions[name], False)[column.codes].mean() > 0.5 for name, column in coded]
@@ -129,16 +129,16 @@ def _refuse_features(table: Table, columns: list[Any]) -> None:
         name, column = coded[int(np.argmax(share))]
         row = int(np.argmax(np.append(fractions[name], False)[column.codes]))
         raise HoldsFeaturesError(
-            f"The frame seems to hold features and no labels or groups: {str(name)!r} is {column.name(row)!r} in "
-            f"{table.where(row)}."
+            f"The frame seems to contain features instead of labels or groups: {str(name)!r} is {column.name(row)!r} "
+            f"in {table.where(row)}."
         )
 
 
-def _refuse_strangers(table: Table, asked: Asked, kind: str, key: Any, others: list[Any], cells: Coded) -> None:
-    """Raise an AnnotationError for what is no table of labels or groups, and for columns unlike the others."""
+def _refuse_strangers(table: Table, request: Request, kind: str, key: Any, others: list[Any], cells: Coded) -> None:
+    """Raise an AnnotationError for a table without labels or groups, and for columns unlike the others."""
     refuse_similarities(table, key, others)
     if kind == "groupings":
-        refuse_what_holds_no_groups(table, asked, others, cells)
+        refuse_what_holds_no_groups(table, request, others, cells)
     refuse_mixture(others, cells)
     _refuse_larger_numbers(table, others)
     codes = cells.codes.reshape(len(table.frame), len(others))
@@ -151,43 +151,43 @@ def _refuse_strangers(table: Table, asked: Asked, kind: str, key: Any, others: l
             _refuse_transposed([other for other, is_it in zip(others, differing) if is_it], len(others))
             _raise_stranger(name, "differs in every row")
         if len(peers) and distinct[place] > max(MOST_NUMBERED, 5 * peers.max()):
-            _raise_stranger(name, f"holds {distinct[place]} values where others hold at most {peers.max()}")
+            _raise_stranger(name, f"has {distinct[place]} values where others have at most {peers.max()}")
     if kind == "labels" and len(others) > 1:
         _refuse_names_of_groups(table, others, cells)
         _refuse_other_words(others, codes, filled)
 
 
 def _refuse_transposed(differing: list[Any], n_columns: int) -> None:
-    """Raise an AnnotationError if several columns differ in every row, as items do of which no two people say the same.
+    """Raise an AnnotationError if several columns differ in every row, as items do about which no two people agree.
 
-    Annotators who put no two items together are few.
+    Annotators who put no two items together are rare.
     """
     if len(differing) > 1:
         raise AnnotationError(
             f"The frame looks transposed: {len(differing)} of {n_columns} columns differ in every row, such as "
-            f"{str(differing[0])!r}. If the rows are annotators and the columns items: give frame.T. If these columns "
-            "are no annotators: drop them."
+            f"{str(differing[0])!r}. If the rows are annotators and the columns items, give frame.T. If these columns "
+            "are not annotators, drop them."
         )
 
 
 def _refuse_names_of_groups(table: Table, others: list[Any], cells: Coded) -> None:
-    """Raise a HoldsGroupsError if annotators share hardly a name."""
+    """Raise a HoldsGroupsError if annotators share hardly any names."""
     n_rows, n_columns = len(table.frame), len(others)
     item, annotator = np.divmod(np.arange(n_rows * n_columns), n_columns)
     own = own_names(Coded(item, pd.RangeIndex(n_rows)), Coded(annotator, pd.RangeIndex(n_columns)), cells)
     if own is not None:
-        raise HoldsGroupsError(f"The frame seems to hold groups and not labels: {own}.")
+        raise HoldsGroupsError(f"The frame seems to contain groups instead of labels: {own}.")
 
 
 def _refuse_larger_numbers(table: Table, others: list[Any]) -> None:
-    """Raise an AnnotationError if a column holds numbers much larger than all others, such as seconds."""
+    """Raise an AnnotationError if a column contains much larger numbers than all others, such as seconds."""
     coded = [table.column(name) for name in others]
     if len(coded) < 2 or not all(pd.api.types.is_integer_dtype(column.names) and len(column.names) for column in coded):
         return
     highest = np.array([int(column.names.max()) for column in coded])
     place, second = int(highest.argmax()), int(np.sort(highest)[-2])
     if highest[place] > max(MOST_NUMBERED, 5 * second, len(table.frame)):
-        _raise_stranger(others[place], f"holds numbers up to {highest[place]} where others hold at most {second}")
+        _raise_stranger(others[place], f"contains numbers up to {highest[place]} where others contain at most {second}")
 
 
 def _refuse_other_words(others: list[Any], codes: np.ndarray, filled: np.ndarray) -> None:
@@ -201,7 +201,7 @@ def _refuse_other_words(others: list[Any], codes: np.ndarray, filled: np.ndarray
 
 def _raise_stranger(name: Any, what: str) -> None:
     raise AnnotationError(
-        f"The column {str(name)!r} {what}, and may be no annotator. Drop it, or make it the index if it names "
+        f"The column {str(name)!r} {what}, and may not be an annotator. Drop it, or make it the index if it names "
         "the items."
     )
 
@@ -222,6 +222,6 @@ def _orientation(
     if found is not None and found.annotators == "rows":
         raise AnnotationError(
             f"The rows of the frame seem to be annotators and its columns items, since {found.why}. If so, give "
-            "frame.T. If rows are items: Groupings.from_matrix(frame, annotators=frame.columns)."
+            "frame.T. If rows are items, give Groupings.from_matrix(frame, annotators=frame.columns)."
         )
     return as_given

@@ -1,4 +1,4 @@
-"""Wide tables: which side the annotators are on, which columns are none of them, and what holds no groups at all."""
+"""Wide tables: on which side the annotators are, which columns are not annotators, and which tables have no groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.layout import Asked, Wide, first_list, listed, names_rows, needed
+from consilience.annotations.files.layout import Request, Wide, first_list, listed, names_rows, needed
 from consilience.annotations.files.odd_columns import mixture
 from consilience.annotations.files.orientation import Orientation, kind_of_names, look_alike, n_with_gaps, orientation
 from consilience.annotations.files.table import Table
@@ -24,7 +24,7 @@ from consilience.annotations.keywords import columns_of_a_long_table, no_rows, w
 from consilience.annotations.names import Coded, code, plain
 from consilience.errors import AnnotationError
 
-LONGEST_NAME = 24  # letters; what people write in full sentences is no name of a group
+LONGEST_NAME = 24  # letters; longer text, such as sentences, is not the name of a group
 FEWEST_TEXTS = 8
 FEWEST_COUNTS = 6
 SHARE_OF_ZEROS = 0.25
@@ -36,13 +36,13 @@ ADDRESS_OR_DATE = re.compile(rf"\S+@\S+\.\w+$|https?://|www\.|{DATE}")
 
 
 def require_header(table: Table) -> None:
-    """Raise an AnnotationError if the names of columns seem to be the first row of a table without any."""
+    """Raise an AnnotationError if the names of columns seem to be the first row of a table without a header."""
     for name in table.columns if table.is_text else ():
         why = _why_data(str(name), table.frame[name])
         if why:
             raise AnnotationError(
-                f"The first line seems to hold data and not the names of columns, since {str(name)!r} {why}; put a "
-                "line of names before it, such as item,annotator,label."
+                f"The first line seems to contain data instead of names of columns, since {str(name)!r} {why}; insert "
+                "a header before it, such as item,annotator,label."
             )
     first, *others = table.columns
     if (
@@ -53,13 +53,13 @@ def require_header(table: Table) -> None:
         and normal(first) not in NEUTRAL
     ):
         raise AnnotationError(
-            f"The first line seems to hold data and not the names of columns, since {str(others[0])!r} is a number; "
-            "put a line of names before it, such as item,group."
+            f"The first line seems to contain data instead of names of columns, since {str(others[0])!r} is a number; "
+            "insert a header before it, such as item,group."
         )
 
 
 def _why_data(name: str, column: pd.Series) -> str:
-    """Say why a name of a column seems to be a cell of it, nothing if it does not."""
+    """Say why the name of a column seems to be one of its cells, empty if it does not."""
     if is_fraction(name):
         return "is a number"
     if not name or is_number(name):
@@ -68,52 +68,52 @@ def _why_data(name: str, column: pd.Series) -> str:
         return "occurs again in its column"
     form = _form(name)
     if "#" in form and len(column) and np.mean([_form(str(cell)) == form for cell in column]) > 0.8:
-        return f"is like the cells below it, such as {str(column.iloc[0])!r}"
+        return f"has the form of the cells below it, such as {str(column.iloc[0])!r}"
     return ""
 
 
 def _form(text: str) -> str:
-    """Return a text with a sign for each number in it, nothing for a number alone."""
+    """Return a text with # for each number in it, empty for a number alone."""
     form = re.sub(r"\d+", "#", text)
     return "" if form == "#" else form
 
 
-def wide_table(table: Table, asked: Asked) -> Wide:
+def wide_table(table: Table, request: Request) -> Wide:
     if not len(table.frame):
         raise AnnotationError(no_rows())
-    refuse_lists(table, asked)
-    columns = [name for name in table.columns if name not in asked.ignore]
-    letters, told = are_letters(columns), set(asked.columns.values())
-    besides = [name for name in columns if name not in told and _is_beside(table, name, are_letters=letters)]
-    key = _key(table, asked, [name for name in columns if name not in besides])
-    key, also_named = _one_of_the_same(table, asked, columns, key)
+    refuse_lists(table, request)
+    columns = [name for name in table.columns if name not in request.ignore]
+    letters, chosen = are_letters(columns), set(request.columns.values())
+    besides = [name for name in columns if name not in chosen and _is_beside(table, name, are_letters=letters)]
+    key = _key(table, request, [name for name in columns if name not in besides])
+    key, also_named = _one_of_the_same(table, request, columns, key)
     besides += also_named
     others = [name for name in columns if name != key]
     if not others:
-        raise AnnotationError(f"There is no column that holds groups or labels. Found {listed(table.columns)}.")
-    _refuse_records(table, asked, others)
+        raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
+    _refuse_records(table, request, others)
     refuse_similarities(table, key, others)
     left_out = no_persons(table, others)
     others = [name for name in others if name not in {*left_out, *besides}]
     left_out += [name for name in besides if name not in left_out and name != key]
     if not others:
-        raise AnnotationError(f"There is no column that holds groups or labels. Found {listed(table.columns)}.")
-    cells = without_missing(table, table.cells(others), asked)
-    refuse_what_holds_no_groups(table, asked, others, cells)
-    if asked.kind is None:
+        raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
+    cells = without_missing(table, table.cells(others), request)
+    refuse_what_holds_no_groups(table, request, others, cells)
+    if request.kind is None:
         refuse_mixture(others, cells)
-    found = _orientation(table, asked, key, others, cells)
+    found = _orientation(table, request, key, others, cells)
     in_rows = found.annotators == "rows"
-    if asked.transpose is None:
+    if request.transpose is None:
         refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
     roles = ("annotator", "item") if in_rows else ("item", "annotator")
     nouns = {role: noun for role, noun in zip(roles, (found.noun_of_rows, found.noun_of_columns)) if noun}
-    return Wide(asked.kind or "groupings", key, others, in_rows, nouns, found.why, left_out)
+    return Wide(request.kind or "groupings", key, others, in_rows, nouns, found.why, left_out)
 
 
-def without_missing(table: Table, cells: Coded, asked: Asked) -> Coded:
-    """Return the cells without those that may mean that nothing was said, which are no evidence of anything."""
-    missing = asked.missing
+def without_missing(table: Table, cells: Coded, request: Request) -> Coded:
+    """Return the cells without those that may mean missing, which are not evidence of anything."""
+    missing = request.missing
     if missing is None:
         spelled = NEVER_AN_ANSWER | PERHAPS_AN_ANSWER | {"-1", "-1.0"}
         missing = tuple(name for name in cells.names if str(name).strip().casefold() in spelled)
@@ -121,28 +121,28 @@ def without_missing(table: Table, cells: Coded, asked: Asked) -> Coded:
     return rest if pd.api.types.is_numeric_dtype(rest.names) else table.typed(rest)[0]
 
 
-def refuse_lists(table: Table, asked: Asked) -> None:
-    """Raise an AnnotationError if a cell holds a list, which only a long table that is recognised may do."""
+def refuse_lists(table: Table, request: Request) -> None:
+    """Raise an AnnotationError if a cell contains a list, which is allowed only in a recognised long table."""
     for name in table.columns:
-        row = first_list(table.frame[name]) if name not in asked.ignore else None
+        row = first_list(table.frame[name]) if name not in request.ignore else None
         if row is not None:
             raise AnnotationError(
-                f"The column {str(name)!r} holds a list in {table.where(row)}, and the table is no long one that is "
-                f"recognised. {needed()} say which column is which: "
+                f"The column {str(name)!r} contains a list in {table.where(row)}, but the table is not recognised as a "
+                f"long one. {needed()} name the columns: "
                 f"{columns_of_a_long_table()}."
             )
 
 
-def _orientation(table: Table, asked: Asked, key: Any, others: list[Any], cells: Coded) -> Orientation:
+def _orientation(table: Table, request: Request, key: Any, others: list[Any], cells: Coded) -> Orientation:
     of_key = named(key) if key is not None else None
     noun = of_key.noun if of_key else ""
-    transpose = asked.transpose
-    if transpose is None and {"item", "annotator"} & asked.columns.keys():
-        transpose = "annotator" in asked.columns
+    transpose = request.transpose
+    if transpose is None and {"item", "annotator"} & request.columns.keys():
+        transpose = "annotator" in request.columns
     if transpose is not None:
-        return Orientation("rows" if transpose else "columns", noun, "", "as was asked for")
+        return Orientation("rows" if transpose else "columns", noun, "", "as requested")
     rows = list(range(len(table.frame))) if key is None else [plain(name) for name in table.frame[key]]
-    found = orientation("" if key is None else str(key), rows, others, None if asked.kind == "labels" else cells)
+    found = orientation("" if key is None else str(key), rows, others, None if request.kind == "labels" else cells)
     if found is None and key is not None and normal(key) not in NEUTRAL:
         found = Orientation("columns", normal(key), "", f"the column {str(key)!r}")
     if found is None:
@@ -151,37 +151,37 @@ def _orientation(table: Table, asked: Asked, key: Any, others: list[Any], cells:
 
 
 def refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: bool) -> None:
-    """Raise an AnnotationError if nobody put two items together."""
+    """Raise an AnnotationError if no annotator put two items together."""
     codes = cells.codes.reshape(n_rows, n_columns)
     by_person = codes if in_rows else codes.T
     if by_person.shape[1] < FEWEST_TOGETHER or cells.missing.all():
         return
-    for said in by_person:
-        said = said[said >= 0]
-        if len(np.unique(said)) < len(said):
+    for groups in by_person:
+        groups = groups[groups >= 0]
+        if len(np.unique(groups)) < len(groups):
             return
     raise AnnotationError(
-        "The table holds no groups or labels: no annotator gave two items the same. Is it a table of features, or "
-        "are its rows and columns the other way round, "
-        f"{written(transpose=True)}? If everybody kept all items apart: {written(transpose=False)}."
+        "The table has no groups or labels: no annotator gave two items the same. Is it a table of features, or "
+        "are its rows and columns exchanged, "
+        f"{written(transpose=True)}? If everybody kept all items apart, give {written(transpose=False)}."
     )
 
 
-def _key(table: Table, asked: Asked, columns: list[Any]) -> Any:
+def _key(table: Table, request: Request, columns: list[Any]) -> Any:
     """Find the column that names the rows of a wide table, None if there is none."""
     for role in ("item", "annotator"):
-        if role in asked.columns:
-            return asked.columns[role]
+        if role in request.columns:
+            return request.columns[role]
     if not columns:
-        raise AnnotationError(f"There is no column that holds groups or labels. Found {listed(table.columns)}.")
+        raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
     if look_alike(columns) and len(columns) > 1:
         return None
-    told = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
-    told = [name for name in told if (found := named(name)) and found.noun not in WEAK] or told
-    if told[:1] == columns[:1] or len(told) == 1:
-        if not names_rows(table, told[0]):
-            raise_no_key(table, told[0])
-        return told[0]
+    candidates = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
+    candidates = [name for name in candidates if (found := named(name)) and found.noun not in WEAK] or candidates
+    if candidates[:1] == columns[:1] or len(candidates) == 1:
+        if not names_rows(table, candidates[0]):
+            raise_no_key(table, candidates[0])
+        return candidates[0]
     first = columns[0]
     others_are_told = bool(kind_of_names(columns[1:])[0]) and names_rows(table, first)
     if others_are_told or normal(first) in NEUTRAL or names_things(table, first):
@@ -190,16 +190,16 @@ def _key(table: Table, asked: Asked, columns: list[Any]) -> Any:
         return first
     raise AnnotationError(
         f"The columns {listed(table.columns)} are not recognised. {needed()} a wide table has a column that names "
-        f"the items, then one for each annotator. Say which column is which: {columns_of_a_long_table()}."
+        f"the items, then one for each annotator. Name the columns: {columns_of_a_long_table()}."
     )
 
 
-def _one_of_the_same(table: Table, asked: Asked, columns: list[Any], key: Any) -> tuple[Any, list[Any]]:
-    """Choose between an identifier and a text of the same things, such as card_id and card: the text, if it can.
+def _one_of_the_same(table: Table, request: Request, columns: list[Any], key: Any) -> tuple[Any, list[Any]]:
+    """Choose between an identifier and a text of the same things, such as card_id and card: the text, if possible.
 
-    The other is neither an annotator nor an item.
+    The other one is neither an annotator nor an item.
     """
-    of_key = named(key) if key is not None and key not in asked.columns.values() else None
+    of_key = named(key) if key is not None and key not in request.columns.values() else None
     if of_key is None:
         return key, []
     same = [
@@ -211,7 +211,7 @@ def _one_of_the_same(table: Table, asked: Asked, columns: list[Any], key: Any) -
 
 
 def names_things(table: Table, name: Any) -> bool:
-    """Whether a column of an unknown name can be that of the items: texts, all different, such as those of wines."""
+    """Whether a column with an unknown name may name the items: texts, all different, such as names of wines."""
     texts = [value for value in table.frame[name] if isinstance(value, str) and not is_number(value)]
     return len(texts) == len(table.frame) >= FEWEST_ITEMS and names_rows(table, name)
 
@@ -221,22 +221,22 @@ def raise_no_key(table: Table, name: Any) -> None:
     if column.has_missing:
         row = int(np.argmax(column.missing))
         raise AnnotationError(
-            f"One of the items, in {table.where(row)}, has no name; {str(name)!r} was taken for their column."
+            f"One of the items, in {table.where(row)}, has no name; {str(name)!r} was read as their column."
         )
     repeated = pd.Series(column.codes).duplicated().to_numpy()
     again = int(np.argmax(repeated))
     first = int(np.argmax(column.codes == column.codes[again]))
     raise AnnotationError(
         f"The names of items must differ. Got {column.name(again)!r} in {table.where(first)} and in "
-        f"{table.where(again)}; {str(name)!r} was taken for their column. If the table is a long one, say which "
-        f"column is which: {columns_of_a_long_table()}."
+        f"{table.where(again)}; {str(name)!r} was read as their column. If the table is long, name its columns: "
+        f"{columns_of_a_long_table()}."
     )
 
 
 def no_persons(table: Table, names: list[Any]) -> list[Any]:
-    """Columns of a wide table that hold something other than what a person or an item was given.
+    """Return the columns of a wide table that are not groups or labels.
 
-    They are called so, hold dates or fractions, or a sentence for each row.
+    They have such names, or contain dates, fractions, or a sentence in each row.
     """
     frame = table.frame[names]
     cells = code(frame.to_numpy(object).ravel())
@@ -258,12 +258,12 @@ def no_persons(table: Table, names: list[Any]) -> list[Any]:
 
 
 def are_letters(columns: list[Any]) -> bool:
-    """Whether several columns are called by a letter: then N is a person like M, and no count."""
+    """Whether several columns are named by one letter: then N is a person like M, and not a count."""
     return sum(len(str(name)) == 1 for name in columns) > 1
 
 
 def _is_beside(table: Table, name: Any, *, are_letters: bool) -> bool:
-    """Whether a column is called like what stands beside groups, such as comments, or holds dates or addresses."""
+    """Whether a column has a usual name for additional data, such as comments, or contains dates or addresses."""
     if normal(name) in NO_PERSON and not (are_letters and len(str(name)) == 1):
         return True
     return named(name) is None and _holds_dates_or_addresses(table.frame[name])
@@ -276,17 +276,17 @@ def _holds_dates_or_addresses(column: pd.Series) -> bool:
     return len(texts) > 1 and all(ADDRESS_OR_DATE.match(text) for text in texts)
 
 
-def _refuse_records(table: Table, asked: Asked, others: list[Any]) -> None:
-    """Raise an AnnotationError for records of some tool: things with properties, and not what people grouped."""
-    if asked.kind is not None or asked.transpose is not None or asked.columns:
+def _refuse_records(table: Table, request: Request, others: list[Any]) -> None:
+    """Raise an AnnotationError for records of some tool, that is, things with properties."""
+    if request.kind is not None or request.transpose is not None or request.columns:
         return
     pairs = [found for name in table.columns if (found := _stem_of_property(name))]
     twice = sorted({stem for stem, _ in pairs if {(stem, "id"), (stem, "name")} <= set(pairs)})
     beside = [name for name in others if _holds_dates_or_addresses(table.frame[name])]
     if len(twice) > 1 or (len(beside) > 2 and len(beside) > 0.3 * len(others)):
         raise AnnotationError(
-            f"The table looks like records with properties ({listed(table.columns)}), not like what people grouped. "
-            "If its rows say who put which item where, say in which columns: "
+            f"The table looks like records with properties ({listed(table.columns)}), not like groups. "
+            "If its rows say who put which item where, name the columns: "
             f"{columns_of_a_long_table()}. If its columns are people or items: {written(kind='groupings', ignore=...)}."
         )
 
@@ -298,14 +298,14 @@ def _stem_of_property(name: Any) -> tuple[str, str] | None:
 
 
 def refuse_mixture(others: list[Any], cells: Coded) -> None:
-    """Raise an AnnotationError if a few columns hold words where all others hold numbers, or the other way round."""
+    """Raise an AnnotationError if a few columns contain words and all others numbers, or the other way round."""
     names, what = mixture(others, cells)
     if names:
         one = len(names) == 1
         subject, verb, left_out = ("column", "it is", names[0]) if one else ("columns", "they are", names)
         raise AnnotationError(
-            f"The {subject} {listed(names)} {what}. Say whether {verb} left out ({written(ignore=left_out)}), or read "
-            f"as groups like the others ({written(kind='groupings')})."
+            f"The {subject} {listed(names)} {what}. Choose whether {verb} left out ({written(ignore=left_out)}), or "
+            f"read as groups like the others ({written(kind='groupings')})."
         )
 
 
@@ -323,30 +323,30 @@ def refuse_similarities(table: Table, key: Any, others: list[Any]) -> None:
     rows = [] if key is None else [str(name).strip() for name in table.frame[key]]
     if len(rows) > 1 and set(rows) == names and all(is_number(name) for name in table.cells(others).names):
         raise AnnotationError(
-            "This is a table of similarities: its rows and columns are the same items. Nobody's groups can be "
-            "recovered from it; export what each person sorted."
+            "This is a table of similarities: its rows and columns are the same items. Individual groupings cannot be "
+            "recovered from it; export each person's groups."
         )
 
 
-def refuse_what_holds_no_groups(table: Table, asked: Asked, others: list[Any], cells: Coded) -> None:
-    """Raise an AnnotationError for tables that look like groups and are counts."""
+def refuse_what_holds_no_groups(table: Table, request: Request, others: list[Any], cells: Coded) -> None:
+    """Raise an AnnotationError for tables of counts, which look like groups."""
     numbers = pd.to_numeric(pd.Series(cells.names.to_numpy(object)), errors="coerce").to_numpy(float)
     if np.isnan(numbers).any():
         return
     codes = cells.codes.reshape(len(table.frame), len(others))
     values = np.append(numbers, 0.0)[codes]
-    if asked.kind is None and _are_counts(values, blank=codes < 0):
+    if request.kind is None and _are_counts(values, blank=codes < 0):
         raise AnnotationError(
-            "This seems to be a table of counts, of how many people put each item into each category. Nobody's "
-            "groups can be recovered from it; export what each person sorted. If it does hold groups: "
+            "This seems to be a table of counts, of how many people put each item into each category. Individual "
+            "groupings cannot be recovered from it; export each person's groups. If it does contain groups, give "
             f"{written(kind='groupings')}."
         )
 
 
 def _are_counts(values: np.ndarray, blank: np.ndarray) -> bool:
-    """Whether numbers count people: many are 0, and rows add up to the same, or the numbers have gaps all over.
+    """Whether numbers count people: many are 0, and rows have equal sums, or the numbers have gaps throughout.
 
-    The numbers that annotators gave their groups have no gaps in rows or in columns.
+    The numbers that annotators give their groups have no gaps in rows or in columns.
     """
     if len(values) < FEWEST_ITEMS or values.max() < 2:
         return False
@@ -361,7 +361,7 @@ def _two_readings(table: Table, key: Any, others: list[Any]) -> str:
     where = "the rows" if key is None else f"the rows, named by the column {str(key)!r},"
     n_rows, n_columns = len(table.frame), len(others)
     return (
-        f"The table reads two ways: {n_rows:,} items in {where} and {n_columns:,} annotators in the columns, or "
-        f"{n_rows:,} annotators in the rows and {n_columns:,} items in the columns. Say which: "
+        f"The table can be read in two ways: {n_rows:,} items in {where} and {n_columns:,} annotators in the "
+        f"columns, or {n_rows:,} annotators in the rows and {n_columns:,} items in the columns. Choose one: "
         f"{written(transpose=False)} for the first, {written(transpose=True)} for the second."
     )

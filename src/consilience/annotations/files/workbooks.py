@@ -1,4 +1,4 @@
-"""Excel workbooks: which of their sheets hold tables, and where the names of the columns stand."""
+"""Excel workbooks: which sheets contain tables, and in which row the header is."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from consilience.annotations.files.vocabulary import named
 from consilience.annotations.keywords import written
 from consilience.errors import AnnotationError, MissingDependencyError
 
-SEARCHED = 20  # rows among which the names of the columns are
-FILLED = 0.6  # of the cells of the fullest row: names of columns have as many
+SEARCHED = 20  # rows in which the header is searched
+FILLED = 0.6  # share of the cells of the fullest row that a header fills
 
-Rows = list[tuple[int, tuple[Any, ...]]]  # numbers of rows, from 1, and their cells; none is blank
+Rows = list[tuple[int, tuple[Any, ...]]]  # 1-based numbers of rows, and their cells; blank rows are left out
 
 
 @dataclass(frozen=True)
 class Workbook:
-    """Sheets with a table, or the one that was asked for.
+    """The sheets with a table, or the requested one.
 
     Attributes
     ----------
     sheets : dict of str to list
         Rows of each sheet that are not blank, with their numbers.
     is_chosen : bool
-        Whether the sheet was asked for.
+        Whether the sheet was requested.
     """
 
     sheets: dict[str, Rows]
@@ -50,46 +50,46 @@ class Workbook:
         ----------
         sheet : str, optional
         passed_over : list of str, optional
-            Sheets before it that hold no annotations, for the note.
+            Earlier sheets without annotations, for the note.
 
         Raises
         ------
         AnnotationError
-            A column has no name, or that of another.
+            A column has no name, or two have the same.
         """
         sheet = self.names[0] if sheet is None else sheet
         others = [name for name in self.names if name != sheet]
         notes = []
         if others:
-            notes.append(f"sheet {sheet!r} was read, of {', '.join(map(repr, others))} too ({written(sheet=...)})")
+            notes.append(f"sheet {sheet!r} was read; others are {', '.join(map(repr, others))} ({written(sheet=...)})")
         if passed_over:
-            notes.append(f"no annotations are recognised before it, in {', '.join(map(repr, passed_over))}")
+            notes.append(f"no annotations were recognised before it, in {', '.join(map(repr, passed_over))}")
         place = f"of the sheet {sheet!r}" if others else "of the sheet"
         return _table_of_cells(self.sheets[sheet], place, ["; ".join(notes)] if notes else [])
 
     def require_one_person_a_sheet(self) -> None:
-        """Raise an AnnotationError if several sheets have the same columns, none of them of annotators."""
+        """Raise an AnnotationError if several sheets have the same columns, without one of annotators."""
         if self.is_chosen:
             return
         headers = {name: [_name(cell) for cell in _header(rows)[1]] for name, rows in self.sheets.items()}
         alike = [name for name, header in headers.items() if header == headers[self.names[0]]]
-        roles = [said.role for name in headers[self.names[0]] if (said := named(name)) is not None]
+        roles = [found.role for name in headers[self.names[0]] if (found := named(name)) is not None]
         if len(alike) > 1 and "annotator" not in roles:
             raise AnnotationError(
-                f"The sheets {', '.join(map(repr, alike))} have the same columns, and none of annotators; put them "
-                f"into one table with a column 'participant', or choose one, {written(sheet=alike[0])}."
+                f"The sheets {', '.join(map(repr, alike))} have the same columns, without one of annotators; combine "
+                f"them into one table with a column 'participant', or choose one, {written(sheet=alike[0])}."
             )
 
 
 def read_workbook(open_binary: Callable[[], Any], sheet: str | None = None) -> Workbook:
-    """Read the sheets of a workbook that hold a table, or the one that is named.
+    """Read the sheets of a workbook that contain a table, or the requested one.
 
     Raises
     ------
     AnnotationError
-        The workbook is damaged, or has no such sheet, or none with a table.
+        The workbook is damaged, has no such sheet, or none with a table.
     MissingDependencyError
-        There is no openpyxl.
+        openpyxl is not installed.
     """
     try:
         from openpyxl import load_workbook
@@ -101,10 +101,9 @@ def read_workbook(open_binary: Callable[[], Any], sheet: str | None = None) -> W
     try:
         with open_binary() as file:
             book = load_workbook(io.BytesIO(file.read()), read_only=True, data_only=True)
-    except Exception as error:  # openpyxl raises whatever the parts of a damaged archive lead to
+    except Exception as error:  # openpyxl raises various errors for a damaged archive
         raise AnnotationError(
-            "This is a zip archive that is no Excel workbook, or it is damaged; unpack it, or save the table as CSV "
-            "(UTF-8)."
+            "This zip archive is not an Excel workbook, or it is damaged; unpack it, or save the table as CSV (UTF-8)."
         ) from error
     if sheet is not None and sheet not in book.sheetnames:
         raise AnnotationError(f"There is no sheet {sheet!r}; the workbook has {', '.join(map(repr, book.sheetnames))}.")
@@ -116,7 +115,7 @@ def read_workbook(open_binary: Callable[[], Any], sheet: str | None = None) -> W
 
 
 def _rows_of(sheet: Any) -> Rows:
-    if not hasattr(sheet, "iter_rows"):  # a sheet that holds a chart alone
+    if not hasattr(sheet, "iter_rows"):  # a sheet with only a chart
         return []
     rows = enumerate(sheet.iter_rows(values_only=True), start=1)
     return [(number, cells) for number, cells in rows if any(map(_is_filled, cells))]
@@ -131,15 +130,15 @@ def _name(cell: Any) -> str:
 
 
 def _header(rows: Rows) -> tuple[int, tuple[Any, ...]]:
-    """Return the row of the names of columns, with its number: the first, or the first below titles."""
+    """Return the header row with its number: the first row, or the first below titles."""
     return rows[_n_titles(rows)]
 
 
 def _n_titles(rows: Rows) -> int:
-    """Count the rows above the names of the columns, which fill far fewer cells than the table does.
+    """Count the rows above the header, which fill far fewer cells than the table does.
 
-    Rows of several cells are titles only if none of them names what a column of annotations holds, the rows of the
-    table are fuller, and the names below them are text: else a table of which some columns have no name would lose it.
+    Rows of several cells are titles only if none of them contains a usual column name, the rows of the table are
+    fuller, and the names below them are text: else a table with some unnamed columns would lose its header.
     """
     filled = [sum(map(_is_filled, cells)) for _, cells in rows]
     enough = FILLED * max(filled)
@@ -174,7 +173,7 @@ def _table_of_cells(rows: Rows, place: str, notes: list[str]) -> Table:
         )
     repeated = [name for i, name in enumerate(header) if name in header[:i]]
     if repeated:
-        raise AnnotationError(f"The column {repeated[0]!r} is there twice; rename one.")
+        raise AnnotationError(f"The column {repeated[0]!r} occurs twice; rename one.")
     cells = [[*row, *[None] * width][:width] for _, row in rows[1:]]
     lines = [number for number, _ in rows[1:]]
     frame = pd.DataFrame(np.array(cells, dtype=object).reshape(-1, width), columns=header, dtype=object)

@@ -1,4 +1,4 @@
-"""Writing the long table of annotations, so that reading gives them back."""
+"""Writing the long table of annotations, so that it can be read back unchanged."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import IO, Literal
 import pandas as pd
 
 from consilience.annotations.base import Annotations
-from consilience.annotations.files.atomic import replacing, unpacked
 from consilience.annotations.files.sources import TEXT, import_pyarrow
 from consilience.annotations.files.table import is_whole
 from consilience.annotations.files.values import says_unsorted, spells_missing
 from consilience.annotations.keywords import written
 from consilience.annotations.names import code, plain, union
 from consilience.annotations.tables import all_names
+from consilience.atomic_files import replacing, unpacked
 from consilience.errors import AnnotationWarning, InputError
 
 Writer = Callable[[IO[bytes]], None]
@@ -27,31 +27,31 @@ ITEM_PAIR = ("item_a", "item_b")
 
 
 def write_annotations(annotations: Annotations, path: str | PathLike[str]) -> None:
-    """Write the long table of annotations, so that `read_annotations` gives equal annotations back.
+    """Write the long table of annotations, such that `read_annotations` returns equal annotations.
 
-    Items that nobody annotated, and items whose order the rows do not show, are listed first, in rows with nothing but
-    an item. Other names that nothing uses, such as those that a restriction left over, are not written.
+    Items without annotations, and items whose order the rows do not show, are listed first, in rows with only an item.
+    Other unused names, such as those left over by a restriction, are not written.
 
     Parameters
     ----------
     annotations : Groupings, Pairs or Labels
     path : path
-        A file name in ``.csv``, ``.tsv`` (both also with ``.gz``), ``.parquet`` or ``.json``. A file that is there is
-        replaced, once the new one is whole.
+        A file name in ``.csv``, ``.tsv`` (both also with ``.gz``), ``.parquet`` or ``.json``. An existing file is
+        replaced once the new one is complete.
 
     Raises
     ------
     InputError
-        The file name is empty or ends otherwise, there is no such folder, or a name is of a kind that the format
-        cannot keep. Text keeps integers and text; JSON also floats and truth values; Parquet also dates, but in one
-        column only names of one kind.
+        The file name is empty or has another ending, the folder does not exist, or the format cannot keep a name of
+        this type. Text keeps integers and text; JSON also floats and truth values; Parquet also dates, but only names
+        of one type in a column.
 
     Warns
     -----
     AnnotationWarning
-        A column of text names holds nothing but integers, such as "1", and so will be read from CSV as integers; or
-        groups or labels have names that mean that nothing was said, such as "NA" in text or a group called "unsorted",
-        so that only ``read_annotations(path, missing=[])`` gives them back.
+        A column of text names contains only integers, such as "1", and so will be read from CSV as integers; or
+        groups or labels have names that mean missing, such as "NA" in text or a group called "unsorted", so that only
+        ``read_annotations(path, missing=[])`` returns them.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def write_annotations(annotations: Annotations, path: str | PathLike[str]) -> No
 
 
 def long_table_writer(annotations: Annotations, path: Path) -> Writer:
-    """Return what writes the long table of annotations in the format that a file name asks for; see above."""
+    """Return a function that writes the long table of annotations in the format given by the file name; see above."""
     frame = _with_all_items(annotations)
     text = TEXT.search(path.name)
     if not text and path.suffix.lower() not in {".parquet", ".json"}:
@@ -97,7 +97,7 @@ def long_table_writer(annotations: Annotations, path: Path) -> Writer:
 
 
 def _with_all_items(annotations: Annotations) -> pd.DataFrame:
-    """Return the long table, led by rows with nothing but an item if its rows do not show all items in order."""
+    """Return the long table, after rows with only an item if its rows do not show all items in order."""
     frame = annotations.to_frame()
     keys = [name for name in frame.columns if name.startswith("item")]
     if all_names([code(frame[key]) for key in keys]).equals(annotations.items):
@@ -108,14 +108,14 @@ def _with_all_items(annotations: Annotations) -> pd.DataFrame:
 
 
 def _names(frame: pd.DataFrame) -> dict[str, pd.Index]:
-    """Return the names of items, annotators and so on in a long table, those of items from both columns of pairs."""
+    """Return the names of items, annotators and so on in a long table; items come from both columns of pairs."""
     names = {column: code(frame[column]).names for column in frame.columns if column != "same"}
     pair = [names.pop(column) for column in ITEM_PAIR if column in names]
     return names | {"item": union(pair)} if pair else names
 
 
 def _warn_of_names_that_are_missing(frame: pd.DataFrame, path: Path) -> None:
-    """Say which groups or labels will be read as missing, by default."""
+    """Warn of groups or labels that will be read as missing by default."""
     role = str(frame.columns[-1])
     if role == "same":
         return
@@ -129,7 +129,7 @@ def _warn_of_names_that_are_missing(frame: pd.DataFrame, path: Path) -> None:
         silent += [-1]
     if silent:
         warnings.warn(
-            f"The {role} {plain(silent[0])!r} will be taken for missing, or refused, when {path} is read; read it with "
+            f"The {role} {plain(silent[0])!r} will be read as missing, or refused, when {path} is read; read it with "
             f"{written(missing=[])}, or rename.",
             AnnotationWarning,
             stacklevel=4,
@@ -140,7 +140,7 @@ def _require_types(frame: pd.DataFrame, types: tuple[type, ...], keeps: str) -> 
     for column, names in _names(frame).items():
         for name in names.to_numpy(object):
             if not isinstance(name, types):
-                raise InputError(f"{keeps}, so that the {column} {name!r} would not be read back; rename it.")
+                raise InputError(f"{keeps}, so the {column} {name!r} would not be read back; rename it.")
 
 
 def _text_writer(frame: pd.DataFrame, path: Path, delimiter: str) -> Writer:
@@ -150,9 +150,11 @@ def _text_writer(frame: pd.DataFrame, path: Path, delimiter: str) -> Writer:
     texts = [name for found in names.values() for name in found if isinstance(name, str)]
     text = "".join(texts)
     if "\0" in text:
-        raise InputError("A name holds a null character, which text files cannot keep; write JSON.")
+        raise InputError("A name contains a null character, which text files cannot keep; write JSON.")
     if delimiter == "\t" and any("\t" in name and ("\n" in name or "\r" in name) for name in texts):
-        raise InputError("A name holds both a tab and a line break, which tab-separated files cannot keep; write JSON.")
+        raise InputError(
+            "A name contains both a tab and a line break, which tab-separated files cannot keep; write JSON."
+        )
     quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if "\r" in text else csv.QUOTE_MINIMAL  # pandas would not quote it
 
     def write(file: IO[bytes]) -> None:
@@ -167,14 +169,14 @@ def _require_text_or_integers(column: str, names: pd.Index, path: Path) -> None:
     whole = all(is_whole(str(name)) for name in names)
     if odd and not (whole and len(odd) == len(names)):
         raise InputError(
-            f"Text files keep names that are all text or all integers (of up to 18 digits), so that the {column} "
+            f"Text files keep names that are all text or all integers (of up to 18 digits), so the {column} "
             f"{odd[0]!r} would not be read back; write JSON."
         )
     made = [name for name in names if not odd and whole and name.endswith(".0")]
     if made:
         raise InputError(
-            f"Text files keep no {column} {made[0]!r} where all names are whole numbers, since it would be read as "
-            f"{made[0][:-2]}; write JSON or Parquet."
+            f"Text files cannot keep the {column} {made[0]!r} if all names are whole numbers, since it would be read "
+            f"as {made[0][:-2]}; write JSON or Parquet."
         )
     if whole and len(names) and not odd:
         warnings.warn(
@@ -184,10 +186,19 @@ def _require_text_or_integers(column: str, names: pd.Index, path: Path) -> None:
         )
 
 
+def _with_types(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose columns of objects have the type of their values, except integers among missing values.
+
+    Pandas would make these floats, which cannot hold every integer beyond 2**53.
+    """
+    columns = {name: column if column.isna().any() else column.infer_objects() for name, column in frame.items()}
+    return pd.DataFrame(columns)
+
+
 def _parquet_writer(frame: pd.DataFrame) -> Writer:
     pyarrow = import_pyarrow()
     try:
-        table = pyarrow.Table.from_pandas(frame.infer_objects(), preserve_index=False)
+        table = pyarrow.Table.from_pandas(_with_types(frame), preserve_index=False)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"Parquet keeps names of one kind in a column ({error}); write JSON or rename.") from error
+        raise InputError(f"Parquet keeps names of one type in a column ({error}); write JSON or rename.") from error
     return lambda file: pyarrow.parquet.write_table(table, file)

@@ -1,1 +1,1 @@
-"""Consensus of groupings, whose groups have names of their own in each."""
+"""Consensus of groupings, whose group names have no meaning outside their grouping."""

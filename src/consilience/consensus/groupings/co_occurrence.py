@@ -1,14 +1,14 @@
-"""Clusters from how often items were put together: what `CSPA`, `MetaClustering` and, in part, `KCC` share.
+"""Clusters from co-occurrence of items: shared by `CSPA`, `MetaClustering` and, in part, `KCC`.
 
     S_ij = C_ij / P_ij
 
-C the times that two items were put together, P the times that they were presented together; nothing on the diagonal.
-The items' coordinates are the leading eigenvectors of D^(-1/2) S D^(-1/2), D the sums of the rows of S. Their rows,
-brought to length one, are points whose k-means are the clusters (Ng, Jordan & Weiss 2002).
+C the number of times that two items were put together, P the number of times that they were presented together; the
+diagonal is zero. The items' coordinates are the leading eigenvectors of D^(-1/2) S D^(-1/2), D the row sums of S. Their
+rows, scaled to length one, are clustered by k-means (Ng, Jordan & Weiss 2002).
 
 Clusters never span two *parts* of the evidence, which no chain of groupings links. A *loner*, an item that was never
-put together with another, has no coordinates; it joins the cluster of its part that it was least often presented apart
-from, for each item of that cluster.
+put together with another, has no coordinates; it joins the cluster of its part from which it was separated least often,
+relative to the size of the cluster.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from consilience.annotations import Groupings
 from consilience.errors import InputError
-from consilience.inference.clusters import agreement_with, beyond_doubt, kmeans, numbered_by_size
+from consilience.inference.clusters import agreement_with, determined_clusters, kmeans, numbered_by_size
 from consilience.inference.memberships import Memberships, parts, shares_together
 from consilience.inference.spectral import (
     EMBEDDING_TOLERANCE,
@@ -38,9 +38,9 @@ Clusters = Int[np.ndarray, " items"]
 
 @dataclass(frozen=True)
 class Seen:
-    """The items that some grouping holds.
+    """The items that are in some grouping.
 
-    places : of these items among all.
+    places : of these items among all items.
     part : of `memberships.parts`.
     """
 
@@ -51,14 +51,14 @@ class Seen:
 
     @classmethod
     def of(cls, groupings: Groupings) -> Seen:
-        """Leave out the items that no grouping holds."""
+        """Leave out the items that are in no grouping."""
         everything = Memberships.of(groupings)
         places = np.flatnonzero(everything.times_seen > 0)
         memberships = everything.of_items(places)
         return cls(memberships, places, parts(memberships), len(groupings))
 
     def scattered(self, cluster: Int[np.ndarray, " seen"]) -> Int[np.ndarray, " items"]:
-        """Clusters of all items; -1 for those that no grouping holds."""
+        """Clusters of all items; -1 for those that are in no grouping."""
         everywhere = np.full(self.n_items, -1)
         everywhere[self.places] = cluster
         return everywhere
@@ -66,9 +66,9 @@ class Seen:
 
 @dataclass(frozen=True)
 class Partition:
-    """Clusters by falling size.
+    """Clusters by decreasing size.
 
-    eigenvalues : those looked at, falling.
+    eigenvalues : the leading ones considered, in decreasing order.
     n_loners : items that were never put together with another.
     """
 
@@ -83,19 +83,19 @@ def partition(seen: Seen, n_clusters: int | None, max_clusters: int, *, rng: np.
     Parameters
     ----------
     seen : Seen
-    n_clusters : None for as many as the largest gap between eigenvalues says, where the groupings leave a doubt.
-    max_clusters : that are considered then.
+    n_clusters : None to choose by the largest gap between eigenvalues, unless the groupings determine it.
+    max_clusters : largest number considered if n_clusters is None.
     rng : of k-means.
     """
     memberships, part = seen.memberships, seen.part
     share = shares_together(memberships)
     degree = np.asarray(share.sum(1))
     linked = np.flatnonzero(degree > 0)
-    obvious = beyond_doubt(memberships, part) if n_clusters is None else None
-    if obvious is None and not len(linked):
-        obvious = np.arange(memberships.n_items)
-    if obvious is not None:
-        return Partition(numbered_by_size(obvious), np.empty(0), len(part) - len(linked))
+    determined = determined_clusters(memberships, part) if n_clusters is None else None
+    if determined is None and not len(linked):
+        determined = np.arange(memberships.n_items)
+    if determined is not None:
+        return Partition(numbered_by_size(determined), np.empty(0), len(part) - len(linked))
     n_parts = len(np.unique(part[linked]))
     wanted = max_clusters + 1 if n_clusters is None else n_clusters
     values, vectors = embedding(share[linked][:, linked], min(max(wanted, n_parts), len(linked)))
@@ -109,7 +109,7 @@ def partition(seen: Seen, n_clusters: int | None, max_clusters: int, *, rng: np.
 def embedding(
     similarity: csr_array, n_components: int
 ) -> tuple[Float[np.ndarray, " components"], Float[np.ndarray, "items components"]]:
-    """Leading eigenvalues and eigenvectors of D^(-1/2) S D^(-1/2); every row of S has something in it."""
+    """Leading eigenvalues and eigenvectors of D^(-1/2) S D^(-1/2); no row of S may be empty."""
     scale = 1 / np.sqrt(np.asarray(similarity.sum(1)))
     row = np.repeat(np.arange(len(scale)), np.diff(similarity.indptr))
     entries = similarity.data * scale[row] * scale[similarity.indices]
@@ -119,7 +119,7 @@ def embedding(
 
 
 def eigengap(eigenvalues: Float[np.ndarray, " components"], fewest: int) -> int:
-    """Return the number k, at least `fewest`, of largest gap between the k-th eigenvalue and the next."""
+    """Return the number k, at least `fewest`, with the largest gap between the k-th eigenvalue and the next."""
     gaps = eigenvalues[:-1] - eigenvalues[1:]
     if len(gaps) < fewest:
         return min(fewest, len(eigenvalues))
@@ -127,13 +127,13 @@ def eigengap(eigenvalues: Float[np.ndarray, " components"], fewest: int) -> int:
 
 
 def own_of_parts(cluster: Clusters, part: Clusters) -> Clusters:
-    """Give each part clusters of its own: one for each cluster that it has items of."""
+    """Split clusters that span several parts: each part gets its own cluster for each that it has items of."""
     _, code = np.unique(np.column_stack([part, cluster]), axis=0, return_inverse=True)
     return np.asarray(code)
 
 
 def probabilities(labels: Int[np.ndarray, " items"], n_clusters: int) -> Float[np.ndarray, "items clusters"]:
-    """0 or 1; the clusters' shares for items of label -1."""
+    """One-hot probabilities; the clusters' shares for items of label -1."""
     certain = np.eye(n_clusters)[labels]
     certain[labels < 0] = certain[labels >= 0].mean(0)
     return certain
@@ -142,13 +142,13 @@ def probabilities(labels: Int[np.ndarray, " items"], n_clusters: int) -> Float[n
 def annotator_table(
     groupings: Groupings, memberships: Memberships, cluster: Clusters, **columns: np.ndarray
 ) -> pd.DataFrame:
-    """One row an annotator: n_groupings, n_items (memberships), further columns, agreement with the clusters.
+    """Tabulate annotators: n_groupings, n_items (memberships), further columns, and agreement with the clusters.
 
     Parameters
     ----------
     groupings, memberships : of the same annotators
     cluster : of each item of `memberships`
-    **columns : a value for each annotator
+    **columns : one value for each annotator
     """
     by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
     return pd.DataFrame(
@@ -163,9 +163,9 @@ def annotator_table(
 
 
 def habits(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, "annotators 2"]:
-    """How often each annotator puts two items of one cluster together, and two of different clusters.
+    """Rates at which each annotator puts together two items of one cluster, and two of different clusters.
 
-    Shares of the pairs that the annotator's groupings hold, with one pair of the crowd's habit beforehand.
+    Shares of the pairs in the annotator's groupings, with one imagined pair at the crowd's rate added.
     """
     by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
     n_clusters, k = int(cluster.max()) + 1, cluster[memberships.item]
@@ -184,42 +184,42 @@ def habits(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, "an
 
 
 def require_at_most(estimator: Any, n_clusters: Any, n_seen: int) -> None:
-    """Raise an InputError where more clusters are asked for than items are in groupings."""
+    """Raise an InputError if more clusters are requested than there are items in groupings."""
     if n_clusters > n_seen:
         raise InputError(
-            f"The 'n_clusters' parameter of {type(estimator).__name__} must be at most the number of items that some "
-            f"grouping holds (n_samples = {n_seen}). Got {n_clusters} instead."
+            f"The 'n_clusters' parameter of {type(estimator).__name__} must be at most the number of items that are in "
+            f"some grouping (n_samples = {n_seen}). Got {n_clusters} instead."
         )
 
 
 def notes(seen: Seen, found: Partition, n_clusters: int | None) -> list[str]:
-    """Sentences on what the evidence does not allow to say.
+    """Return notes on the limits of the evidence.
 
     Parameters
     ----------
     seen, found : of `partition`
-    n_clusters : that were asked for, None if their number was to be found
+    n_clusters : the number requested, None if it was to be chosen
     """
-    said = []
+    sentences = []
     n_parts = int(seen.part.max()) + 1
     if n_parts > 1:
-        said.append(
+        sentences.append(
             f"The items fall into {n_parts} parts that no chain of groupings links; each has clusters of its own, and "
-            "nothing is known of pairs across."
+            "nothing is known about pairs across parts."
         )
     if found.n_loners:
-        said.append(
-            f"{found.n_loners} items were never put together with another, so that their clusters are unsure: those "
-            "that they were least often presented apart from, if there are any."
+        sentences.append(
+            f"{found.n_loners} items were never put together with another. Their clusters are uncertain: those from "
+            "which they were separated least often, if there are any."
         )
     number = int(found.cluster.max()) + 1
     if n_clusters is not None and number != n_clusters:
-        said.append(f"{n_clusters} clusters were asked for; the groupings make {number}.")
-    return said
+        sentences.append(f"{n_clusters} clusters were requested; the groupings make {number}.")
+    return sentences
 
 
 def _with_loners(memberships: Memberships, part: Clusters, cluster: Clusters) -> Clusters:
-    """Put items of cluster -1 into the cluster that was least held against them, or each into one of its own."""
+    """Put items of cluster -1 into the cluster from which they were separated least, or each into its own."""
     loners, linked = np.flatnonzero(cluster < 0), np.flatnonzero(cluster >= 0)
     if not len(loners):
         return cluster

@@ -5,8 +5,8 @@ section 3.2. Two items are as similar as the share of the groupings that put the
 
     S_ij = C_ij / P_ij
 
-C the number of groupings that put items i and j together, P the number of those that hold both. The clusters partition
-the graph of the items with S on its edges.
+C the number of groupings that put items i and j together, P the number of those that contain both. The clusters
+partition the graph of the items with edge weights S.
 
 | paper symbol | name in code | shape |
 |---|---|---|
@@ -16,15 +16,15 @@ the graph of the items with S on its edges.
 
 Decided here
 ------------
-The paper divides by the number of groupings; we divide by the number of those that hold both items, so that a pair that
-nobody saw is not taken for one that everybody set apart. It partitions the graph by METIS into clusters of about one
-size. We partition it by the leading eigenvectors of the normalised similarities, which need no other program and leave
-the sizes free. The mathematics is in `co_occurrence`, and so is what becomes of items that were never put together with
-another, and of evidence in parts.
+The paper divides by the number of groupings; we divide by the number of those that contain both items, so that a pair
+that was never presented is not treated as one that everybody separated. The paper partitions the graph with METIS into
+clusters of about equal size. We partition it by the leading eigenvectors of the normalised similarities, which needs no
+other program and does not constrain the sizes. The mathematics is in `co_occurrence`, including the treatment of items
+that were never put together with another, and of evidence in parts.
 
-The number of clusters, where it is not given, is that of the largest gap between eigenvalues, at least 2. Where the
-groupings leave no doubt (no two items were ever together, none ever apart, or all pairs were seen and nobody
-contradicts anybody) it is what they say.
+The number of clusters, if it is not given, is that of the largest gap between eigenvalues, at least 2. Where the
+groupings determine it (no two items were ever together, none ever apart, or all pairs were presented and no two
+groupings contradict each other), it follows from them.
 """
 
 from __future__ import annotations

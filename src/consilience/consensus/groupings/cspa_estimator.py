@@ -1,4 +1,4 @@
-"""CSPA: the estimator over `consilience.consensus.groupings.cspa`."""
+"""CSPA: the estimator of `consilience.consensus.groupings.cspa`. Strehl & Ghosh (2002)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from consilience.inference.randomness import spawn_generator
 
 
 class CSPA(GroupingConsensus):
-    """Clusters of items that were often put together, of the times that they were seen together.
+    """Clusters of items that were put together in many of the groupings that present both.
 
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
-        "auto": the number, from 2 to `max_clusters`, of largest gap between eigenvalues.
+        "auto": the number, from 2 to `max_clusters`, with the largest gap between eigenvalues.
     max_clusters : int, default=30
         Largest number that "auto" considers.
     random_state : int, RandomState, Generator or None, default=None
@@ -30,24 +30,25 @@ class CSPA(GroupingConsensus):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size; -1 for items that no grouping holds.
+        Cluster of each item, numbered by decreasing size; -1 for items in no grouping.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        0 or 1; the clusters' shares for items that no grouping holds.
+        One-hot; the clusters' shares for items that are in no grouping.
     n_clusters_ : int
-        More than `n_clusters` where the evidence falls into more parts; see `notes_`.
+        More than `n_clusters` if the evidence falls into more parts; see `notes_`.
     eigenvalues_ : ndarray, shape (n_components,)
-        Leading eigenvalues of the normalised similarities, falling; none where the groupings left no doubt.
-    annotators_ : DataFrame, one row an annotator
+        Leading eigenvalues of the normalised similarities, in decreasing order; empty if the groupings determine the
+        clusters.
+    annotators_ : DataFrame, one row for each annotator
         n_groupings, n_items (memberships), and `agreement`: adjusted Rand index of the annotator's groupings with the
-        clusters, over all pairs that they hold.
+        clusters, over all pairs in them.
     notes_ : list of str
-        What the evidence does not allow to say: sentences.
+        Sentences on the limits of the evidence.
     items_ : Index, shape (n_items,)
 
     Raises
     ------
     InputError
-        On `fit`, for a wrong parameter or annotations without groupings.
+        On `fit`, for an invalid parameter or annotations without groupings.
 
     References
     ----------
@@ -57,8 +58,8 @@ class CSPA(GroupingConsensus):
     Examples
     --------
     >>> from consilience.consensus import CSPA
-    >>> said = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
-    >>> CSPA(n_clusters=2, random_state=0).fit(said).labels_
+    >>> annotations = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
+    >>> CSPA(n_clusters=2, random_state=0).fit(annotations).labels_
     array([1, 1, 0, 0, 0])
     """
 
@@ -79,7 +80,7 @@ class CSPA(GroupingConsensus):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """Of an annotator: by the shares of pairs of one cluster, and of two, that the annotator put together."""
+        """Of an annotator: from the shares of pairs of one cluster, and of two, that the annotator puts together."""
         same = super()._same(a, b, None)
         if annotator is None:
             return same
@@ -92,8 +93,8 @@ class CSPA(GroupingConsensus):
         if not auto:
             core.require_at_most(self, self.n_clusters, len(seen.places))
         rng = spawn_generator(self.random_state)
-        asked = None if auto else int(self.n_clusters)
-        found = core.partition(seen, asked, self.max_clusters, rng=rng)
+        requested = None if auto else int(self.n_clusters)
+        found = core.partition(seen, requested, self.max_clusters, rng=rng)
         self.items_ = groupings.items
         self.labels_ = seen.scattered(found.cluster)
         self.n_clusters_ = int(found.cluster.max()) + 1
@@ -101,4 +102,4 @@ class CSPA(GroupingConsensus):
         self.eigenvalues_ = found.eigenvalues
         self.annotators_ = core.annotator_table(groupings, seen.memberships, found.cluster)
         self._habits = core.habits(seen.memberships, found.cluster)
-        self.notes_ = core.notes(seen, found, asked)
+        self.notes_ = core.notes(seen, found, requested)

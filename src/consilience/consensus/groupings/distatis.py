@@ -1,11 +1,11 @@
-"""DISTATIS on subsets: weights of groupings by their agreement, coordinates of items, from sparse matrices alone.
+"""DISTATIS on subsets: weights of groupings by their agreement, and coordinates of items, from sparse matrices only.
 
 H. Abdi, D. Valentin, S. Chollet & C. Chrea (2007), Analyzing assessors and products in sorting tasks: DISTATIS, theory
 and applications, Food Quality and Preference 18(4), as used for groupings of subsets by K. Veeramachaneni & U.-M.
 O'Reilly, Clustering using subset groupings, Algorithm 1.
 
-    C_h[i, j]  1 if grouping h puts i and j together, C_h[i, i] = 1; an item that h leaves out is a group of its own
-    S_h        ½ Ξ C_h Ξ, Ξ = I − 11ᵀ/n, over its first eigenvalue λ_h
+    C_h[i, j]  1 if grouping h puts i and j together, C_h[i, i] = 1; an item that is not in h forms its own group
+    S_h        ½ Ξ C_h Ξ, Ξ = I − 11ᵀ/n, divided by its first eigenvalue λ_h
     R_hl       tr(S_h S_l) / sqrt(tr(S_h²) tr(S_l²))
     w          first eigenvector of R, scaled to sum 1
     S          Σ_h w_h S_h;   F = V Λ^(1/2) of its leading eigenpairs
@@ -20,7 +20,7 @@ w        ``weights``           groupings
 F        ``coordinates``       items × components
 ======== ===================== ============================
 
-Nothing of the size of items × items or groupings × groupings is made. With d_h(x) the size of x's group in h (1 if h
+No items × items or groupings × groupings matrix is formed. With d_h(x) the size of x's group in h (1 if h
 leaves x out) and e_h = d_h − 1,
 
     tr(C_h C_l)    = n + X_hl,   X_hl the ordered pairs that both h and l put together
@@ -29,11 +29,11 @@ leaves x out) and e_h = d_h − 1,
 
 Decided here
 ------------
-X is a product with the pairs that each grouping puts together where groups are small, and with the groups that two
-groupings share where items are in few groups: whichever has fewer entries. λ_h comes from the only part of the
-spectrum that is not known beforehand: C_h is a multiple of the identity on the differences within a group, so that what
-is left has a dimension a group, and centring takes a matrix of rank one from it. A grouping that puts all items
-together says nothing: S_h = 0, its weight is 0.
+X is computed from the pairs that each grouping puts together, or from the groups that two groupings share, whichever
+has fewer entries: the former where groups are small, the latter where items are in few groups. λ_h comes from the only
+part of the spectrum that is not known in advance: C_h is a multiple of the identity on the differences within a group,
+so that the rest has one dimension for each group, and centring subtracts a matrix of rank one from it. A grouping that
+puts all items together carries no information: S_h = 0, its weight is 0.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ from consilience.annotations.pairs import pairs_within
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import leading_eigenpairs
 
-BISECTIONS = 64  # halvings of an interval shorter than n: to the last bit
-NEGLIGIBLE = 1e-9  # share of what it would be without rounding
+BISECTIONS = 64  # halvings of an interval shorter than n: exact to the last bit
+NEGLIGIBLE = 1e-9  # relative size below which a value is rounding
 
 Weights = Float[np.ndarray, " groupings"]
 Product = Callable[[np.ndarray], np.ndarray]
@@ -59,7 +59,7 @@ Product = Callable[[np.ndarray], np.ndarray]
 def first_eigenvalues(memberships: Memberships) -> Weights:
     """Largest eigenvalue of Ξ C_h Ξ for every grouping h, 2 λ_h above.
 
-    It is that of diag(d) − v vᵀ/n with an entry d = v for each group and one for the items left out (d = 1, v² their
+    It is that of diag(d) − v vᵀ/n with an entry d = v for each group and one for the items not in h (d = 1, v² their
     number); the largest root of 1 = Σ v²/(d − x)/n lies between the two largest d.
 
     Returns
@@ -69,13 +69,13 @@ def first_eigenvalues(memberships: Memberships) -> Weights:
     """
     n_groupings = memberships.n_groupings
     alone = memberships.n_items - memberships.grouping_sizes
-    one, two = np.flatnonzero(alone > 0), np.flatnonzero(alone > 1)  # all but one of those left out stay at d = 1
+    one, two = np.flatnonzero(alone > 0), np.flatnonzero(alone > 1)  # all items not in h but one stay at d = 1
     grouping = np.concatenate([memberships.grouping_of_group, one, two])
     d = np.concatenate([memberships.group_sizes, np.ones(len(one) + len(two))])
     v_squared = np.concatenate([memberships.group_sizes.astype(float) ** 2, alone[one], np.zeros(len(two))])
     largest, second = _two_largest(d, grouping, n_groupings)
     low, high = second, largest
-    with np.errstate(divide="ignore", invalid="ignore"):  # where the two largest are alike, which is sorted out below
+    with np.errstate(divide="ignore", invalid="ignore"):  # where the two largest are equal, which is handled below
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
             beyond = np.bincount(grouping, v_squared / (d - middle[grouping]), n_groupings) > memberships.n_items
@@ -110,7 +110,7 @@ def agreement(memberships: Memberships) -> LinearOperator:
 
 
 def weights(memberships: Memberships) -> Weights:
-    """First eigenvector of R, scaled to sum 1; all alike where R = 0, since no grouping says anything."""
+    """First eigenvector of R, scaled to sum 1; all equal if R = 0, since then no grouping carries information."""
     value, vector = leading_eigenpairs(agreement(memberships), 1)
     w = np.abs(vector[:, 0])  # R ≥ 0 has a first eigenvector without sign changes
     return w / w.sum() if value[0] > NEGLIGIBLE else np.full(len(w), 1 / len(w))
@@ -126,7 +126,7 @@ def coordinates(
     memberships : Memberships
     w : weights of the groupings.
     n_components : leading eigenpairs to take.
-    tol : relative accuracy of the eigenvalues; 0 is that of the machine.
+    tol : relative accuracy of the eigenvalues; 0 means machine precision.
     """
     first = first_eigenvalues(memberships)
     factor = np.divide(w, first, out=np.zeros_like(w), where=first > 0)
@@ -149,7 +149,7 @@ def coordinates(
 def _two_largest(
     size: Float[np.ndarray, " groups"], grouping: Int[np.ndarray, " groups"], n_groupings: int
 ) -> tuple[Weights, Weights]:
-    """Largest and second largest size in each grouping, 0 where there is none."""
+    """Largest and second largest size in each grouping, 0 if there is none."""
     order = np.lexsort((-size, grouping))
     start = np.searchsorted(grouping[order], np.arange(n_groupings + 1))
     counts = np.diff(start)

@@ -1,14 +1,14 @@
-"""Silhouette of clusters in the evidence of groupings: how much nearer items are to their own cluster than to the next.
+"""Silhouette of clusters in the evidence of groupings: how much closer items are to their own cluster than to the next.
 
 P. J. Rousseeuw (1987), Silhouettes: a graphical aid to the interpretation and validation of cluster analysis, J.
 Comput. Appl. Math. 20, with the dissimilarity 1 − Ê of two items,
 
     Ê_ij = (C_ij + a s) / (P_ij + a)
 
-C the times they were put together, P the times they were presented together, s the share of all presented pairs that
-were put together. A pair that nobody saw has Ê = s: it speaks for no cluster. Ê is s plus a sparse matrix, so that mean
-dissimilarities to whole clusters are exact without all pairs; only which items are looked at is sampled, where there
-are many.
+C the number of times they were put together, P the number of times they were presented together, s the share of all
+presented pairs that were put together. A pair that was never presented has Ê = s and favours no cluster. Ê is s plus a
+sparse matrix, so mean dissimilarities to whole clusters are exact without forming all pairs; where there are many
+items, the silhouette is averaged over a sample of them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from scipy.sparse import csr_array
 from consilience.inference.memberships import Memberships
 
 PRIOR_PRESENTATIONS = 0.5  # a above
-MOST_ITEMS = 2000  # whose silhouettes are averaged
-MOST_PAIRS = 50_000_000  # presented to them
+MOST_ITEMS = 2000  # over whose silhouettes the mean is taken
+MOST_PAIRS = 50_000_000  # presented pairs of these items
 
 
 @dataclass(frozen=True)
 class EvidenceSilhouette:
-    """What every silhouette of the same evidence needs.
+    """The evidence, in the form that silhouettes of any clusters need.
 
-    rows : the items looked at.
+    rows : the items sampled.
     share : s above.
     above : (rows, items) sparse Ê − s.
     """
@@ -41,7 +41,7 @@ class EvidenceSilhouette:
 
     @classmethod
     def of(cls, memberships: Memberships, *, rng: np.random.Generator, all_items: bool = False) -> EvidenceSilhouette:
-        """Gather the evidence of all items, or of a random choice where they are many."""
+        """Prepare the evidence of all items, or of a random sample if there are many."""
         group, grouping = memberships.group_sizes.astype(float), memberships.grouping_sizes.astype(float)
         share = (group**2 - group).sum() / max((grouping**2 - grouping).sum(), 1.0)
         n_items = memberships.n_items
@@ -55,17 +55,17 @@ class EvidenceSilhouette:
         presented.data = 1 / presented.data
         above = csr_array(above.multiply(presented))
         of_row = np.repeat(rows, np.diff(above.indptr))
-        above.data[of_row == above.indices] = 0.0  # an item beside itself
+        above.data[of_row == above.indices] = 0.0  # an item with itself
         return cls(rows, float(share), above)
 
     def dissimilarities(self) -> Float[np.ndarray, "rows items"]:
-        """1 − Ê of the items looked at with every item, 0 of an item with itself, as a whole table."""
+        """1 − Ê of the sampled items with every item as a dense table; 0 of an item with itself."""
         distance = 1 - self.share - self.above.toarray()
         distance[np.arange(len(self.rows)), self.rows] = 0.0
         return np.asarray(distance)
 
     def widths(self, cluster: Int[np.ndarray, " items"]) -> Float[np.ndarray, " rows"]:
-        """Silhouette of each item looked at; 0 for items alone in their cluster, or if there is no other cluster."""
+        """Silhouette of each sampled item; 0 for items alone in their cluster, or if there is no other cluster."""
         n_clusters = int(cluster.max()) + 1
         sizes = np.bincount(cluster, minlength=n_clusters).astype(float)
         onehot = csr_array(
@@ -86,5 +86,5 @@ class EvidenceSilhouette:
         return np.where(speaks, (outer - inner) / np.where(speaks, larger, 1.0), 0.0)
 
     def score(self, cluster: Int[np.ndarray, " items"]) -> float:
-        """Mean silhouette of the items looked at."""
+        """Mean silhouette of the sampled items."""
         return float(self.widths(cluster).mean())

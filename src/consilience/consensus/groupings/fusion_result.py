@@ -1,4 +1,4 @@
-"""What `SubsetFusion` tells beside the clusters: the table of its annotators, and what the evidence does not allow."""
+"""Additional results of `SubsetFusion`: its table of annotators, and notes on the limits of the evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from consilience.inference.memberships import Memberships
 
 DOUBTFUL = (
     "A single cluster explains the groupings as well as these do: they are too few for so many items, or contradict "
-    "each other too often. The clusters are unsure."
+    "each other too often. The clusters are uncertain."
 )
 
 
@@ -28,7 +28,7 @@ def weights(
     ----------
     memberships : what was grouped
     state : of the mixture, whose intraclass correlations are the weights; or None
-    of_groupings : else the weights of the groupings, which an annotator's sum up; None where all count alike
+    of_groupings : otherwise the weights of the groupings, summed for each annotator; None if all count equally
 
     Returns
     -------
@@ -47,12 +47,12 @@ def annotators_table(
     weight: Float[np.ndarray, " annotators"],
     cluster: Int[np.ndarray, " items"],
 ) -> pd.DataFrame:
-    """How much each annotator said, and how far it counts and agrees.
+    """Tabulate the contribution, weight and agreement of each annotator.
 
     Parameters
     ----------
     groupings : whose annotators these are
-    memberships : of the items that some grouping holds
+    memberships : of the items that are in some grouping
     weight : of each annotator
     cluster : of each of these items
 
@@ -77,13 +77,13 @@ def annotators_table(
 
 
 def notes(groupings: Groupings, part: Int[np.ndarray, " seen"], n_clusters: Any, n_found: int) -> list[str]:
-    """Sentences on what the groupings do not allow to say.
+    """Return notes on the limits of the groupings.
 
     Parameters
     ----------
     groupings : all that was fitted
-    part : of each item that some grouping holds; no chain of groupings links one to another
-    n_clusters : "auto", or how many were asked for
+    part : of each item that is in some grouping; no chain of groupings links two parts
+    n_clusters : "auto", or the number requested
     n_found : clusters found
     """
     found = []
@@ -93,10 +93,10 @@ def notes(groupings: Groupings, part: Int[np.ndarray, " seen"], n_clusters: Any,
         some = ", ".join(map(str, sizes[:5])) + (", …" if n_parts > 5 else "")
         found.append(
             f"The items fall into {n_parts} parts (of {some} items) that no chain of groupings links; each has "
-            "clusters of its own, and nothing is known of pairs across."
+            "clusters of its own, and nothing is known about pairs across parts."
         )
     if n_clusters != "auto" and n_found < n_clusters:
-        found.append(f"{n_clusters} clusters were asked for; the groupings tell {n_found} apart.")
+        found.append(f"{n_clusters} clusters were requested; the groupings distinguish {n_found}.")
     if groupings.n_groupings == 1:
-        found.append("There is one grouping only: the clusters are its groups, and nothing says how sure they are.")
+        found.append("There is only one grouping: the clusters are its groups, of unknown certainty.")
     return found

@@ -1,13 +1,13 @@
-"""Mixture of groupings: clusters whose items each grouping keeps together, up to an annotator's consistency.
+"""Mixture of groupings: each grouping keeps the items of a cluster together, up to its annotator's consistency.
 
-The mixture model of A. Topchy, A. K. Jain & W. Punch (2004), A mixture model for clustering ensembles, SDM, made for
+The mixture model of A. Topchy, A. K. Jain & W. Punch (2004), A mixture model for clustering ensembles, SDM, adapted to
 small subsets: with a handful of items in a grouping, the probabilities of its groups cannot be estimated, so they are
 integrated out.
 
     π    ~ Dirichlet(1, …, 1)               shares of the clusters
     z_n  ~ Categorical(π)                   cluster of item n
     φ_hk ~ Dirichlet(c_a b_h, …, c_a b_h)   groups into which grouping h, by annotator a, puts the items of cluster k
-    x_hn ~ Categorical(φ_h,z_n)             group of item n in grouping h, if h holds n
+    x_hn ~ Categorical(φ_h,z_n)             group of item n in grouping h, if h contains n
 
 With π and φ integrated out, groups are Dirichlet-multinomial counts:
 
@@ -22,7 +22,7 @@ z             ``cluster``             items
 c             ``concentration``       annotators           0: keeps clusters whole; ∞: groups at random
 1/(1 + c)     intraclass correlation  annotators           weight of an annotator
 b             ``base``                groupings            1 / (groups of the grouping + 2)
-m_hkg         ``Counts.of_groups``    groups × clusters    cell sparse, held dense
+m_hkg         ``Counts.of_groups``    groups × clusters    sparse, but stored dense
 m_hk          ``Counts.of_groupings`` groupings × clusters
 ============= ======================= ==================== =============================================
 
@@ -30,19 +30,20 @@ One sweep: each item's cluster given all other items,
 
     ln p(z_n = k | rest) = ln(1 + m_k⁻ⁿ) + Σ_h [ ln(c b + m_hk,g(n)⁻ⁿ) − ln(c + m_hk⁻ⁿ) ]
 
-which is two sparse products, linear in the memberships. A hard sweep takes the most probable cluster, a sampling one
+which is two sparse products, linear in the memberships. A hard sweep takes the most probable cluster, a sampling sweep
 draws from it.
 
 Decided here
 ------------
-Clusters never compete for a group: two of them may share one, which is how a coarse annotator sorts. A grouping could
-have had two groups more than it has (base 1/(r + 2)): with none, "the same" of a grouping of two items would have
-probability 1 whoever sorts. A sweep moves half the items, drawn at random: moved all at once, items that should meet
-change places for ever. Too many clusters are started with, and those merged whose merger gains most, with sweeps
-in between: from K clusters at once, two true clusters often stay together while a third is split. The concentration of
-an annotator is the mean of its logarithm over a grid, whose prior is learned from all annotators (empirical Bayes), so
-that one who sorted little is judged as the crowd is. Probabilities are means over sweeps that sample, started at the
-best assignment: they tell how sure the clusters of this solution are, not whether a quite different one is as good.
+Clusters do not compete for groups: two of them may share one, which is how a coarse annotator sorts. A grouping is
+assumed to have two groups in addition to the observed ones (base 1/(r + 2)): without them, a single group of two items
+would have probability 1 whoever sorts. A sweep moves half the items, drawn at random: if all moved at once, items that
+belong together could swap clusters for ever. The search starts with too many clusters, and merges those whose merger
+gains most, with sweeps in between: from K clusters directly, two true clusters often stay together while a third is
+split. The concentration of an annotator is the mean of its logarithm over a grid, whose prior is learned from all
+annotators (empirical Bayes), so that annotators who sorted little are judged by the crowd. Probabilities are means over
+sampling sweeps, started at the best assignment: they express the uncertainty within this solution, not whether a very
+different one is as good.
 """
 
 from __future__ import annotations
@@ -60,13 +61,13 @@ from consilience.inference.memberships import Memberships
 
 CONCENTRATIONS = np.array([0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 50.0, 1000.0])
 FIRST_CONCENTRATION = 0.5
-MORE_GROUPS = 2  # that a grouping could have had
+MORE_GROUPS = 2  # unobserved groups of each grouping
 LEARN_EVERY = 5  # sweeps
-REST = 1e-4  # share of the items not yet in their most probable cluster when a run ends
-FEWEST_SWEEPS = LEARN_EVERY + 1  # so that concentrations are learned, and used, at least once
+REST = 1e-4  # a run ends when at most this share of the items is not in its most probable cluster
+FEWEST_SWEEPS = LEARN_EVERY + 1  # so that concentrations are learned and used at least once
 MOST_SWEEPS = 60
 SWEEPS_BETWEEN_MERGERS = 15
-MERGER_CELLS = 1 << 17  # groups × clusters looked at for a merger; more are sampled
+MERGER_CELLS = 1 << 17  # groups × clusters considered for a merger; beyond it, groupings are sampled
 BURN_IN, SAMPLES = 5, 25
 
 Scores = Float[np.ndarray, "items clusters"]
@@ -74,7 +75,7 @@ Scores = Float[np.ndarray, "items clusters"]
 
 @dataclass(frozen=True)
 class Layout:
-    """Memberships as the sweeps need them; every item is in some grouping."""
+    """Memberships in the form that sweeps need; every item is in some grouping."""
 
     memberships: Memberships
     item: Int[np.ndarray, " rows"]
@@ -84,7 +85,7 @@ class Layout:
 
     @classmethod
     def of(cls, memberships: Memberships) -> Layout:
-        """Lay out memberships."""
+        """Prepare memberships."""
         n_groups = np.bincount(memberships.grouping_of_group, minlength=memberships.n_groupings)
         base = 1 / (n_groups + MORE_GROUPS)
         return cls(memberships, memberships.item, memberships.group, memberships.grouping, base)
@@ -94,9 +95,9 @@ class Layout:
 class State:
     """An assignment of items to clusters.
 
-    log_pseudo_likelihood : Σ_n ln p(z_n | rest) of the assignment that the last sweep began with, up to the
+    log_pseudo_likelihood : Σ_n ln p(z_n | rest) of the assignment at the start of the last sweep, up to the
         normaliser, nats.
-    restless : share of the items that were not in their most probable cluster when the last sweep began.
+    restless : share of the items that were not in their most probable cluster at the start of the last sweep.
     """
 
     cluster: Int[np.ndarray, " items"]
@@ -109,7 +110,7 @@ class State:
 
 @dataclass(frozen=True)
 class Counts:
-    """Items of each cluster, in all, in each group and in each grouping."""
+    """Number of items of each cluster, in total, in each group and in each grouping."""
 
     of_groups: Float[np.ndarray, "groups clusters"]
     of_groupings: Float[np.ndarray, "groupings clusters"]
@@ -117,7 +118,7 @@ class Counts:
 
 
 def init(layout: Layout, cluster: Int[np.ndarray, " items"], n_clusters: int) -> State:
-    """Start from an assignment, all annotators alike."""
+    """Start from an assignment, with equal concentrations."""
     return State(cluster, n_clusters, np.full(layout.memberships.n_annotators, FIRST_CONCENTRATION))
 
 
@@ -139,7 +140,7 @@ def cluster_scores(layout: Layout, state: State) -> Scores:
     scores -= layout.memberships.in_grouping @ np.log(c[:, None] + counts.of_groupings)
     scores += np.log1p(counts.of_clusters)
     own = np.arange(len(state.cluster)), state.cluster
-    scores[own] += _without_oneself(layout, state, counts, c, cb) - np.log1p(1 / counts.of_clusters[state.cluster])
+    scores[own] += _own_contribution(layout, state, counts, c, cb) - np.log1p(1 / counts.of_clusters[state.cluster])
     return scores
 
 
@@ -161,9 +162,9 @@ def sweep(layout: Layout, state: State, *, rng: np.random.Generator) -> State:
 
 
 def sample(layout: Layout, state: State, *, rng: np.random.Generator, temperature: float = 1.0) -> tuple[State, Scores]:
-    """Draw the clusters of half the items given the rest; also return every item's probabilities.
+    """Sample the clusters of half the items given the rest; also return every item's probabilities.
 
-    With a temperature below 1 the probabilities are sharper than the posterior's: raised to its inverse.
+    With a temperature below 1 the probabilities are sharper than the posterior: raised to the power 1 / temperature.
     """
     probability = cluster_scores(layout, state) / temperature
     probability -= probability.max(1, keepdims=True)
@@ -172,12 +173,12 @@ def sample(layout: Layout, state: State, *, rng: np.random.Generator, temperatur
     moving = np.flatnonzero(rng.random(len(probability)) < 0.5)
     below = np.cumsum(probability[moving], axis=1) < rng.random(len(moving))[:, None]
     cluster = state.cluster.copy()
-    cluster[moving] = np.minimum(below.sum(1), state.n_clusters - 1)  # the last sum may fall short of 1 by rounding
+    cluster[moving] = np.minimum(below.sum(1), state.n_clusters - 1)  # rounding may leave the last sum below 1
     return replace(state, cluster=cluster), probability
 
 
 def settle(layout: Layout, state: State, *, rng: np.random.Generator, max_sweeps: int = MOST_SWEEPS) -> State:
-    """Sweep until hardly an item moves."""
+    """Sweep until hardly any item moves."""
     fewest = state.n_sweeps + FEWEST_SWEEPS
     trace = iterate(
         state,
@@ -201,19 +202,19 @@ def merge_down(layout: Layout, state: State, *, rng: np.random.Generator) -> Ite
 
 
 def occupied(state: State) -> State:
-    """Leave out clusters that own no item."""
+    """Drop empty clusters."""
     names, cluster = np.unique(state.cluster, return_inverse=True)
     return replace(state, cluster=cluster, n_clusters=len(names))
 
 
 def merge(state: State, first: int, second: int) -> State:
-    """Join two clusters; those above the second are numbered one less."""
+    """Merge two clusters; the numbers above the second decrease by one."""
     cluster = np.where(state.cluster == second, first, state.cluster)
     return replace(state, cluster=cluster - (cluster > second), n_clusters=state.n_clusters - 1)
 
 
 def best_merger(layout: Layout, state: State, *, rng: np.random.Generator) -> tuple[int, int]:
-    """Find the two clusters whose merger changes ln p(x, z) most to the better, or least to the worse."""
+    """Find the two clusters whose merger increases ln p(x, z) the most, or decreases it the least."""
     gains = merger_gains(layout, state, rng=rng)
     first, second = np.unravel_index(gains.argmax(), gains.shape)
     return int(min(first, second)), int(max(first, second))
@@ -222,7 +223,7 @@ def best_merger(layout: Layout, state: State, *, rng: np.random.Generator) -> tu
 def merger_gains(layout: Layout, state: State, *, rng: np.random.Generator) -> Float[np.ndarray, "clusters clusters"]:
     """Change of ln p(x, z) by each merger, −∞ on the diagonal.
 
-    Where groups × clusters are more than MERGER_CELLS, a random share of the groupings stands for all.
+    If groups × clusters exceed MERGER_CELLS, a random share of the groupings represents all.
     """
     counts = count(layout, state)
     n_groups, n_clusters = counts.of_groups.shape
@@ -234,7 +235,7 @@ def merger_gains(layout: Layout, state: State, *, rng: np.random.Generator) -> F
     sizes = counts.of_clusters
     together = np.add.outer(sizes, sizes)
     gains = gammaln(1 + together) - np.add.outer(gammaln(1 + sizes), gammaln(1 + sizes))
-    gains += gammaln(n_clusters + sizes.sum()) - gammaln(n_clusters)  # one cluster less changes ln K^(N rising)
+    gains += gammaln(n_clusters + sizes.sum()) - gammaln(n_clusters)  # one cluster fewer changes ln K^(N rising)
     gains -= gammaln(n_clusters - 1 + sizes.sum()) - gammaln(n_clusters - 1)
     gains += _gain(counts.of_groups[kept_group], cb[kept_group]) / share
     gains -= _gain(counts.of_groupings[kept], c[kept]) / share
@@ -243,7 +244,7 @@ def merger_gains(layout: Layout, state: State, *, rng: np.random.Generator) -> F
 
 
 def learn_concentration(layout: Layout, state: State) -> State:
-    """Posterior mean of ln c for each annotator over the grid, under the share of the annotators at each c."""
+    """Posterior mean of ln c for each annotator over the grid, with the crowd's shares at each c as the prior."""
     cells = _cells(layout, count(layout, state))
     table = np.stack([cells.log_evidence(np.full(len(state.concentration), c)) for c in CONCENTRATIONS], axis=1)
 
@@ -267,7 +268,7 @@ def log_evidence(layout: Layout, state: State) -> float:
 
 
 def probabilities(layout: Layout, state: State, *, rng: np.random.Generator) -> Scores:
-    """Mean of p(z_n | rest) over sweeps that sample, begun at this assignment."""
+    """Mean of p(z_n | rest) over sampling sweeps that start at this assignment."""
     total = np.zeros((len(state.cluster), state.n_clusters))
     for number in range(BURN_IN + SAMPLES):
         state, probability = sample(layout, state, rng=rng)
@@ -276,10 +277,10 @@ def probabilities(layout: Layout, state: State, *, rng: np.random.Generator) -> 
     return total / SAMPLES
 
 
-def _without_oneself(
+def _own_contribution(
     layout: Layout, state: State, counts: Counts, c: np.ndarray, cb: np.ndarray
 ) -> Float[np.ndarray, " items"]:
-    """What an item itself adds to the score of its own cluster through its groups, to be taken away."""
+    """Contribution of each item to the score of its own cluster through its groups, to be subtracted."""
     k = state.cluster[layout.item]
     in_group = cb[layout.group] + counts.of_groups.ravel()[layout.group * state.n_clusters + k]
     in_grouping = c[layout.grouping] + counts.of_groupings.ravel()[layout.grouping * state.n_clusters + k]
@@ -289,10 +290,10 @@ def _without_oneself(
 
 @dataclass(frozen=True)
 class _Cells:
-    """The counts above 0, of groups and of groupings: what ln p(x | z) is the sum over.
+    """The positive counts of groups and of groupings, over which ln p(x | z) is a sum.
 
     sign : 1 for groups, −1 for groupings.
-    base : what the annotator's concentration is multiplied by.
+    base : factor on the annotator's concentration.
     """
 
     m: Float[np.ndarray, " cells"]
@@ -301,10 +302,10 @@ class _Cells:
     sign: Float[np.ndarray, " cells"]
 
     def log_evidence(self, concentration: Float[np.ndarray, " annotators"]) -> Float[np.ndarray, " annotators"]:
-        """ln p(x | z), the part of each annotator."""
+        """Contribution of each annotator to ln p(x | z)."""
         y = concentration[self.annotator] * self.base
         rising = np.log(y)
-        several = self.m > 1  # hardly ever in small subsets
+        several = self.m > 1  # rare in small subsets
         rising[several] += gammaln(y[several] + self.m[several]) - gammaln(y[several] + 1)
         return np.bincount(self.annotator, self.sign * rising, len(concentration))
 
@@ -328,7 +329,7 @@ def _gain(counts: Float[np.ndarray, "cells clusters"], y: Float[np.ndarray, " ce
     one = gammaln(y + counts) - gammaln(y)
     gains = -np.add.outer(one.sum(0), one.sum(0))
     for k in range(counts.shape[1]):
-        met = counts[:, k] > 0  # else the merger leaves the cell as it is
+        met = counts[:, k] > 0  # else the merger leaves the cell unchanged
         merged = gammaln(y[met] + counts[met, k, None] + counts[met]) - gammaln(y[met])
         gains[k] += merged.sum(0) + one[~met].sum(0)
     return np.asarray(gains)

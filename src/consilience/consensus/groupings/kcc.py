@@ -1,8 +1,8 @@
 """K-means-based consensus clustering: Wu, Liu, Xiong, Cao & Chen (2015), with missing labels.
 
 J. Wu, H. Liu, H. Xiong, J. Cao & J. Chen, K-means-based consensus clustering: a unified view, IEEE TKDE 27(1). The
-clusters are those of largest utility, the sum over groupings of how alike the clusters and the grouping are. For the
-utilities of `kcc_utilities` that is k-means of the items' memberships, one block of coordinates a grouping.
+clusters maximise the utility, the sum over groupings of their similarity to the clusters. For the
+utilities of `kcc_utilities` this is k-means of the items' memberships, one block of coordinates for each grouping.
 
 | paper symbol | name in code | shape |
 |---|---|---|
@@ -12,29 +12,30 @@ utilities of `kcc_utilities` that is k-means of the items' memberships, one bloc
 | P^(i) | overall | (groups,) |
 | π, the consensus | cluster | (items,) |
 
-A sweep, with O_i the groupings that hold item i:
+A sweep, with O_i the groupings that contain item i:
 
     z_i ← argmin_k Σ_{g in O_i} w_g f(x_ig, m_kg)                    `assign`
-    m_kg ← mean of x_ig over the items of cluster k that g holds     `update`
+    m_kg ← mean of x_ig over the items of cluster k in grouping g   `update`
 
-Both are one product of the sparse memberships with a table of groups and clusters.
+Each is one product of the sparse memberships with a table of groups and clusters.
 
 Decided here
 ------------
-An item's distance is the *sum* over the groupings that hold it. Then the mean over the held items is the centroid that
-lowers Σ_i Σ_{g in O_i} w_g f(x_ig, m_{z_i g}) the most, and no sweep raises it. (With the mean over the groupings that
-hold it, centroids would have to be weighted means.) That sum is a constant minus n times
+An item's distance is the *sum* over the groupings that contain it. Then the mean over the items in the grouping is the
+centroid that minimises Σ_i Σ_{g in O_i} w_g f(x_ig, m_{z_i g}), and no sweep raises it. (With the mean over the
+groupings that contain it, centroids would have to be weighted means.) That sum is a constant minus n times
 
     Σ_g w_g (n_g / n) (Σ_k n_kg / n_g φ(m_kg) - φ(P_g)),
 
-n_g the items that g holds, n_kg those of cluster k: the utility of each grouping times the share of the items that it
-holds, as in the paper. A block of which a cluster has no item is the overall block P_g: that changes no sum. Logarithms
-are those of shares of at least 1e-12. A cluster that lost its items takes the item that is farthest from its own.
+n_g the number of items in g, n_kg of those the number in cluster k: the utility of each grouping times the share of the
+items that it contains, as in the paper. Where a cluster has no item in a grouping, its block is the overall block P_g,
+which changes no sum. Shares are raised to at least 1e-12 before logarithms. An empty cluster takes the item that is
+farthest from its centroid.
 
-K-means on sparse memberships stays where it starts, since an item makes up much of the few centroids it is near. So
-that starts matter, and by default (`init`) they are k-means clusters of spectral coordinates of the graph of items and
-groups, not random ones as in the paper. The paper has the utility of entropy for the best in general. With missing
-labels that of vectors of order 5 was, and is the default.
+K-means on sparse memberships hardly moves from its start, since each item contributes much to the few centroids near
+it. The start therefore matters; by default (`init`) it is k-means on spectral coordinates of the graph of items and
+groups, not random as in the paper. The paper recommends the entropy utility in general. With missing labels, the "lp"
+utility of order 5 was best, and is the default.
 """
 
 from __future__ import annotations
@@ -51,12 +52,12 @@ from consilience.inference.iterate import iterate
 from consilience.inference.memberships import Memberships
 
 Clusters = Int[np.ndarray, " items"]
-HABIT = 2.0  # items, of a grouping's own habit in the shares that are expected of clusters
+HABIT = 2.0  # imagined items, at a grouping's overall shares, in the expected shares of clusters
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The memberships, and what does not change in a run.
+    """The memberships, and quantities that are constant in a run.
 
     in_group, of_groups : (items, groups) sparse 0/1, and its transpose.
     blocks : (groupings, groups) sparse 0/1.
@@ -77,7 +78,7 @@ class Problem:
 
     @classmethod
     def of(cls, memberships: Memberships, utility: str, p: float, *, normalize: bool, n_clusters: int) -> Problem:
-        """Gather what a run needs."""
+        """Prepare memberships for a run."""
         of_group = memberships.grouping_of_group
         blocks = utilities.blocks_of(of_group, memberships.n_groupings)
         held = memberships.grouping_sizes[of_group]
@@ -91,7 +92,7 @@ class Problem:
         return utilities.convex(shares, self.blocks, self.utility, self.p)
 
     def table(self, shares: utilities.Shares) -> utilities.Shares:
-        """How far an item in each group is from each cluster, weighted: w_g f(e_j, m_kg)."""
+        """Weighted distance of an item in each group from each cluster: w_g f(e_j, m_kg)."""
         found = utilities.distances(shares, self.blocks, self.utility, self.p)
         return np.asarray(self.weights[self.grouping_of_group][:, None] * found)
 
@@ -101,7 +102,7 @@ class State:
     """Clusters of the items, and their centroids.
 
     cluster : of each item.
-    held : number of items of each cluster that each grouping holds, n_kg.
+    held : number of items of each cluster in each grouping, n_kg.
     """
 
     cluster: Clusters
@@ -110,7 +111,7 @@ class State:
 
 
 def update(problem: Problem, cluster: Clusters) -> State:
-    """Make each block of a centroid the mean over the items that its grouping holds."""
+    """Set each block of a centroid to the mean over the items in its grouping."""
     n_items, n_clusters = len(cluster), problem.n_clusters
     onehot = csr_array((np.ones(n_items), (np.arange(n_items), cluster)), shape=(n_items, n_clusters))
     counts = (problem.of_groups @ onehot).toarray()
@@ -121,14 +122,14 @@ def update(problem: Problem, cluster: Clusters) -> State:
 
 
 def assign(problem: Problem, shares: utilities.Shares) -> Clusters:
-    """Nearest centroid of each item; clusters left without items take those farthest from theirs."""
+    """Nearest centroid of each item; empty clusters take the items farthest from theirs."""
     distance = np.asarray(problem.in_group @ problem.table(shares))
     cluster = distance.argmin(1)
     empty = np.flatnonzero(np.bincount(cluster, minlength=problem.n_clusters) == 0)
     if len(empty):
         own = distance[np.arange(len(cluster)), cluster]
         farthest = np.argsort(-own, kind="stable")[: len(empty)]
-        farthest = farthest[own[farthest] > 1e-9]  # an item at its centroid gains nothing by a cluster of its own
+        farthest = farthest[own[farthest] > 1e-9]  # an item at its centroid gains nothing from its own cluster
         cluster[farthest] = empty[: len(farthest)]
     return cluster
 

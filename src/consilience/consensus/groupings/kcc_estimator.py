@@ -1,4 +1,4 @@
-"""KCC: the estimator over `consilience.consensus.groupings.kcc`."""
+"""KCC: the estimator of `consilience.consensus.groupings.kcc`. Wu, Liu, Xiong, Cao & Chen (2015)."""
 
 from __future__ import annotations
 
@@ -57,30 +57,30 @@ from consilience.inference.spectral import degree_normalised_embedding, rows_of_
 
 
 class KCC(GroupingConsensus):
-    """Clusters that are most like all groupings together, found by k-means on the memberships.
+    """Clusters that are most similar to all groupings, found by k-means on the memberships.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     utility : {"lp", "entropy", "categorical", "cosine"}, default="lp"
-        How alike clusters and a grouping are. "entropy": mutual information. "categorical": category utility, whose
-        k-means has the squared Euclidean distance. "cosine" and "lp": the like with lengths of the vectors of shares,
-        Euclidean or of order `p`.
+        Similarity of the clusters and a grouping. "entropy": mutual information. "categorical": category utility, whose
+        k-means has the squared Euclidean distance. "cosine" and "lp": the same with the length of the vectors of
+        shares, Euclidean or of order `p`.
     p : float, default=5
         Order of "lp", above 1; the paper uses 5 and 8.
     normalize : bool, default=False
-        Whether utilities are divided by what they would be for clusters identical to the grouping, or nearly so: see
-        `kcc_utilities`. Groupings into few groups then count for more.
+        Whether utilities are divided by their value for clusters identical to the grouping, or an approximation of it:
+        see `kcc_utilities`. Groupings with few groups then have more weight.
     init : {"spectral", "k-means++"}, default="spectral"
-        From what the runs start: k-means on coordinates from the graph of items and groups, or items drawn far from
-        each other, for complete groupings.
+        Start of the runs: k-means on coordinates from the graph of items and groups; or items drawn far from each
+        other, for complete groupings.
     n_init : int, default=10
-        Runs; the one of largest utility is kept.
+        Number of runs; the one with the largest utility is kept.
     max_iter : int, default=100
-        Sweeps of a run.
+        Maximum number of sweeps of a run.
     n_jobs : int, optional
-        Runs side by side, in threads, as in joblib.
+        Number of runs in parallel threads, as in joblib.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -88,22 +88,22 @@ class KCC(GroupingConsensus):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size; -1 for items that no grouping holds.
+        Cluster of each item, numbered by decreasing size; -1 for items in no grouping.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        0 or 1; the clusters' shares for items that no grouping holds.
+        One-hot; the clusters' shares for items that are in no grouping.
     n_clusters_ : int
-        Fewer than `n_clusters` where the groupings do not tell so many items apart.
+        Fewer than `n_clusters` if the groupings distinguish fewer items.
     centroids_ : DataFrame, shape (n_groups, n_clusters_)
-        Share of each group, indexed by (annotator, grouping, group), among the items of each cluster that the grouping
-        holds; among all that it holds, if there are none in the cluster.
+        Share of each group, indexed by (annotator, grouping, group), among the items of each cluster that are in the
+        grouping; among all items in it, if the cluster has none.
     objective_ : float
         Sum of the distances of the items from their centroids.
     utility_ : float
-        Sum over groupings of the utility times the share of items that the grouping holds. `objective_` is a constant
-        minus this times the number of items that some grouping holds.
-    annotators_ : DataFrame, one row an annotator
-        n_groupings, n_items (memberships); `utility`: the part of `utility_` that the annotator's groupings make up;
-        `agreement`: adjusted Rand index of these with the clusters, over all pairs that they hold.
+        Sum over groupings of the utility times the share of items in the grouping. `objective_` is a constant
+        minus this times the number of items that are in some grouping.
+    annotators_ : DataFrame, one row for each annotator
+        n_groupings, n_items (memberships); `utility`: the contribution of the annotator's groupings to `utility_`;
+        `agreement`: adjusted Rand index of these with the clusters, over all pairs in them.
     n_iter_ : int
         Sweeps of the run that was kept.
     converged_ : bool
@@ -112,7 +112,7 @@ class KCC(GroupingConsensus):
     Raises
     ------
     InputError
-        On `fit`, for a wrong parameter or annotations without groupings.
+        On `fit`, for an invalid parameter or annotations without groupings.
 
     Warns
     -----
@@ -126,8 +126,8 @@ class KCC(GroupingConsensus):
     Examples
     --------
     >>> from consilience.consensus import KCC
-    >>> said = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
-    >>> model = KCC(n_clusters=2, random_state=0).fit(said)
+    >>> annotations = [["a", "p", None], ["a", "p", "x"], ["b", None, "y"], ["b", "q", "y"], ["a", "q", "y"]]
+    >>> model = KCC(n_clusters=2, random_state=0).fit(annotations)
     >>> model.labels_
     array([1, 1, 0, 0, 0])
     >>> model.predict([["b", None, None], [None, "p", "x"]])
@@ -176,18 +176,18 @@ class KCC(GroupingConsensus):
         self.random_state = random_state
 
     def predict(self, annotations: AnnotationsLike, *, missing: Missing | None = None) -> Clusters:
-        """Nearest cluster of items, old or new, by the groups of fitted groupings that they are in.
+        """Nearest cluster of fitted or new items, by the groups of fitted groupings that they are in.
 
         Parameters
         ----------
         annotations : Groupings, Labels, DataFrame or array, as for `fit`
-            Of annotators, groupings and groups that were fitted.
+            By annotators, in groupings and groups that were fitted.
         missing : as for `fit`
 
         Returns
         -------
         ndarray of int, shape (n_items,)
-            -1 for items that no grouping holds.
+            -1 for items in no grouping.
 
         Raises
         ------
@@ -200,25 +200,25 @@ class KCC(GroupingConsensus):
         return np.where(np.diff(groupings.incidence.indptr) > 0, distance.argmin(1), -1)
 
     def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of the groups that items are in, each by the other groups of the item.
+        """Mean log probability of the groups that items are in, each predicted from the other groups of the item.
 
-        Each group of an item is left out in turn: the others place the item into a cluster, and the share of this
-        cluster that is in the group is what was expected. An item of one group is expected to be of any cluster, by
+        Each group of an item is held out in turn: the others assign the item to a cluster, and the share of this
+        cluster in the group is the predicted probability. An item with one group is predicted from all clusters, by
         their sizes. Higher is better, also across numbers of clusters.
 
         Parameters
         ----------
         annotations : Groupings, Labels, DataFrame or array, as for `fit`
-            Of annotators, groupings and groups that were fitted.
+            By annotators, in groupings and groups that were fitted.
         y : ignored
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells; for tables and arrays.
-            By default -1 where it is the only negative integer.
+            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+            By default -1 if it is the only negative integer.
 
         Returns
         -------
         float
-            Nats a group of an item, at most 0.
+            Nats per group of an item, at most 0.
 
         Raises
         ------
@@ -227,7 +227,7 @@ class KCC(GroupingConsensus):
         """
         check_is_fitted(self)
         if not hasattr(self, "_sizes"):
-            raise InputError("This KCC was saved by an earlier version, which kept nothing to score by; fit it again.")
+            raise InputError("This KCC was saved by an earlier version, without the data to score with; fit it again.")
         groupings, place = self._known(annotations, missing)
         item, group = groupings.item_of_row, place[groupings.incidence.indices]
         distance = np.asarray(groupings.incidence @ self._table[place])
@@ -240,7 +240,7 @@ class KCC(GroupingConsensus):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """Of an annotator: that two items of these clusters are in one group, on average over the groupings."""
+        """Of an annotator: that two items of these clusters are in one group, averaged over the groupings."""
         if annotator is None:
             return super()._same(a, b, None)
         place = self._place_of_annotator(annotator)
@@ -288,7 +288,7 @@ class KCC(GroupingConsensus):
 
     def _set_result(self, groupings: Groupings, seen: co_occurrence.Seen, problem: Problem, state: State) -> None:
         cluster = numbered_by_size(state.cluster)
-        kept = state.cluster[np.unique(cluster, return_index=True)[1]]  # which of the run's each cluster was
+        kept = state.cluster[np.unique(cluster, return_index=True)[1]]  # number of each cluster in the run
         self.items_ = groupings.items
         self.labels_ = seen.scattered(cluster)
         self.n_clusters_ = len(kept)
@@ -309,9 +309,9 @@ class KCC(GroupingConsensus):
 def expected_shares(
     groupings: Groupings, of_item: Float[np.ndarray, "items clusters"], seen: Bool[np.ndarray, " items"]
 ) -> tuple[Float[np.ndarray, "groups clusters"], Float[np.ndarray, " clusters"]]:
-    """Share of each cluster that its grouping puts into each group, and sizes of the clusters.
+    """Expected share of each cluster in each group, and sizes of the clusters.
 
-    Two items' worth of the grouping's own habit is added, so that no share is 0.
+    `HABIT` imagined items at the grouping's overall shares are added, so that no share is 0.
     """
     counts = np.asarray(groupings.incidence.T @ of_item)
     grouping = groupings.grouping_of_group

@@ -1,13 +1,13 @@
-"""The utility functions of `KCC`: how alike two partitions are, and the distances of k-means that add up to it.
+"""Utility functions of `KCC`: similarities of two partitions, and the k-means distances that add up to them.
 
 J. Wu, H. Liu, H. Xiong, J. Cao & J. Chen (2015), K-means-based consensus clustering: a unified view, IEEE TKDE 27.
-A utility function is made by a convex function φ of the shares m of a cluster's items in the groups of a grouping:
+A convex function φ of the shares m of a cluster's items in the groups of a grouping defines a utility function:
 
     U = Σ_k p_k φ(m_k) - φ(P)
 
-p_k the share of cluster k among the items of the grouping, P the shares of the groups over all of these. The distance
-that belongs to it is f(x, m) = φ(x) - φ(m) - (x - m)·∇φ(m), which is least, over the items of a cluster, at their mean.
-For an item in group j, x is the unit vector e_j:
+p_k the share of cluster k among the items of the grouping, P the shares of the groups over all of these. The
+corresponding distance is f(x, m) = φ(x) - φ(m) - (x - m)·∇φ(m); its sum over the items of a cluster is smallest at
+their mean. For an item in group j, x is the unit vector e_j:
 
 | utility       | φ(m)         | f(e_j, m)                | scale of the normalised form |
 |---------------|--------------|--------------------------|------------------------------|
@@ -25,13 +25,13 @@ from scipy.sparse import csr_array
 from scipy.special import entr
 
 UTILITIES = ("categorical", "entropy", "cosine", "lp")
-LEAST_SHARE = 1e-12  # no logarithm is infinite: a group that no item of a cluster is in is far, not infinitely far
+LEAST_SHARE = 1e-12  # keeps the distance to a group without items of a cluster finite
 
 Shares = Float[np.ndarray, "groups clusters"]
 
 
 def blocks_of(grouping_of_group: Int[np.ndarray, " groups"], n_groupings: int) -> csr_array:
-    """(groupings, groups) sparse 0/1: which groups are a grouping's."""
+    """(groupings, groups) sparse 0/1: which groups belong to which grouping."""
     n_groups = len(grouping_of_group)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(grouping_of_group, minlength=n_groupings))])
     return csr_array((np.ones(n_groups), np.arange(n_groups), indptr), shape=(n_groupings, n_groups))
@@ -57,7 +57,7 @@ def convex(shares: Shares, blocks: csr_array, utility: str, p: float) -> Float[n
 
 
 def distances(shares: Shares, blocks: csr_array, utility: str, p: float) -> Shares:
-    """Return f(e_j, m): how far an item in each group is from each cluster, as far as that grouping tells.
+    """Return f(e_j, m): distance of an item in each group from each cluster, in the block of that grouping.
 
     Parameters as for `convex`.
     """

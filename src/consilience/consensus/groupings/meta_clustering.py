@@ -1,7 +1,7 @@
-"""Meta clustering: annotators who group alike share a view, and each view has clusters of its own.
+"""Meta clustering: annotators who group alike share a view, and each view has its own clusters.
 
-After R. Caruana, M. Elhawary, N. Nguyen & C. Smith, Meta clustering, ICDM 2006, with annotators in the place of
-clusterings: cluster the annotators by how alike their groupings are, then make one consensus of each cluster of them.
+After R. Caruana, M. Elhawary, N. Nguyen & C. Smith, Meta clustering, ICDM 2006, with annotators instead of clusterings:
+cluster the annotators by the similarity of their groupings, then compute one consensus for each cluster of annotators.
 
 | symbol | name in code | shape |
 |---|---|---|
@@ -9,23 +9,23 @@ clusterings: cluster the annotators by how alike their groupings are, then make 
 | view of an annotator | annotator_view_ | (annotators,) |
 | clusters of a view | view_labels_ | (items, views) |
 
-1. *How alike.* Over all pairs of items that a grouping of u and one of v both hold, with N pairs in all, T_u and T_v
-   that either put together, and B that both did,
+1. *Similarity.* Over all pairs of items that are in a grouping of u and in one of v, with N pairs in all, T_u and T_v
+   that u and v put together, and B that both did,
 
        R_uv = (B - T_u T_v / N) / ((T_u + T_v) / 2 - T_u T_v / N).
 
-2. *Views.* The leading eigenvectors of D^(-1/2) R D^(-1/2), rows of length one, k-means: as many as the largest gap
-   between eigenvalues says.
+2. *Views.* K-means on the leading eigenvectors of D^(-1/2) R D^(-1/2), rows scaled to length one: as many as the
+   largest gap between eigenvalues indicates.
 3. *Clusters.* `co_occurrence` on the groupings of the annotators of each view.
 
 Decided here
 ------------
-Where R is not defined, since both put all their common pairs together, or both put all apart, it is the share of these
-pairs on which they agree: 1. Annotators without a common pair count as alike as others do on average; those who agree
-less than by chance, as not at all. The diagonal is left out: with it, annotators who are noisy, so that none is much
-like another, seem views of one. Who is like nobody at all is a view of one; who is hardly like anybody goes with some
-view, at little harm. Views are numbered by falling number of annotators, then of memberships. They are of annotators,
-so that one who sorts by size today and by colour tomorrow blurs both: give each such sorting an annotator of its own.
+Where R is undefined, since both put all their common pairs together or both kept all apart, it is the share of these
+pairs on which they agree: 1. Annotators without a common pair get the average similarity; those who agree less than by
+chance get 0. The diagonal is left out: with it, noisy annotators, none of whom resembles another much, would each seem
+to be a view. An annotator who resembles nobody forms a view alone; one who hardly resembles anybody joins some view,
+with little harm. Views are numbered by decreasing number of annotators, then of memberships. A view is a set of
+annotators, so one who sorts by size today and by colour tomorrow blurs both: give each such sorting its own annotator.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from scipy.sparse import csr_array
 
 from consilience.inference.memberships import Memberships
 
-LARGEST_TABLE = 5000  # annotators, of whom all pairs are compared
+LARGEST_TABLE = 5000  # annotators: all pairs of them are compared
 Similarity = Float[np.ndarray, "annotators annotators"]
 
 
 def similarities(memberships: Memberships) -> Similarity:
-    """Adjusted Rand index of every two annotators over the pairs of items that both grouped.
+    """Adjusted Rand index of every pair of annotators, over the pairs of items that both grouped.
 
-    Where that is not defined, the share of these pairs on which they agree; NaN without such a pair. 1 on the diagonal.
+    Where it is undefined, the share of these pairs on which they agree; NaN without such a pair. 1 on the diagonal.
     """
     groups = _by_annotator(memberships, memberships.grouping_of_group)
     groupings = _by_annotator(memberships, np.arange(memberships.n_groupings))
@@ -61,7 +61,7 @@ def similarities(memberships: Memberships) -> Similarity:
 
 
 def affinities(similarity: Similarity) -> Similarity:
-    """Similarities none of which is negative or missing; 0 on the diagonal, 1 for who is like nobody."""
+    """Replace negative and missing similarities; 0 on the diagonal, except 1 for annotators who resemble nobody."""
     off_diagonal = similarity[~np.eye(len(similarity), dtype=bool)]
     known = off_diagonal[np.isfinite(off_diagonal)]
     mean = float(known.mean()) if len(known) else 0.0
@@ -72,14 +72,14 @@ def affinities(similarity: Similarity) -> Similarity:
 
 
 def _by_annotator(memberships: Memberships, grouping: Int[np.ndarray, " things"]) -> csr_array:
-    """(annotators, things) sparse 0/1: whose the grouping of each thing is."""
+    """(annotators, things) sparse 0/1: which annotator made the grouping of each thing."""
     annotator = memberships.annotator_of_grouping[grouping]
     shape = (memberships.n_annotators, len(grouping))
     return csr_array((np.ones(len(grouping)), (annotator, np.arange(len(grouping)))), shape=shape)
 
 
 def _pairs(left: csr_array, right: csr_array) -> csr_array:
-    """Pairs that the items make which are both in one of `left` and in one of `right`."""
+    """Number of pairs of items in the intersection of each column of `left` with each of `right`."""
     counts = csr_array(left.T.tocsr() @ right)
     return csr_array((counts.data * (counts.data - 1) / 2, counts.indices, counts.indptr), shape=counts.shape)
 

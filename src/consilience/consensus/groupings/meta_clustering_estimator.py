@@ -1,4 +1,4 @@
-"""MetaClustering: the estimator over `consilience.consensus.groupings.meta_clustering`."""
+"""MetaClustering: the estimator of `consilience.consensus.groupings.meta_clustering`. Caruana et al. (2006)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ from consilience.inference.spectral import rows_of_length_one
 
 
 class MetaClustering(GroupingConsensus):
-    """Several clusterings, one for each group of annotators who group alike.
+    """Several clusterings, one for each set of annotators who group alike.
 
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
-        Clusters of each view. "auto": the number, from 2 to `max_clusters`, of largest gap between eigenvalues.
+        Number of clusters of each view. "auto": the number, from 2 to `max_clusters`, with the largest gap between
+        eigenvalues.
     n_views : "auto" or int, default="auto"
-        "auto": the number, from 1 to `max_views`, of largest gap between eigenvalues.
+        "auto": the number, from 1 to `max_views`, with the largest gap between eigenvalues.
     max_clusters : int, default=30
     max_views : int, default=10
         Largest numbers that "auto" considers.
@@ -40,34 +41,34 @@ class MetaClustering(GroupingConsensus):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item in the largest view, numbered by falling size; -1 for items that none of its annotators
-        grouped.
+        Cluster of each item in the largest view, numbered by decreasing size; -1 for items that none of its
+        annotators grouped.
     view_labels_ : DataFrame, shape (n_items, n_views)
         The same for every view, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        0 or 1, of the largest view; the clusters' shares for items that none of its annotators grouped.
+        One-hot, of the largest view; the clusters' shares for items that none of its annotators grouped.
     n_clusters_ : int
         Of the largest view.
     n_views_ : int
-    views_ : DataFrame, one row a view
+    views_ : DataFrame, one row for each view
         n_annotators, `weight` (share of all memberships that its annotators gave), n_clusters.
     annotator_view_ : Series
         View of each annotator.
     similarity_ : DataFrame, shape (n_annotators, n_annotators)
         Adjusted Rand index of the annotators' groupings over the pairs of items that both grouped; NaN without any.
     eigenvalues_ : ndarray
-        Of the normalised similarities of the annotators, falling.
-    annotators_ : DataFrame, one row an annotator
+        Of the normalised similarities of the annotators, in decreasing order.
+    annotators_ : DataFrame, one row for each annotator
         n_groupings, n_items (memberships), view, and `agreement`: adjusted Rand index of the annotator's groupings with
-        the clusters of this view, over all pairs that they hold.
+        the clusters of this view, over all pairs in them.
     notes_ : list of str
-        What the evidence does not allow to say of the largest view: sentences.
+        Sentences on the limits of the evidence for the largest view.
     items_ : Index, shape (n_items,)
 
     Raises
     ------
     InputError
-        On `fit`, for a wrong parameter, annotations without groupings, or too many annotators.
+        On `fit`, for an invalid parameter, annotations without groupings, or too many annotators.
 
     References
     ----------
@@ -79,8 +80,8 @@ class MetaClustering(GroupingConsensus):
 
     >>> from consilience.consensus import MetaClustering
     >>> colour, shape = list("rrrrbbbb"), list("ostostos")
-    >>> said = list(zip(colour, colour, colour, shape, shape))
-    >>> model = MetaClustering(random_state=0).fit(said)
+    >>> annotations = list(zip(colour, colour, colour, shape, shape))
+    >>> model = MetaClustering(random_state=0).fit(annotations)
     >>> model.views_["n_annotators"].tolist()
     [3, 2]
     >>> model.view_labels_.to_numpy().T
@@ -119,7 +120,7 @@ class MetaClustering(GroupingConsensus):
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """In the view of the annotator, or in the largest."""
+        """In the view of the annotator, or in the largest view."""
         place = None if annotator is None else self._place_of_annotator(annotator)
         view = 0 if place is None else int(self.annotators_["view"].iloc[place])
         labels, n_clusters = self.view_labels_.to_numpy()[:, view], int(self.views_["n_clusters"].iloc[view])
@@ -127,52 +128,52 @@ class MetaClustering(GroupingConsensus):
         return (probabilities[a] * probabilities[b]).sum(1)
 
     def _fuse(self, groupings: Groupings) -> None:
-        asked = self._asked(groupings)
+        requested = self._requested(groupings)
         rng = spawn_generator(self.random_state)
         memberships = Memberships.of(groupings)
         rows = np.bincount(memberships.annotator_of_grouping[memberships.grouping], minlength=groupings.n_annotators)
-        said = np.flatnonzero(rows)
+        active = np.flatnonzero(rows)
         similarity = similarities(memberships)
-        view_of_said, self.eigenvalues_ = self._views(affinities(similarity[np.ix_(said, said)]), rng)
+        view_of_active, self.eigenvalues_ = self._views(affinities(similarity[np.ix_(active, active)]), rng)
         view = np.full(groupings.n_annotators, -1)
-        view[said] = _by_size(view_of_said, rows[said])
+        view[active] = _by_size(view_of_active, rows[active])
         names = groupings.annotators.rename("annotator")
         self.similarity_ = pd.DataFrame(similarity, index=names, columns=names)
         self.annotator_view_ = pd.Series(view, index=names, name="view")
         self.n_views_ = int(view.max()) + 1
         found = [
-            self._of_view(groupings.restrict(annotators=names[view == v]), asked, rng) for v in range(self.n_views_)
+            self._of_view(groupings.restrict(annotators=names[view == v]), requested, rng) for v in range(self.n_views_)
         ]
-        self._set_result(groupings, memberships, rows, found, asked)
+        self._set_result(groupings, memberships, rows, found, requested)
 
     def _views(self, affinity: Similarity, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """View of each annotator, and the eigenvalues."""
         auto = isinstance(self.n_views, str)
         wanted = min(int(self.max_views) + 1 if auto else int(self.n_views), len(affinity))
         values, vectors = core.embedding(csr_array(affinity), wanted)
-        # negative ones tell nothing, and after the last there is none
+        # negative eigenvalues carry no information, and there is none after the last
         positive = np.append(np.maximum(values, 0.0), [0.0] * (len(affinity) == wanted))
         number = min(core.eigengap(positive, 1), int(self.max_views)) if auto else wanted
         return kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=10), values
 
     def _of_view(
-        self, groupings: Groupings, asked: int | None, rng: np.random.Generator
+        self, groupings: Groupings, requested: int | None, rng: np.random.Generator
     ) -> tuple[core.Seen, core.Partition]:
         seen = core.Seen.of(groupings)
-        number = None if asked is None else min(asked, len(seen.places))
+        number = None if requested is None else min(requested, len(seen.places))
         return seen, core.partition(seen, number, self.max_clusters, rng=rng)
 
-    def _asked(self, groupings: Groupings) -> int | None:
-        """Clusters asked for, and no more than the groupings allow; None if they are found."""
+    def _requested(self, groupings: Groupings) -> int | None:
+        """Return the number of clusters requested, None for "auto"; check that the groupings allow it."""
         if groupings.n_annotators > LARGEST_TABLE:
             raise InputError(
-                f"MetaClustering compares every two annotators, and {groupings.n_annotators} are too many (the limit "
-                f"is {LARGEST_TABLE}): give groupings of some of them."
+                f"MetaClustering compares all pairs of annotators, and {groupings.n_annotators} are too many (the "
+                f"limit is {LARGEST_TABLE}): give groupings of some of them."
             )
-        n_said = len(np.unique(groupings.annotator_of_group[groupings.incidence.indices]))
-        if not isinstance(self.n_views, str) and self.n_views > n_said:
+        n_active = len(np.unique(groupings.annotator_of_group[groupings.incidence.indices]))
+        if not isinstance(self.n_views, str) and self.n_views > n_active:
             raise InputError(
-                f"The 'n_views' parameter of MetaClustering must be at most {n_said}, the number of annotators who "
+                f"The 'n_views' parameter of MetaClustering must be at most {n_active}, the number of annotators who "
                 f"grouped anything. Got {self.n_views} instead."
             )
         if self.n_clusters == "auto":
@@ -186,7 +187,7 @@ class MetaClustering(GroupingConsensus):
         memberships: Memberships,
         rows: Int[np.ndarray, " annotators"],
         found: list[tuple[core.Seen, core.Partition]],
-        asked: int | None,
+        requested: int | None,
     ) -> None:
         view, n_views = self.annotator_view_.to_numpy(), self.n_views_
         self.items_ = groupings.items
@@ -215,13 +216,13 @@ class MetaClustering(GroupingConsensus):
             },
             index=self.annotator_view_.index,
         )
-        self.notes_ = core.notes(*found[0], asked)
+        self.notes_ = core.notes(*found[0], requested)
 
 
 def _by_size(
     view: Int[np.ndarray, " annotators"], rows: Int[np.ndarray, " annotators"]
 ) -> Int[np.ndarray, " annotators"]:
-    """Number views by falling number of annotators, then of their memberships, then by their first annotator."""
+    """Number views by decreasing number of annotators, then of their memberships, then by their first annotator."""
     _, first, code, sizes = np.unique(view, return_index=True, return_inverse=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=np.intp)
     rank[np.lexsort((first, -np.bincount(code, rows), -sizes))] = np.arange(len(sizes))

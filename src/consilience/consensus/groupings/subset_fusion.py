@@ -1,4 +1,4 @@
-"""The steps of `SubsetFusion`: coordinates, clusters from them, the number of clusters, the parts of the evidence."""
+"""Steps of `SubsetFusion`: coordinates, clusters from them, the number of clusters, the parts of the evidence."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from consilience.inference.spectral import (
     rows_of_length_one,
 )
 
-MORE_CLUSTERS = 2  # times as many to begin with, where their number is given
-MOST_PAIRS = 1 << 24  # presented, up to which the mixture also starts from coordinates that need them
+MORE_CLUSTERS = 2  # factor on the number of clusters to start from, if the number is given
+MOST_PAIRS = 1 << 24  # presented pairs up to which the mixture also starts from coordinates that need them
 
 NORMALIZATIONS = ("degree", "presented", None)
 
@@ -37,10 +37,10 @@ Clusters = Int[np.ndarray, " items"]
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Coordinates of the items, the leading first.
+    """Coordinates of the items, the leading ones first.
 
-    directions : whether only the direction of an item's row tells its cluster, in as many components as clusters.
-    grouping_weights : of the groupings, where they were weighed.
+    directions : whether only the direction of an item's row determines its cluster, in as many components as clusters.
+    grouping_weights : of the groupings, if they were weighted.
     """
 
     vectors: Embedding
@@ -48,17 +48,17 @@ class Coordinates:
     grouping_weights: Float[np.ndarray, " groupings"] | None = None
 
     def for_clusters(self, n_clusters: int) -> Embedding:
-        """Points whose k-means are this many clusters."""
+        """Points on which k-means finds this many clusters."""
         return rows_of_length_one(self.vectors[:, :n_clusters]) if self.directions else self.vectors
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Clusters of items, with what they rest on.
+    """Clusters of items, and how they were found.
 
     silhouette : of the clusters in the evidence.
-    state : of the mixture where that is what gave the clusters.
-    doubtful : whether one cluster explains the groupings as well.
+    state : of the mixture, if the clusters come from it.
+    doubtful : whether a single cluster explains the groupings as well.
     """
 
     probabilities: Float[np.ndarray, "items clusters"]
@@ -74,7 +74,7 @@ class Solution:
 
 
 def coordinates(memberships: Memberships, normalize: str | None, n_components: int) -> Coordinates:
-    """Coordinates of the items, as the `normalize` parameter of SubsetFusion says."""
+    """Coordinates of the items, by the `normalize` parameter of SubsetFusion."""
     if normalize == "degree":
         return Coordinates(degree_normalised_embedding(memberships.in_group, n_components), directions=True)
     weights = distatis.weights(memberships)
@@ -93,9 +93,9 @@ def coordinates(memberships: Memberships, normalize: str | None, n_components: i
 def all_coordinates(
     memberships: Memberships, n_components: int, known: Mapping[str | None, Coordinates]
 ) -> Iterator[Coordinates]:
-    """Coordinates by each normalisation, where the pairs presented are not too many to be looked at.
+    """Yield coordinates by each normalisation, unless there are too many presented pairs.
 
-    known : those that are at hand, by normalisation.
+    known : coordinates already computed, by normalisation.
     """
     if (memberships.grouping_sizes.astype(float) ** 2).sum() <= MOST_PAIRS:
         for normalize in NORMALIZATIONS:
@@ -103,7 +103,7 @@ def all_coordinates(
 
 
 def by_kmeans(memberships: Memberships, places: Coordinates, numbers: range, *, rng: np.random.Generator) -> Solution:
-    """Clusters by k-means on the coordinates, as many as have the largest silhouette in the evidence."""
+    """Clusters by k-means on the coordinates; their number has the largest silhouette in the evidence."""
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
     found = {}
     with counting("numbers of clusters", len(numbers)) as tried:
@@ -124,11 +124,12 @@ def by_mixture(
     n_init: int,
     rng: np.random.Generator,
 ) -> Solution:
-    """Clusters by the mixture of groupings, as many as have the largest silhouette.
+    """Clusters by the mixture of groupings; their number has the largest silhouette.
 
-    Fewer than the least of the numbers come out where the groupings tell no more apart. Their number found, the mixture
-    is also run from that many clusters by k-means on other coordinates. The largest silhouette is kept, of those that
-    explain more than one cluster does if there are any. Where that is doubtful, k-means on the coordinates counts too.
+    There are fewer than the smallest of the numbers where the groupings do not distinguish as many. Once the number is
+    known, the mixture is also run from that many clusters by k-means on other coordinates. The solution with the
+    largest silhouette is kept, among those with more evidence than a single cluster. If there are none, the solution is
+    doubtful, and k-means on the coordinates is a candidate too.
     """
     layout = mixture.Layout.of(memberships)
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
@@ -163,12 +164,14 @@ def by_mixture(
     plain = by_kmeans(memberships, places, numbers, rng=rng)
     if best.n_clusters < fewest or plain.silhouette > evidence.score(best.cluster):
         return replace(plain, doubtful=True)
-    here = softmax(mixture.cluster_scores(layout, best), axis=1)  # draws would go to the one cluster
+    here = softmax(mixture.cluster_scores(layout, best), axis=1)  # samples would all end in one cluster
     return replace(_solution(layout, evidence, best, curve, here), doubtful=True)
 
 
-def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: np.random.Generator) -> Solution:
-    """Clusters by the mixture from these, as many as there are; items with cluster -1 come in from the start."""
+def continue_from(
+    memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: np.random.Generator
+) -> Solution:
+    """Run the mixture from these clusters, keeping their number; items of cluster -1 start at random."""
     layout = mixture.Layout.of(memberships)
     start = mixture.init(
         layout, np.where(cluster < 0, rng.integers(n_clusters, size=len(cluster)), cluster), n_clusters
@@ -179,7 +182,7 @@ def go_on(memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: 
 
 
 def within_parts(probabilities: Float[np.ndarray, "items clusters"], part: Clusters) -> Float[np.ndarray, "items own"]:
-    """Give each part of the evidence clusters of its own; those that own no item go, the largest come first."""
+    """Give each part of the evidence its own clusters, without empty ones, the largest first."""
     n_clusters = probabilities.shape[1]
     owner = part * n_clusters + probabilities.argmax(1)
     names, first, sizes = np.unique(owner, return_index=True, return_counts=True)
@@ -189,7 +192,7 @@ def within_parts(probabilities: Float[np.ndarray, "items clusters"], part: Clust
 
 
 def onehot(cluster: Clusters, n_clusters: int) -> Float[np.ndarray, "items clusters"]:
-    """Probabilities that are certain."""
+    """One-hot probabilities of clusters."""
     return np.eye(n_clusters)[cluster]
 
 
@@ -218,7 +221,7 @@ def _solution(
     curve: pd.DataFrame,
     probabilities: Float[np.ndarray, "items clusters"],
 ) -> Solution:
-    """Put a settled state into the curve."""
+    """Make a solution of a settled state, and add it to the curve."""
     curve, silhouette = curve.copy(), evidence.score(state.cluster)
     curve.loc[state.n_clusters] = [silhouette, mixture.log_evidence(layout, state)]
     return Solution(probabilities, curve.sort_index(), silhouette, state)

@@ -1,27 +1,27 @@
-"""Fusion of groupings of subsets into one clustering: evidence, coordinates, clusters, annotators.
+"""SubsetFusion: the estimator of `consilience.consensus.groupings.subset_fusion`.
 
-Model and reference: K. Veeramachaneni & U.-M. O'Reilly, Clustering using subset groupings, and beyond it. Three steps:
+After K. Veeramachaneni & U.-M. O'Reilly, Clustering using subset groupings, and beyond. Three steps:
 
-1. *Coordinates of the items.* ``normalize=None`` is the paper's Algorithm 1 (`distatis`), in which a pair that a
-   grouping does not hold counts as apart. ``"presented"`` divides by the times that a pair was presented,
+1. *Coordinates of the items.* ``normalize=None`` is the paper's Algorithm 1 (`distatis`), in which a pair that is not
+   in a grouping counts as apart. ``"presented"`` divides by the number of times that a pair was presented,
 
        E_ij = Σ_h w_h C_h[i, j] / Σ_h w_h P_h[i, j],    E_ii = 1,
 
    and takes the leading eigenvectors of D^(-1/2) E D^(-1/2). ``"degree"`` takes the graph of items and groups,
    normalised by degrees, which is linear in the memberships.
-2. *Clusters.* Without `refine`, k-means on the coordinates. With it (the default) k-means makes too many clusters, and
-   the mixture of groupings (`grouping_mixture`) moves items and merges clusters. It is run again from as many clusters
-   as it found by k-means on each of the three coordinates, and the largest silhouette is kept.
-3. *How many.* The silhouette of the clusters in the evidence (`evidence_silhouette`), for each number of clusters.
+2. *Clusters.* Without `refine`, k-means on the coordinates. With it (the default) k-means starts with too many
+   clusters, and the mixture of groupings (`grouping_mixture`) moves items and merges clusters. It is run again, with
+   the number of clusters found, from k-means on each of the three coordinates, and the largest silhouette is kept.
+3. *Number of clusters.* The largest silhouette of the clusters in the evidence (`evidence_silhouette`).
 
 Decided here
 ------------
-Where one cluster explains the groupings as well as those found do (too few items are in more than one grouping, or
-people contradict each other), k-means on the coordinates counts beside the mixture, the largest silhouette is kept, and
-`notes_` says so. Clusters do not span
-items that no chain of groupings links: each part of such evidence has clusters of its own. If no two items were ever
-put together, each is a cluster of its own; if none were ever told apart, each part is one; if all pairs were presented
-and nobody contradicts anybody, clusters are what everybody says.
+If a single cluster explains the groupings as well as the clusters found (too few items are in more than one grouping,
+or people contradict each other), k-means on the coordinates competes with the mixture, the largest silhouette is kept,
+and `notes_` says so. Clusters do not span items that no chain of groupings links: each part of such evidence has its
+own clusters. If no two items were ever put together, each is a cluster; if none were ever separated, each part is a
+cluster; if all pairs were presented and no two groupings contradict each other, the clusters are the groups they agree
+on.
 """
 
 from __future__ import annotations
@@ -57,34 +57,34 @@ from consilience.estimators.parameters import (
     whole,
 )
 from consilience.estimators.user_order import Axes
-from consilience.inference.clusters import beyond_doubt
+from consilience.inference.clusters import determined_clusters
 from consilience.inference.memberships import Memberships, parts, presented, together
 from consilience.inference.randomness import spawn_generator
 from consilience.inference.threads import one_blas_thread
 
-LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` goes on from the clusters at hand
-LARGEST_TABLE = 5000  # items of which a table of all pairs is shown
+LITTLE_MORE = 0.1  # share of new memberships up to which `partial_fit` continues from the current clusters
+LARGEST_TABLE = 5000  # items up to which a table of all pairs is returned
 
 
 class SubsetFusion(GroupingConsensus):
-    """One clustering from many groupings of subsets, whoever saw what.
+    """One clustering from many groupings of different subsets of the items.
 
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
-        "auto": the number, up to `max_clusters`, of largest silhouette in the evidence. With an int and refinement,
-        fewer come out where the groupings tell no more apart; `notes_` says so.
+        "auto": the number, up to `max_clusters`, with the largest silhouette in the evidence. With an int and
+        refinement, there are fewer if the groupings do not distinguish as many; `notes_` says so.
     normalize : {"degree", "presented", None}, default="degree"
-        Coordinates of the items: of the graph of items and groups; of the share of the presentations of a pair in
-        which it was put together; or the paper's, where unseen counts as apart. The latter two weigh groupings by
+        Coordinates of the items: from the graph of items and groups; from the share of the presentations of a pair in
+        which it was put together; or the paper's, where unseen counts as apart. The latter two weight groupings by
         their agreement.
     refine : bool, default=True
         Whether a mixture of groupings moves items and merges clusters, starting from too many clusters by k-means on
-        the coordinates. Without it clusters are those of k-means.
+        the coordinates. Without it, clusters are those of k-means.
     max_clusters : int, default=30
         Largest number that "auto" considers.
     n_init : int, default=1
-        Starts of k-means from which the mixture is run; the most probable result is kept.
+        Number of starts of k-means from which the mixture is run; the most probable result is kept.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -92,36 +92,36 @@ class SubsetFusion(GroupingConsensus):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size; -1 for items that no grouping holds.
+        Cluster of each item, numbered by decreasing size; -1 for items in no grouping.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        Probability of each cluster, given this solution; 0 or 1 without refinement; the clusters' shares for items
-        that no grouping holds.
+        Probability of each cluster, given this solution; one-hot without refinement; the clusters' shares for items
+        that are in no grouping.
     n_clusters_ : int
     n_clusters_curve_ : DataFrame, indexed by n_clusters
         `silhouette`, and `log_evidence` of the mixture (nats), for each number of clusters considered.
     silhouette_ : float
-        That of `labels_`; 0 for a single cluster.
+        Silhouette of `labels_`; 0 for a single cluster.
     embedding_ : ndarray, shape (n_items, n_components)
-        Coordinates of the items; zeros for items that no grouping holds.
-    annotators_ : DataFrame, one row an annotator, outliers last
+        Coordinates of the items; zeros for items in no grouping.
+    annotators_ : DataFrame, one row for each annotator, outliers last
         n_groupings, n_items (memberships), n_groups; `weight`: with refinement the annotator's intraclass
-        correlation, 0 (groups at random) to 1 (never separates items of a cluster), else the weights of the
+        correlation, from 0 (groups at random) to 1 (never separates items of a cluster), else the weights of the
         annotator's groupings (all sum to 1); `agreement`: adjusted Rand index of the annotator's groupings with the
-        clusters, over all pairs that they hold.
+        clusters, over all pairs in them.
     part_ : ndarray of int, shape (n_items,)
-        Items of different parts are linked by no chain of groupings; -1 for items that no grouping holds.
+        Part of each item; no chain of groupings links different parts. -1 for items that are in no grouping.
     refined_ : bool
-        Whether `labels_` are the mixture's.
+        Whether `labels_` come from the mixture.
     notes_ : list of str
-        What the evidence does not allow to say: sentences.
+        Sentences on the limits of the evidence.
     groupings_ : Groupings
-        All that was fitted, `partial_fit` included.
+        All fitted groupings, including those of `partial_fit`.
     items_ : Index, shape (n_items,)
 
     Raises
     ------
     InputError
-        On `fit`, for a wrong parameter or annotations without groupings.
+        On `fit`, for an invalid parameter or annotations without groupings.
 
     References
     ----------
@@ -180,13 +180,13 @@ class SubsetFusion(GroupingConsensus):
     def partial_fit(self, annotations: Any, y: Any = None, *, missing: Any = None) -> SubsetFusion:
         """Add groupings to those fitted so far.
 
-        While the new memberships are few beside those of the last full fit, the mixture goes on from its clusters,
-        as many as they were; else, and without refinement, everything is fitted anew.
+        While the new memberships are few compared with those of the last full fit, the mixture continues from its
+        clusters and keeps their number; otherwise, and without refinement, everything is fitted again.
 
         Parameters
         ----------
         annotations : as for `fit`
-            Groupings other than those fitted, of items old or new.
+            Groupings that were not fitted before, of fitted or new items.
         y, missing : as for `fit`
 
         Returns
@@ -196,7 +196,7 @@ class SubsetFusion(GroupingConsensus):
         Raises
         ------
         InputError
-            An item is in a grouping of the annotations that holds it already.
+            A grouping of the annotations was fitted before with the same item.
         """
         if not hasattr(self, "groupings_"):
             self.fit(annotations, y, missing=missing)
@@ -208,16 +208,16 @@ class SubsetFusion(GroupingConsensus):
         _require_new(new, self.groupings_)
         arranged = arrange(concat([self.groupings_, new]))
         little = arranged.given.n_rows <= (1 + LITTLE_MORE) * self._n_rows_at_fit
-        learn = self._go_on if self.refined_ and little else self._fuse
+        learn = self._continue if self.refined_ and little else self._fuse
         with one_blas_thread(), self._progress():
-            learn(arranged.said)
+            learn(arranged.ordered)
         self._restore(arranged)
         return self
 
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
-        """Of items that no chain of groupings links: the probability for two items taken at random."""
+        """Of items that no chain of groupings links: the probability for two random items."""
         same = super()._same(a, b, None)
         unlinked = (self.part_[a] != self.part_[b]) | (self.part_[a] == -1)
         same[unlinked] = (self._shares**2).sum()
@@ -234,12 +234,12 @@ class SubsetFusion(GroupingConsensus):
         Returns
         -------
         DataFrame, shape (n_items, n_items)
-            1 on the diagonal, NaN for pairs that nobody saw together.
+            1 on the diagonal, NaN for pairs that were never presented together.
 
         Raises
         ------
         InputError
-            More items than fit a table, or an unknown one.
+            Too many items for a table, or an unknown item.
         """
         _, memberships = self._some(items)
         names = self.items_ if items is None else name_index(listed(items, "items"))
@@ -261,7 +261,7 @@ class SubsetFusion(GroupingConsensus):
         Returns
         -------
         ndarray, shape (n_items - 1, 4)
-            Distances are 1 - the share of presentations together, in which half a presentation at the overall share
+            Distances are 1 - the share of presentations together, where half a presentation at the overall share
             is added to every pair.
         """
         _, memberships = self._some(items)
@@ -273,17 +273,17 @@ class SubsetFusion(GroupingConsensus):
         return result
 
     def _canonical_order(self, items: Any) -> Int[np.ndarray, " items"]:
-        """Places of these items in an order that depends on what was said alone."""
+        """Positions of these items in an order that depends on the annotations alone."""
         given = self.groupings_ if items is None else self.groupings_.restrict(items=items)
         return arrange(given).items
 
     def _fuse(self, groupings: Groupings) -> None:
         memberships, places, part = self._linked(groupings)
-        require_at_most(self, memberships.n_items, "items that some grouping holds")
+        require_at_most(self, memberships.n_items, "items that are in some grouping")
         rng = self._rng()
         most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
         coordinates = fusing.coordinates(memberships, self.normalize, min(most, memberships.n_items))
-        obvious = beyond_doubt(memberships, part) if self.n_clusters == "auto" else None
+        obvious = determined_clusters(memberships, part) if self.n_clusters == "auto" else None
         if self.n_clusters == 1:
             obvious = np.zeros(memberships.n_items, dtype=np.intp)
         numbers = range(min(2, most), most + 1) if self.n_clusters == "auto" else range(most, most + 1)
@@ -303,10 +303,10 @@ class SubsetFusion(GroupingConsensus):
         self._notes = [fusion_result.DOUBTFUL] if solution.doubtful else []
         self._set_result(groupings, memberships, places, part, solution, coordinates.grouping_weights)
 
-    def _go_on(self, groupings: Groupings) -> None:
+    def _continue(self, groupings: Groupings) -> None:
         memberships, places, part = self._linked(groupings)
         before = pd.Series(self._raw_clusters, index=self.items_).reindex(groupings.items).fillna(-1).to_numpy(np.intp)
-        solution = fusing.go_on(memberships, before[places], self._n_raw_clusters, rng=self._rng())
+        solution = fusing.continue_from(memberships, before[places], self._n_raw_clusters, rng=self._rng())
         known = self.n_clusters_curve_.drop(solution.curve.index, errors="ignore")
         solution = replace(solution, curve=pd.concat([known, solution.curve]).sort_index())
         coordinates = np.zeros((len(groupings), self.embedding_.shape[1]))
@@ -315,7 +315,7 @@ class SubsetFusion(GroupingConsensus):
         self._set_result(groupings, memberships, places, part, solution, None)
 
     def _linked(self, groupings: Groupings) -> tuple[Memberships, Int[np.ndarray, " seen"], Int[np.ndarray, " seen"]]:
-        """Memberships of the items that some grouping holds; their places; their parts."""
+        """Memberships of the items that are in some grouping, their positions, and their parts."""
         everything = Memberships.of(groupings)
         places = np.flatnonzero(everything.times_seen > 0)
         memberships = everything.of_items(places)
@@ -329,13 +329,13 @@ class SubsetFusion(GroupingConsensus):
         places = np.arange(len(self.items_)) if items is None else self._places(items)
         if len(places) > LARGEST_TABLE:
             raise InputError(
-                f"A table of all pairs of {len(places)} items is too large to be read (the limit is {LARGEST_TABLE}): "
+                f"A table of all pairs of {len(places)} items is too large (the limit is {LARGEST_TABLE}): "
                 "name some of the items."
             )
         return places, Memberships.of(self.groupings_).of_items(places)
 
     def _seen_by(self, annotator: Any, same: Float[np.ndarray, " pairs"]) -> Float[np.ndarray, " pairs"]:
-        """Probability that an annotator puts two items together, of the probability that they are of one cluster."""
+        """Probability that an annotator puts two items together, from the probability that they are of one cluster."""
         place = self._place_of_annotator(annotator)
         own = self.annotators_.iloc[place]
         base = own["n_groupings"] / (own["n_groups"] + mixture.MORE_GROUPS * own["n_groupings"])
@@ -376,7 +376,7 @@ class SubsetFusion(GroupingConsensus):
 
 
 def require_at_most(fusion: SubsetFusion, n_items: int, items: str = "items") -> None:
-    """Raise an InputError if more clusters are asked for than there are such items."""
+    """Raise an InputError if more clusters are requested than there are such items."""
     if fusion.n_clusters != "auto" and int(fusion.n_clusters) > n_items:
         raise InputError(
             f"The 'n_clusters' parameter of SubsetFusion must be at most {n_items}, the number of {items}. Got "
@@ -385,7 +385,7 @@ def require_at_most(fusion: SubsetFusion, n_items: int, items: str = "items") ->
 
 
 def _require_new(new: Groupings, known: Groupings) -> None:
-    """Raise an InputError if a membership was fitted before, as where a batch is given twice."""
+    """Raise an InputError if a membership was fitted before, for example when a batch is given twice."""
     group = new.vocabulary.place_in(known.vocabulary.group_keys())[new.incidence.indices]
     item = known.items.get_indexer(new.items)[new.item_of_row]
     rows = np.flatnonzero((group != MISSING) & (item != MISSING))
@@ -404,7 +404,7 @@ def _obvious(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> fu
     n_clusters = int(cluster.max()) + 1
     if n_clusters > LARGEST_TABLE:
         raise InputError(
-            f"The groupings make {n_clusters} clusters of {len(cluster)} items beyond doubt, since hardly two items "
+            f"The groupings determine {n_clusters} clusters of {len(cluster)} items, since hardly any two items "
             "were ever put together. There is nothing to fuse."
         )
     silhouette = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0)).score(cluster)
@@ -413,7 +413,7 @@ def _obvious(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> fu
 
 
 def _scattered(values: Int[np.ndarray, " seen"], places: Int[np.ndarray, " seen"], n_items: int) -> np.ndarray:
-    """Values at their places, -1 elsewhere."""
+    """Values at these positions, -1 elsewhere."""
     everywhere = np.full(n_items, -1)
     everywhere[places] = values
     return everywhere

@@ -1,14 +1,14 @@
-"""How annotators err: three models of their confusion matrices, one in place of another.
+"""Three interchangeable models of annotators' confusion matrices.
 
-Each holds what is believed of the matrices. `log_table` has the expected log probability of a label given the class,
-which the E-step reads; `update(counts)` returns what is believed once these labels of these classes are counted;
-`log_prior(labels)` is what the belief adds to the bound beyond the items' log likelihood, `labels` being the counts of
-the items that the likelihood speaks of, and any history counted besides evidence; `matrices()` are mean confusion
-matrices, (annotators, classes, labels). Counts and tables have the axes (annotators, labels, classes).
+Each is a distribution over the matrices. `log_table` is the expected log probability of a label given the class, which
+the E-step reads; `update(counts)` returns the distribution given these counts of labels by class; `log_prior(labels)`
+is its contribution to the bound in addition to the items' log likelihood, where `labels` are the counts of the items in
+that likelihood, and any further counts are history, which is evidence too; `matrices()` are mean confusion matrices,
+(annotators, classes, labels). Counts and tables have the axes (annotators, labels, classes).
 
-`Smoothed`: every row of every matrix by itself, at its most probable value.
+`Smoothed`: every row of every matrix separately, at its most probable value.
 
-`Hierarchical`: what is said of the rows of an annotator leans on the annotator's accuracy, and that on the crowd's.
+`Hierarchical`: the rows of an annotator are drawn towards the annotator's accuracy, and that towards the crowd's.
 
     a_j  ~ Beta(α, β)                                     accuracy of annotator j
     θ_jk ~ Dirichlet(s_k m_jk)                            row k of annotator j's matrix
@@ -16,23 +16,23 @@ matrices, (annotators, classes, labels). Counts and tables have the axes (annota
 
 α, β, s and e are learned from the crowd (empirical Bayes). q(θ_jk) is a Dirichlet distribution, q(a_j) a Beta.
 
-`OneCoin`: an annotator is right with one probability for all classes, p_j ~ Beta(α, β), and errs alike to all others.
+`OneCoin`: an annotator is right with one probability for all classes, p_j ~ Beta(α, β); all errors are equally likely.
 
 The bound of `Hierarchical`
 ---------------------------
-Given a, θ integrates out to Polya distributions of the counts n, whose dependence on ln m is convex, so that
-m̃ = exp(E ln m) may take the place of m: by Jensen's inequality the bound stays one. m̃_jk sums to less than 1; what it
-lacks is a further label with a count of zero, so that q(θ_jk) = Dirichlet(s_k m̃_jk + n_jk, the rest) is still exact.
-α, β, s, e and q(a) then follow by minorisation (Minka 2000, Estimating a Dirichlet distribution): with the expected
-numbers of tables t = s m̃ (ψ(s m̃ + n) - ψ(s m̃)) the sum over labels is at least t (ln s + E ln m) + constant, which is
-conjugate to the Beta prior. No update lowers the bound: that is proved for whole counts; expected counts between 0 and
-1, for which the dependence on ln m is concave, have not been seen to lower it either.
+Given a, θ integrates out to Polya distributions of the counts n, whose logarithm is convex in ln m, so that m may be
+replaced by m̃ = exp(E ln m): by Jensen's inequality the result is still a lower bound. m̃_jk sums to less than 1; the
+missing mass is a further label with a count of zero, so that q(θ_jk) = Dirichlet(s_k m̃_jk + n_jk, the rest) is still
+exact. α, β, s, e and q(a) then follow by minorisation (Minka 2000, Estimating a Dirichlet distribution): with the
+expected numbers of tables t = s m̃ (ψ(s m̃ + n) - ψ(s m̃)) the sum over labels is at least t (ln s + E ln m) + constant,
+which is conjugate to the Beta prior. No update lowers the bound: this is proved for whole counts; expected counts
+between 0 and 1, for which the dependence on ln m is concave, have not been seen to lower it either.
 
 Hyperpriors
 -----------
-The crowd contains one imagined annotator for whom (ln a, ln(1 - a)) are those expected under Beta(4, 1.5), and one
-imagined error about each class, spread over the other labels. They matter only in very small crowds, where α, β and e
-would otherwise run to their limits.
+The crowd includes one imagined annotator whose (ln a, ln(1 - a)) are the expectations under Beta(4, 1.5), and one
+imagined error in each class, spread over the other labels. They matter only in very small crowds, where α, β and e
+would otherwise diverge to their limits.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ LEAST, MOST = 1e-2, 1e6  # limits of the concentration s
 TINY = 1e-12  # stands for a prior probability of zero
 FIRST_REPEATS = 10  # updates of the hyperparameters before the first E-step
 MOST_STRIDE = 64.0
-CROWD_STEPS = 10  # of the solver for α, β, a sweep
+CROWD_STEPS = 10  # steps of the solver for α, β per sweep
 CROWD_LIMITS = (np.log(1e-2), np.log(1e6))  # of ln α, ln β
 
 
 @dataclass(frozen=True)
 class Smoothed:
-    """Most probable matrices under Dirichlet(1 + ε) rows; with a small ε, of maximum likelihood."""
+    """Most probable matrices under Dirichlet(1 + ε) rows; with a small ε, the maximum likelihood estimates."""
 
     log_table: Counts
     counts: Counts
@@ -73,7 +73,7 @@ class Smoothed:
         return cls(np.log(seen / seen.sum(1, keepdims=True)), counts, smoothing)
 
     def update(self, counts: Counts) -> Smoothed:
-        """Count labels anew."""
+        """Estimate anew from counts."""
         return Smoothed.of(counts, self.smoothing)
 
     def log_prior(self, labels: Counts) -> float:
@@ -90,16 +90,16 @@ class Smoothed:
 
 @dataclass(frozen=True)
 class Hierarchical:
-    """Dirichlet rows around the annotator's accuracy, which lies around the crowd's.
+    """Dirichlet rows centred on the annotator's accuracy, with a prior learned from the crowd.
 
     log_table : E ln θ.
-    counts : n, labels and history.
+    counts : n, of labels and history.
     accuracy : (annotators, 2) Beta parameters of q(a_j).
     crowd : (2,) α, β.
     concentration : (classes,) s.
     errors : (labels, classes) e, zero on the diagonal.
-    log_rows : Σ_jk ln of the Polya distribution of n_jk, nats.
-    stride : how far beyond the minorising step of ln s is tried: it is short where annotators are very much alike.
+    log_rows : Σ_jk ln of the Polya probability of n_jk, nats.
+    stride : factor tried on the minorising step of ln s, which is short where annotators are very much alike.
     """
 
     log_table: Counts
@@ -113,7 +113,7 @@ class Hierarchical:
 
     @classmethod
     def of(cls, counts: Counts) -> Hierarchical:
-        """Begin from counts."""
+        """Initialise from counts."""
         n_annotators, n_classes, _ = counts.shape
         accuracy = np.tile(IMAGINED, (n_annotators, 1))
         others = (1 - np.eye(n_classes)) / max(n_classes - 1, 1)
@@ -121,7 +121,7 @@ class Hierarchical:
         return reduce(lambda model, _: model.update(counts), range(FIRST_REPEATS), first)
 
     def update(self, counts: Counts) -> Hierarchical:
-        """Count labels anew: a minorising step, then s by a longer step the same way if that is better."""
+        """Estimate anew from counts: a minorising step, then a longer step of s the same way if that is better."""
         total = counts.sum(1)
         pseudo = self._pseudo(self.concentration)
         tables = pseudo * (digamma(pseudo + counts) - digamma(pseudo))
@@ -142,7 +142,7 @@ class Hierarchical:
         return replace(best, log_table=log_table)
 
     def _at(self, concentration: Float[np.ndarray, " classes"]) -> Hierarchical:
-        """Set s, and what the Polya distributions of the counts come to under it."""
+        """Set s, and compute the Polya probability of the counts under it."""
         pseudo, total = self._pseudo(concentration), self.counts.sum(1)
         log_rows = (gammaln(pseudo + self.counts) - gammaln(pseudo)).sum()
         log_rows -= (gammaln(concentration + total) - gammaln(concentration)).sum()
@@ -170,10 +170,10 @@ class Hierarchical:
 
 @dataclass(frozen=True)
 class OneCoin:
-    """One probability of a right label for all classes, around the crowd's.
+    """One probability of a right label for all classes, with a prior learned from the crowd.
 
     log_table : E ln θ.
-    right_wrong : (annotators, 2) counts, labels and history.
+    right_wrong : (annotators, 2) counts of labels and history.
     accuracy : (annotators, 2) Beta parameters of q(p_j).
     crowd : (2,) α, β.
     """
@@ -186,13 +186,13 @@ class OneCoin:
 
     @classmethod
     def of(cls, counts: Counts, smoothing: float | None) -> OneCoin:
-        """Begin from counts; the crowd is learned, or every annotator has `smoothing` right and wrong labels more."""
+        """Initialise from counts; the prior is learned, or is `smoothing` right and wrong labels per annotator."""
         crowd = IMAGINED if smoothing is None else np.full(2, 1 + smoothing)
         start = cls(counts, np.zeros((len(counts), 2)), np.tile(crowd, (len(counts), 1)), crowd, smoothing is None)
         return start.update(counts)
 
     def update(self, counts: Counts) -> OneCoin:
-        """Count labels anew."""
+        """Estimate anew from counts."""
         right_wrong = _right_wrong(counts)
         crowd = fit_crowd(self.crowd, right_wrong) if self.learned else self.crowd
         accuracy = crowd + right_wrong
@@ -203,7 +203,7 @@ class OneCoin:
         return replace(counted, log_table=log_table)
 
     def _logs(self) -> Float[np.ndarray, "annotators 2"]:
-        """E ln p and E ln(1 - p), or those of the most probable p."""
+        """E ln p and E ln(1 - p), or ln p and ln(1 - p) of the most probable p."""
         if self.learned:
             return expected_log_dirichlet(self.accuracy)
         return np.log((self.accuracy - 1) / (self.accuracy - 1).sum(1, keepdims=True))
@@ -231,7 +231,7 @@ AnnotatorModel = Smoothed | Hierarchical | OneCoin
 
 
 def fit_crowd(start: Float[np.ndarray, "2"], right_wrong: Float[np.ndarray, "annotators 2"]) -> Float[np.ndarray, "2"]:
-    """Return the α, β under which right and wrong labels, and the imagined annotator, are most probable.
+    """Return the α, β that maximise the probability of right and wrong labels, with the imagined annotator.
 
     The labels of an annotator have a Beta-binomial distribution, since q(a_j) = Beta(α + right, β + wrong) follows.
     """
@@ -267,7 +267,7 @@ def kl_beta(accuracy: Float[np.ndarray, "annotators 2"], crowd: Float[np.ndarray
 
 
 def _errors(tables: Counts) -> Float[np.ndarray, "labels classes"]:
-    """e_kl: expected errors, and one imagined about each class."""
+    """e_kl: expected errors, and one imagined error in each class."""
     n_classes = tables.shape[1]
     others = 1 - np.eye(n_classes)
     seen = tables.sum(0) * others + others / max(n_classes - 1, 1)

@@ -1,7 +1,7 @@
-"""Dawid-Skene: every annotator errs by a confusion matrix of their own.
+"""Dawid-Skene: every annotator has their own confusion matrix.
 
 Dawid & Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm, Applied Statistics
-28(1); here with a prior of the matrices that is learned from the crowd.
+28(1); here with a prior over the matrices that is learned from the crowd.
 
 Model
 -----
@@ -23,15 +23,16 @@ Updates
     q(z_n = k) ∝ exp(E ln π_k + Σ_j E ln θ_j,k,y_nj)
     n_jkl      = Σ_n q(z_n = k) 1[y_nj = l]
     q(π)       = Dirichlet(1 + Σ_n q(z_n))
-    q(θ)         from n, by the annotator model
+    q(θ)       from n, by the annotator model
 
 Decided here
 ------------
-A label that an annotator did not give contributes nothing; of several that one gives an item, each contributes its own
-term to the sums over j, as an independent observation. The first responsibilities are the shares of the votes. The
-class of a gold item is known: its q(z) is fixed, and the bound counts its term alone. An annotator's history is a table
-of labels counted before, as another fit leaves it in `confusion_counts_`; it is evidence of θ, not of z. With
-``prior=None`` θ and π are points, each label with a pseudo-count of 1e-6: maximum likelihood, as in other packages.
+A missing label contributes nothing; of several labels that an annotator gives an item, each contributes its own term to
+the sums over j, as an independent observation. The first responsibilities are the shares of the votes. The class of a
+gold item is known: its q(z) is fixed, and the bound counts only the term of that class. An annotator's history is a
+table of counts from earlier labels, such as `confusion_counts_` of another fit; it is evidence about θ, not about z.
+With ``prior=None`` θ and π are point estimates, with a pseudo-count of 1e-6 for each label: maximum likelihood, as in
+other packages.
 """
 
 from __future__ import annotations
@@ -47,30 +48,30 @@ from consilience.consensus.labels.annotator_models import AnnotatorModel, Counts
 from consilience.estimators.labels import vote_shares
 from consilience.inference import Trace, iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
-from consilience.inference.product_distributions import Answers, Expectation, expectation, expectation_of
+from consilience.inference.product_distributions import Expectation, OneHotLabels, expectation, expectation_of
 
-SMOOTHING = 1e-6  # of maximum likelihood
+SMOOTHING = 1e-6  # pseudo-count of maximum likelihood
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Labels, and what is known besides.
+    """Labels, gold items and history.
 
-    answers : labels in chunks; the classes of gold items are known there.
-    history : (annotators, labels, classes) labels counted before, or 0.
+    onehot : labels in chunks, with the known classes of gold items.
+    history : (annotators, labels, classes) counts of earlier labels, or 0.
     """
 
-    answers: Answers
+    onehot: OneHotLabels
     history: Counts | float
 
 
 @dataclass(frozen=True)
 class State:
-    """Beliefs about annotators and proportions, and what the items' posteriors under them add up to.
+    """Distributions of the annotators' matrices and of the proportions, and the sums of q(z) under them.
 
     model : annotator model.
     log_weights : (classes,) E ln π, or ln π.
-    log_prior : what the beliefs add to the bound, nats.
+    log_prior : contribution of q(θ) and q(π) to the bound, nats.
     expected : sums of q(z).
     """
 
@@ -81,8 +82,8 @@ class State:
 
 
 def init(evidence: Evidence, responsibilities: np.ndarray, *, one_coin: bool, learned: bool) -> State:
-    """Beliefs from the first responsibilities, and the E-step under them."""
-    expected = expectation_of(evidence.answers, responsibilities)
+    """M-step from the first responsibilities, then the E-step."""
+    expected = expectation_of(evidence.onehot, responsibilities)
     counts = labels_of(expected, evidence) + evidence.history
     if one_coin:
         model: AnnotatorModel = OneCoin.of(counts, None if learned else SMOOTHING)
@@ -94,27 +95,27 @@ def init(evidence: Evidence, responsibilities: np.ndarray, *, one_coin: bool, le
 def run(
     responsibilities: np.ndarray, evidence: Evidence, *, one_coin: bool, learned: bool, max_iter: int, tol: float
 ) -> Trace[State]:
-    """Iterate from given responsibilities until the bound stands still."""
+    """Iterate from given responsibilities until the bound converges."""
     first = init(evidence, responsibilities, one_coin=one_coin, learned=learned)
     return iterate(first, lambda state: step(state, evidence, learned=learned), lower_bound, max_iter=max_iter, tol=tol)
 
 
 def step(state: State, evidence: Evidence, *, learned: bool) -> State:
-    """Beliefs from the sums at hand, then the E-step under them."""
+    """M-step from the current sums, then the E-step."""
     model = state.model.update(labels_of(state.expected, evidence) + evidence.history)
     return state_of(model, state.expected, evidence, learned=learned)
 
 
 def state_of(model: AnnotatorModel, expected: Expectation, evidence: Evidence, *, learned: bool) -> State:
-    """Beliefs about π beside those about θ, and the E-step under both."""
+    """Update q(π), and run the E-step under q(θ) and q(π)."""
     log_weights, from_weights = proportions(expected.sizes, learned=learned)
     log_prior = model.log_prior(labels_of(expected, evidence)) + from_weights
     table = model.log_table.reshape(-1, len(log_weights))
-    return State(model, log_weights, log_prior, expectation(evidence.answers, log_weights, table))
+    return State(model, log_weights, log_prior, expectation(evidence.onehot, log_weights, table))
 
 
 def proportions(sizes: Float[np.ndarray, " classes"], *, learned: bool) -> tuple[np.ndarray, float]:
-    """E ln π, and -KL(q(π) ‖ p(π)); without learning ln π, and ln p(π) under Dirichlet(1 + ε)."""
+    """E ln π and -KL(q(π) ‖ p(π)); for maximum likelihood, ln π and ln p(π) under Dirichlet(1 + ε)."""
     if learned:
         q = 1 + sizes
         return expected_log_dirichlet(q), -float(kl_dirichlet(q, np.ones_like(q)))
@@ -125,13 +126,13 @@ def proportions(sizes: Float[np.ndarray, " classes"], *, learned: bool) -> tuple
 
 
 def lower_bound(state: State) -> float:
-    """Bound on ln p(labels, history), all constants kept; without learning ln p(labels, history, θ, π)."""
+    """Bound on ln p(labels, history), all constants kept; for maximum likelihood, ln p(labels, history, θ, π)."""
     return state.expected.log_likelihood + state.log_prior
 
 
 def labels_of(expected: Expectation, evidence: Evidence) -> Counts:
-    """Expected labels of items of each class, an annotator at a time."""
-    n_classes = evidence.answers.n_components
+    """Expected number of labels of each annotator by class."""
+    n_classes = evidence.onehot.n_components
     return expected.counts.reshape(-1, n_classes, n_classes)
 
 

@@ -1,4 +1,4 @@
-"""DawidSkene: the estimator over `consilience.consensus.labels.dawid_skene`."""
+"""DawidSkene: the estimator of `consilience.consensus.labels.dawid_skene`. Dawid & Skene (1979)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import NOT_NEGATIVE, Requirements, one_of, whole
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
-from consilience.inference.product_distributions import Answers, posterior
+from consilience.inference.product_distributions import OneHotLabels, posterior
 from consilience.inference.threads import one_blas_thread
 
 
@@ -29,26 +29,26 @@ class DawidSkene(LabelAggregator):
     Parameters
     ----------
     confusion : {"full", "one-coin"}, default="full"
-        Whether annotators have a matrix each, or one probability of a right label for all classes and of each wrong
-        one alike.
+        Whether each annotator has a full matrix, or a single probability of a right label for all classes, with all
+        wrong labels equally likely.
     prior : {"learned", None}, default="learned"
-        Prior of the matrices. "learned": each annotator's rows lean on the annotator's accuracy, and that on the
-        crowd's, as far as the labels say that annotators and classes are alike; few labels of an annotator then
-        suffice. None: maximum likelihood.
+        Prior of the matrices. "learned": each annotator's rows are drawn towards the annotator's accuracy, and that
+        towards the crowd's, as far as the labels show that annotators and classes are alike; few labels of an
+        annotator then suffice. None: maximum likelihood.
     max_iter : int, default=500
-        Most sweeps.
+        Maximum number of sweeps.
     tol : float, default=1e-6
-        Converged when the bound gains less than this share of its size.
+        Converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
-        Threads that share the items, as in joblib.
+        Number of threads that share the items, as in joblib.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
 
     Attributes
     ----------
     labels_ : ndarray of class names, shape (n_items,)
-        Most probable class; missing (NaN where classes are numbers, else None) for items that nobody labelled and whose
-        class is not known.
+        Most probable class; missing (NaN if classes are numbers, else None) for items without labels whose class is not
+        known.
     labels_series_ : Series
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
@@ -57,14 +57,14 @@ class DawidSkene(LabelAggregator):
     class_proportions_ : ndarray, shape (n_classes,)
         π, posterior mean.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
-        n_labels; agreement, the expected share of these labels that is right; accuracy, the probability that a label
-        is right by the confusion matrix; information of a label about the class, bits. Annotators of the history who
-        gave no labels now come last.
+    annotators_ : DataFrame, one row for each annotator
+        n_labels; agreement, the expected share of these labels that are right; accuracy, the probability that a label
+        is right according to the confusion matrix; information of a label about the class, bits. Annotators of the
+        history who gave no labels here come last.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Posterior mean probability of each label, indexed by annotator and class.
     confusion_counts_ : DataFrame, shape (n_annotators * n_classes, n_classes)
-        Expected number of labels, history included: the history of the next fit.
+        Expected number of labels, including the history: it can be the history of the next fit.
     n_clusters_ : int
         Number of classes.
     lower_bound_ : float
@@ -81,8 +81,8 @@ class DawidSkene(LabelAggregator):
     Examples
     --------
     >>> from consilience.consensus import DawidSkene
-    >>> said = [["cat", "cat", "dog"], ["cat", "cat", "cat"], ["dog", "dog", "cat"], ["dog", "dog", None]]
-    >>> model = DawidSkene().fit(said)
+    >>> annotations = [["cat", "cat", "dog"], ["cat", "cat", "cat"], ["dog", "dog", "cat"], ["dog", "dog", None]]
+    >>> model = DawidSkene().fit(annotations)
     >>> model.labels_.tolist()
     ['cat', 'cat', 'dog', 'dog']
     >>> bool(model.annotators_["accuracy"].idxmin() == 2)
@@ -131,15 +131,15 @@ class DawidSkene(LabelAggregator):
             Labels; a long table of item, annotator, label or of crowd-kit's task, worker, label; or a label matrix,
             in which NaN and None mean that the annotator did not label the item.
         y : not used
-            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+            Refused, unless it is one value for each item, which scikit-learn passes to every estimator.
         missing : optional
-            A value, or a list of them, that means that the annotator gave no label, besides blank cells. By default -1
-            where it is the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+            Value or list of values that means missing, in addition to blank cells. By default -1
+            if it is the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
         gold : Series or dict, optional
             Known classes by item; items that are not among the annotations are an error.
         history : DataFrame, optional
-            Labels counted before, as `confusion_counts_` of another fit: indexed by annotator and class, a column a
-            label. Annotators who are not among the annotations are kept, and inform the crowd.
+            Counts of earlier labels, such as `confusion_counts_` of another fit: indexed by annotator and class, one
+            column per label. Annotators who are not among the annotations are kept, and inform the crowd.
 
         Returns
         -------
@@ -148,13 +148,13 @@ class DawidSkene(LabelAggregator):
         Raises
         ------
         InputError
-            Annotations that hold no labels, features beside them, gold or history that do not fit them, or a wrong
+            Annotations without labels, features given with them, gold or history that do not match them, or an invalid
             parameter.
 
         Warns
         -----
         AnnotationWarning
-            Something was left out, taken for missing, or not used.
+            Something was left out, treated as missing, or not used.
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """
@@ -163,10 +163,10 @@ class DawidSkene(LabelAggregator):
         labels = self._labels(annotations, reset=True, missing=missing)
         known = gold_codes(gold, labels)
         arranged = arrange(labels, None if known is None else known[:, None])
-        annotators, past = history_counts(history, arranged.said)
+        annotators, past = history_counts(history, arranged.ordered)
         known = None if known is None else known[arranged.items]
         with one_blas_thread(), self._progress():
-            self._fit(arranged.said, known, annotators, past)
+            self._fit(arranged.ordered, known, annotators, past)
         self._restore(arranged)
         return self
 
@@ -177,7 +177,7 @@ class DawidSkene(LabelAggregator):
         self, labels: Labels, known: Int[np.ndarray, " items"] | None, annotators: pd.Index, history: Counts | float
     ) -> DawidSkene:
         n_classes, learned = labels.n_classes, self.prior is not None
-        answers = Answers.of(
+        onehot = OneHotLabels.of(
             labels.item,
             labels.annotator * n_classes + labels.label,
             (len(labels), len(annotators) * n_classes),
@@ -185,7 +185,7 @@ class DawidSkene(LabelAggregator):
             known=known,
             n_jobs=self.n_jobs,
         )
-        evidence = Evidence(answers, history)
+        evidence = Evidence(onehot, history)
         one_coin = self.confusion == "one-coin"
         trace = run(
             first_guess(labels, known),
@@ -210,7 +210,7 @@ class DawidSkene(LabelAggregator):
         n_classes = labels.n_classes
         self._log_weights = state.log_weights
         self._log_table = state.model.log_table.reshape(-1, n_classes)
-        q = posterior(evidence.answers, self._log_weights, self._log_table)
+        q = posterior(evidence.onehot, self._log_weights, self._log_table)
         sizes = state.expected.sizes + (self.prior is not None)
         self.class_proportions_ = sizes / sizes.sum()
         self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators, known=known)

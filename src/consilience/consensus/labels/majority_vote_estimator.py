@@ -1,14 +1,13 @@
-"""Majority vote: the class that most annotators gave.
+"""MajorityVote: the class that most annotators gave.
 
-Votes count alike. An item's responsibilities are the shares of its votes, so that they are no probabilities that an
-item is of a class; they are what the other models begin from.
+All votes count equally. An item's responsibilities are the shares of its votes, which are not probabilities that the
+item is of a class; the other models start from them.
 
 Decided here
 ------------
-Of several classes with the most votes the first in the order of the classes is taken, and `n_ties_` says how often. An
-item without labels has equal shares, and no class. Confusion matrices are the shares of an annotator's labels of the
-items of a class by vote, with a hundredth of a label added to each entry, so that a class of which an annotator
-labelled nothing is said to get each label alike.
+Ties go to the first class in the order of the classes, and `n_ties_` counts them. An item without labels has equal
+shares, and no class. Confusion matrices are the shares of an annotator's labels of the items of each class by vote,
+with a hundredth of a label added to each entry, so that a class without labels of an annotator has a uniform row.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ class MajorityVote(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray of class names, shape (n_items,)
-        Most frequent label of each item; the first in the order of `classes_` where several are. Missing (NaN where
+        Most frequent label of each item; ties go to the first in the order of `classes_`. Missing (NaN if
         classes are numbers, else None) for items without labels.
     labels_series_ : Series
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Share of the item's votes for each class; equal shares for items without labels.
     n_ties_ : int
-        Items with labels for which several classes have the most votes.
+        Number of items with labels for which several classes have the most votes.
     classes_ : ndarray of class names, shape (n_classes,)
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
-        n_labels; agreement (mean share of the item's votes for the annotator's label, that one included); accuracy
+    annotators_ : DataFrame, one row for each annotator
+        n_labels; agreement (mean share of the item's votes for the annotator's label, including this one); accuracy
         and information (bits) of the confusion matrix.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Share of each label of an annotator among the items of each class by vote, indexed by annotator and class.

@@ -1,4 +1,4 @@
-"""What is known besides labels, as users give it: gold items, and an annotator's history."""
+"""Knowledge that users give in addition to labels: gold items, and the history of annotators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Counts = Float[np.ndarray, "annotators labels classes"]
 
 
 def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
-    """Code of the class of each item where it is known, else -1; None if nothing is.
+    """Return the code of each item's known class, -1 where it is unknown; None if no gold is given.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
     Raises
     ------
     InputError
-        It is neither, an item is not there or has two classes, or a class is not among those of the labels.
+        It is neither, an item is unknown or has two classes, or a class is not among those of the labels.
     """
     if gold is None:
         return None
@@ -46,7 +46,7 @@ def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
         row = int(np.argmax(code == MISSING))
         raise InputError(
             f"The gold item {plain(gold.index[row])!r} has the class {plain(gold.iloc[row])!r}, which nobody gave. "
-            "Name all classes when the Labels are made, with classes=[...]."
+            "Name all classes when you create the Labels, with classes=[...]."
         )
     known = np.full(len(labels), MISSING)
     known[place] = code
@@ -54,18 +54,18 @@ def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
 
 
 def history_counts(history: Any, labels: Labels) -> tuple[pd.Index, Counts | float]:
-    """All annotators, those of the labels first, and the labels that were counted before; 0 if none were.
+    """Return all annotators, those of the labels first, and the counts of earlier labels; 0 if there are none.
 
     Parameters
     ----------
-    history : DataFrame indexed by annotator and class, a column a label; or None
+    history : DataFrame indexed by annotator and class, one column for each label; or None
     labels : Labels
 
     Raises
     ------
     InputError
-        Another shape, a row or column twice, a class that is not among those of the labels, or an entry that is no
-        count.
+        Another shape, a duplicate row or column, a class that is not among those of the labels, or an entry that is
+        not a count.
     """
     if history is None:
         return labels.annotators, 0.0
@@ -75,7 +75,7 @@ def history_counts(history: Any, labels: Labels) -> tuple[pd.Index, Counts | flo
             "confusion_counts_ of another fit."
         )
     if history.index.has_duplicates or history.columns.has_duplicates:
-        raise InputError("history has a row or a column twice. Expected one row for each annotator and class.")
+        raise InputError("history has a duplicate row or column. Expected one row for each annotator and class.")
     names = history.index.get_level_values(0)
     values = _counts(history, names)
     true = _places(history.index.get_level_values(1), labels.classes)

@@ -12,7 +12,7 @@ Symbols
 -------
     paper   here                  shape
     ω       exp(log_weights)      (components,)
-    μ_kir   exp(log_table)        (annotators * labels, components), a column of the one-hot data a row here
+    μ_kir   exp(log_table)        (annotators * labels, components), one row for each column of the one-hot labels
     f(k|x)  posterior             (items, components)
 
 Updates
@@ -22,11 +22,11 @@ Updates
 
 Decided here
 ------------
-An annotator who did not label an item has no factor in its product: whether a label is missing is taken to be
-independent of the class, so that its probability cancels. Every label has a pseudo-count ε, a Dirichlet(1 + ε) prior of
+An annotator who did not label an item has no factor in its product: labels are assumed to be missing independently of
+the class, so that the probability of missing cancels. Every label has a pseudo-count ε, a Dirichlet(1 + ε) prior of
 μ_ki, and every component one of ε, so that no logarithm is -∞; the bound is ln p(labels, ω, μ), with all constants.
-With as many components as labels, components are matched with the labels' names by the assignment under which labels
-agree best with components, beyond chance.
+With as many components as labels, components are matched with the labels' names by the assignment that maximises the
+agreement of labels and components beyond chance.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.traces import keep_trace
 from consilience.inference import Trace, iterate
 from consilience.inference.product_distributions import (
-    Answers,
     Expectation,
+    OneHotLabels,
     Responsibilities,
     expectation,
     expectation_of,
@@ -58,7 +58,7 @@ RANDOM_CONCENTRATION = 1.0  # of the Dirichlet distribution that random responsi
 
 @dataclass(frozen=True)
 class Mixture:
-    """Parameters, and what the items' posteriors under them add up to.
+    """Parameters, and the sums of the items' posteriors under them.
 
     log_weights : (components,) ln ω.
     log_table : (columns, components) ln μ.
@@ -75,7 +75,7 @@ class Mixture:
 def m_step(
     expected: Expectation, n_labels: int, smoothing: float
 ) -> tuple[Float[np.ndarray, " components"], Float[np.ndarray, "columns components"]]:
-    """Return ln ω and ln μ of expected counts."""
+    """Return ln ω and ln μ from expected counts."""
     size = expected.sizes + smoothing
     count = expected.counts.reshape(-1, n_labels, len(size)) + smoothing
     table = np.log(count / count.sum(1, keepdims=True))
@@ -92,16 +92,16 @@ def log_prior(log_weights: np.ndarray, log_table: np.ndarray, n_labels: int, smo
     return logs + constant(len(log_weights)) + (log_table.size // n_labels) * constant(n_labels)
 
 
-def step(state: Mixture, answers: Answers, n_labels: int, smoothing: float) -> Mixture:
-    """M-step on the sums at hand, then the E-step under it."""
-    return mixture_of(state.expected, answers, n_labels, smoothing)
+def step(state: Mixture, onehot: OneHotLabels, n_labels: int, smoothing: float) -> Mixture:
+    """M-step from the current sums, then the E-step."""
+    return mixture_of(state.expected, onehot, n_labels, smoothing)
 
 
-def mixture_of(expected: Expectation, answers: Answers, n_labels: int, smoothing: float) -> Mixture:
-    """Return the mixture that sums of posteriors lead to."""
+def mixture_of(expected: Expectation, onehot: OneHotLabels, n_labels: int, smoothing: float) -> Mixture:
+    """Return the mixture estimated from sums of posteriors."""
     weights, table = m_step(expected, n_labels, smoothing)
     prior = log_prior(weights, table, n_labels, smoothing)
-    return Mixture(weights, table, prior, expectation(answers, weights, table))
+    return Mixture(weights, table, prior, expectation(onehot, weights, table))
 
 
 def lower_bound(state: Mixture) -> float:
@@ -111,25 +111,25 @@ def lower_bound(state: Mixture) -> float:
 
 def run(
     responsibilities: Responsibilities,
-    answers: Answers,
+    onehot: OneHotLabels,
     n_labels: int,
     *,
     smoothing: float = SMOOTHING,
     max_iter: int,
     tol: float,
 ) -> Trace[Mixture]:
-    """Iterate from the M-step of given responsibilities until the bound stands still."""
-    first = mixture_of(expectation_of(answers, responsibilities), answers, n_labels, smoothing)
+    """Iterate from the M-step of given responsibilities until the bound converges."""
+    first = mixture_of(expectation_of(onehot, responsibilities), onehot, n_labels, smoothing)
     return iterate(
-        first, lambda state: step(state, answers, n_labels, smoothing), lower_bound, max_iter=max_iter, tol=tol
+        first, lambda state: step(state, onehot, n_labels, smoothing), lower_bound, max_iter=max_iter, tol=tol
     )
 
 
 def matched(counts: Float[np.ndarray, "annotators labels components"]) -> Int[np.ndarray, " labels"]:
-    """Component of each label's name: the assignment with the largest sum of agreement beyond chance.
+    """Match a component to each label: the assignment with the largest total agreement beyond chance.
 
-    Agreement of a label and a component beyond chance: expected number of labels in it, less what the annotator's
-    share of that label leads to expect.
+    The agreement of a label and a component beyond chance is the expected number of such labels in the component, less
+    the number expected from the annotator's share of that label.
     """
     size, share = counts.sum(1, keepdims=True), counts.sum(2, keepdims=True)
     total = np.maximum(size.sum(2, keepdims=True), 1e-300)
@@ -151,10 +151,10 @@ def read_off(
     deciding: Sequence[int] | None = None,
     evidence: Float[np.ndarray, "columns components"] | None = None,
 ) -> None:
-    """Name components after classes if there are as many, else by falling size, and set what was learned.
+    """Name components after classes if there are as many, else by decreasing size, and set the fitted attributes.
 
     `deciding` are the annotators whose labels decide an item's component, and its name; by default all. `evidence` is
-    what a label of theirs says for each component; by default its log probability.
+    the evidence of each of their labels for each component; by default its log probability.
     """
     n_labels, n_components = labels.n_classes, len(state.log_weights)
     table = state.log_table.reshape(-1, n_labels, n_components)
@@ -173,7 +173,7 @@ def read_off(
 
 
 def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[Mixture]]) -> Trace[Mixture]:
-    """Return the restart with the highest bound, and set what the restarts came to."""
+    """Return the restart with the highest bound, and set the attributes of the restarts."""
     best = max(traces, key=lambda trace: trace.lower_bound)
     keep_trace(estimator, best)
     estimator.restart_bounds_ = np.array([trace.lower_bound for trace in traces])

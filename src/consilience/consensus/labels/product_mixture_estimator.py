@@ -1,4 +1,4 @@
-"""ProductMixture: the estimator over `consilience.consensus.labels.product_mixture`."""
+"""ProductMixture: the estimator of `consilience.consensus.labels.product_mixture`. Zhao & Zucker, section 2."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from consilience.estimators.parameters import (
 from consilience.inference import Trace
 from consilience.inference.iterate import restarts
 from consilience.inference.product_distributions import (
-    Answers,
+    OneHotLabels,
     Responsibilities,
     posterior,
 )
@@ -44,7 +44,7 @@ from consilience.inference.randomness import check_random_state, spawn_seeds
 
 
 class ProductMixture(LabelAggregator):
-    """Components within which annotators label independently of each other; no annotator needs all items.
+    """Components within which annotators label independently; annotators need not label all items.
 
     With as many components as labels this is the model of Dawid and Skene, fitted by maximum likelihood.
 
@@ -52,20 +52,21 @@ class ProductMixture(LabelAggregator):
     ----------
     n_clusters : "auto" or int, default="auto"
         Number of components. "auto": as many as there are classes among the labels. Components have
-        the classes' names if there are as many, else they are numbered by falling size.
+        the classes' names if there are as many, else they are numbered by decreasing size.
     init : "auto", "votes", "random" or array of shape (n_items, n_clusters), default="auto"
-        First responsibilities: shares of the votes, random, or given. "auto" takes the votes where there are as many
+        First responsibilities: shares of the votes, random, or given. "auto" uses the votes if there are as many
         components as classes, else random ones. A DataFrame is indexed by item.
     n_init : int, default=10
-        Random restarts; the one with the highest bound is kept. The other starts are not random and made once.
+        Number of random restarts; the one with the highest bound is kept. The other starts are not random, and run
+        once.
     smoothing : float, default=0.01
         Pseudo-count ε > 0 of each label of each annotator in each component.
     max_iter : int, default=500
-        Sweeps of a restart.
+        Maximum number of sweeps of a restart.
     tol : float, default=1e-7
-        A restart has converged when the bound gains less than this share of its size.
+        A restart has converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
-        Threads for the restarts, as in joblib; for the items if there is one start.
+        Number of threads for the restarts, as in joblib; for the items if there is one start.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -73,8 +74,8 @@ class ProductMixture(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray, shape (n_items,)
-        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
-        items without labels.
+        Name of the most probable class of each item, or number of its component. Missing (NaN for numbers, else None)
+        for items without labels.
     labels_series_ : Series
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_components)
@@ -83,8 +84,8 @@ class ProductMixture(LabelAggregator):
     weights_ : ndarray, shape (n_components,)
         ω, the share of each component.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
-        n_labels, agreement, accuracy (NaN where components have no names) and information (bits).
+    annotators_ : DataFrame, one row for each annotator
+        n_labels, agreement, accuracy (NaN if components have no names) and information (bits).
     confusion_matrices_ : DataFrame, shape (n_annotators * n_components, n_labels)
         Probability of each label of an annotator in each component, indexed by annotator and class.
     n_clusters_ : int
@@ -106,8 +107,8 @@ class ProductMixture(LabelAggregator):
     Examples
     --------
     >>> from consilience.consensus import ProductMixture
-    >>> said = [["a", "a", "b"], ["a", "a", None], ["b", "b", "b"], ["b", None, "a"]]
-    >>> ProductMixture().fit(said).labels_.tolist()
+    >>> annotations = [["a", "a", "b"], ["a", "a", None], ["b", "b", "b"], ["b", None, "a"]]
+    >>> ProductMixture().fit(annotations).labels_.tolist()
     ['a', 'a', 'b', 'b']
     """
 
@@ -148,26 +149,26 @@ class ProductMixture(LabelAggregator):
         if len(labels) * n_components * n_starts > MAX_TABLE_ENTRIES:
             raise InputError(
                 f"ProductMixture keeps a probability for each item, component and restart: {len(labels)} × "
-                f"{n_components} × {n_starts}, more than {MAX_TABLE_ENTRIES}. Ask for fewer components or restarts."
+                f"{n_components} × {n_starts}, more than {MAX_TABLE_ENTRIES}. Use fewer components or restarts."
             )
         starts = self._starts(labels, n_components, known)
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(starts) == 1 else None
-        answers = Answers.of(labels.item, column, shape, n_components, n_jobs=inner_jobs)
+        onehot = OneHotLabels.of(labels.item, column, shape, n_components, n_jobs=inner_jobs)
 
         def once(start: np.ndarray) -> Trace[Mixture]:
             settings: dict[str, Any] = {"smoothing": self.smoothing, "max_iter": self.max_iter, "tol": self.tol}
-            return run(start, answers, labels.n_classes, **settings)
+            return run(start, onehot, labels.n_classes, **settings)
 
         traces = restarts(once, [(start,) for start in starts], n_jobs=self.n_jobs if len(starts) > 1 else None)
         best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
-        read_off(self, labels, best.state, posterior(answers, best.state.log_weights, best.state.log_table))
+        read_off(self, labels, best.state, posterior(onehot, best.state.log_weights, best.state.log_table))
         return self
 
     def _known_of_items(self, labels: Labels) -> np.ndarray | None:
-        """First responsibilities, where they are given."""
+        """First responsibilities, if they are given."""
         self._check_parameters()
         return None if isinstance(self.init, str) else _given_start(self.init, labels, self._n_components(labels))
 
@@ -175,12 +176,12 @@ class ProductMixture(LabelAggregator):
         return labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
 
     def _starts(self, labels: Labels, n_components: int, given: np.ndarray | None) -> list[np.ndarray]:
-        """First responsibilities, one array a restart."""
+        """First responsibilities, one array for each restart."""
         if given is not None:
             return [given]
         votes = self.init == "votes" or (self.init == "auto" and n_components == labels.n_classes)
         if votes and n_components != labels.n_classes:
-            require(self, "init", f"'random' or an array: {n_components} components are no votes", False)
+            require(self, "init", f"'random' or an array: votes give no start for {n_components} components", False)
         if votes:
             return [vote_shares(labels)]
         rng = check_random_state(self.random_state)

@@ -1,4 +1,4 @@
-"""Spectral-EM: expectation maximisation of Dawid and Skene's model from a start that moments of the labels give.
+"""Spectral-EM: expectation maximisation of Dawid and Skene's model, initialised from moments of the labels.
 
 Zhang, Chen, Zhou & Jordan (2014), Spectral Methods Meet EM: A Provably Optimal Algorithm for Crowdsourcing, NIPS 27;
 JMLR 17 (2016).
@@ -20,29 +20,29 @@ Symbols
 Updates
 -------
     (1)        Z_gj = mean of z_ij over i in G_g
-    (2a), (2b) Z'_aj = E[Z_c ⊗ Z_b] E[Z_a ⊗ Z_b]⁻¹ Z_aj, and so for b
+    (2a), (2b) Z'_aj = E[Z_c ⊗ Z_b] E[Z_a ⊗ Z_b]⁻¹ Z_aj, and likewise for b
     (2c), (2d) M2 = E[Z'_a ⊗ Z'_b],   M3 = E[Z'_a ⊗ Z'_b ⊗ Z_c]
-    step 2     w and C°_c of M2 and M3, for c = 1, 2, 3: see `inference.tensor`
+    step 2     w and C°_c from M2 and M3, for c = 1, 2, 3: see `inference.tensor`
     (3)        C_i ∝ E[z_i Z_aᵀ] (W C°_aᵀ)⁻¹, every column scaled to the sum 1
     EM         E-step under w and C, then the sweeps of `product_mixture`
 
-The numbers in brackets are this page's own, for reference; they follow the order of the paper's algorithm.
+The numbers in brackets are ours; they follow the order of the paper's algorithm.
 
 Decided here
 ------------
-A label that an annotator did not give is no part of (1): the mean is over the labels given, several of one annotator
-included, and each E over the items that have labels by all groups it names. Sums instead of means start a little better
-where items have as many labels each, but then one item that everybody labels outweighs thousands that few label.
+A missing label does not enter (1): the mean is over the labels given, including several by one annotator, and each E is
+over the items that have labels by all groups it names. Sums instead of means start a little better where all items have
+equally many labels, but then one item that everybody labels outweighs thousands that few label.
 
-(3) uses both groups that the annotator is not in: the counts behind the two E add up. W scales columns only, and
-drops out. The weights are the mean of those of the three groups. Every probability is at least 1e-6 before a column is
-scaled.
+(3) uses both groups that the annotator is not in: the counts behind the two E are added. W only scales columns, and
+cancels. The weights are the mean of those of the three groups. Every probability is raised to at least 1e-6 before a
+column is scaled.
 
 The columns of C°_c are named after classes one to one, by the assignment with the largest sum of diagonal entries.
-In `product_mixture` w is learned too, which the paper takes to be uniform, and labels have a pseudo-count.
+In `product_mixture` w is learned too, which the paper assumes to be uniform, and labels have a pseudo-count.
 
-A class that no label names has no start: nothing is put there. A grouping under which M2 has not as many positive
-eigenvalues as there are classes gives no start either; if no grouping does, EM starts from the votes, with a warning.
+A class that no label names starts without weight. A division of the annotators into groups under which M2 has fewer
+positive eigenvalues than there are classes gives no start; if none does, EM starts from the votes, with a warning.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ Columns = Float[np.ndarray, "groups labels classes"]
 
 
 def spectral_start(labels: Labels, group: Group, rng: np.random.Generator, n_starts: int) -> tuple[Weights, LogTable]:
-    """ln w and ln C by the moments of three groups of annotators; no weight for classes that no label names.
+    """ln w and ln C from the moments of three groups of annotators; no weight for classes that no label names.
 
     Raises
     ------
     LinAlgError
-        The moments do not show as many classes as labels name.
+        The moments do not identify as many classes as the labels name.
     """
     named, code = compress(labels.label, labels.n_classes)
     if len(labels) < len(named):
@@ -91,7 +91,7 @@ def spectral_start(labels: Labels, group: Group, rng: np.random.Generator, n_sta
 
 
 def partition(labels: Labels, rng: np.random.Generator | None) -> Group:
-    """Group of each annotator: at random, or by place modulo 3; groups differ by one annotator at most."""
+    """Group of each annotator: at random, or by position modulo 3; group sizes differ by at most one."""
     active = np.unique(labels.annotator)
     group = np.full(labels.n_annotators, -1)
     turn = np.arange(len(active)) % N_GROUPS
@@ -113,7 +113,7 @@ def group_columns(views: Views, rng: np.random.Generator, n_starts: int) -> tupl
     Raises
     ------
     LinAlgError
-        The moments do not show as many classes as there are labels.
+        The moments do not identify as many classes as there are labels.
     """
     triple = third_moment(*views)
     if not triple.any():
@@ -159,6 +159,6 @@ def annotator_matrices(
 
 
 def as_distributions(columns: Float[np.ndarray, "*batch labels classes"]) -> Float[np.ndarray, "*batch labels classes"]:
-    """Nearby columns of probabilities."""
+    """Clip negative entries, and scale columns to sum to 1."""
     positive = np.maximum(columns, LEAST_PROBABILITY)
     return positive / positive.sum(-2, keepdims=True)

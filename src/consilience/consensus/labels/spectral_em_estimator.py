@@ -1,4 +1,4 @@
-"""SpectralEM: the estimator over `consilience.consensus.labels.spectral_em`."""
+"""SpectralEM: the estimator of `consilience.consensus.labels.spectral_em`. Zhang, Chen, Zhou & Jordan (2016)."""
 
 from __future__ import annotations
 
@@ -25,33 +25,34 @@ from consilience.estimators.parameters import (
 )
 from consilience.inference import Trace
 from consilience.inference.iterate import restarts
-from consilience.inference.product_distributions import Answers, Responsibilities, posterior
+from consilience.inference.product_distributions import OneHotLabels, Responsibilities, posterior
 from consilience.inference.randomness import spawn_seeds
 from consilience.inference.tensor import N_STARTS
 
 
 class SpectralEM(LabelAggregator):
-    """Class of each item by the model of Dawid and Skene, from a start that does not rest on a vote.
+    """Class of each item by the model of Dawid and Skene, from a start that does not depend on votes.
 
-    The labels of three groups of annotators, taken two and three at a time, tell the groups' confusion matrices and
-    from them every annotator's; expectation maximisation goes on from there.
+    The labels of three groups of annotators, taken two and three at a time, determine the groups' confusion matrices,
+    and from these every annotator's; expectation maximisation continues from there.
 
     Parameters
     ----------
     groups : {"random", "modulo"}, default="random"
-        The three groups of annotators: at random, or by turns, in an order that depends on their labels alone.
+        How annotators are divided into three groups: at random, or in turn, in an order that depends only on their
+        labels.
     n_starts : int, default=100
-        Random starts of the tensor power method, for each class of each group.
+        Number of random starts of the tensor power method, for each class of each group.
     n_init : int, default=5
-        Random groupings; the one with the highest bound after EM is kept. Groups by turns are made once.
+        Number of random divisions; the one with the highest bound after EM is kept. "modulo" runs once.
     smoothing : float, default=0.01
         Pseudo-count ε > 0 of each label of each annotator in each class, in EM.
     max_iter : int, default=500
-        Most sweeps of EM after its first step; the authors' program makes 10.
+        Maximum number of sweeps of EM after its first step; the authors' program makes 10.
     tol : float, default=1e-7
-        Converged when the bound gains less than this share of its size.
+        Converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
-        Threads for the groupings, as in joblib; for the items if there is one grouping.
+        Number of threads for the divisions, as in joblib; for the items if there is one division.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -59,7 +60,7 @@ class SpectralEM(LabelAggregator):
     Attributes
     ----------
     labels_ : ndarray of class names, shape (n_items,)
-        Most probable class. Missing (NaN where classes are numbers, else None) for items without labels.
+        Most probable class. Missing (NaN if classes are numbers, else None) for items without labels.
     labels_series_ : Series
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
@@ -68,7 +69,7 @@ class SpectralEM(LabelAggregator):
     weights_ : ndarray, shape (n_classes,)
         w, the share of each class.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_labels, agreement, accuracy and information (bits).
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Probability of each label of an annotator for items of each class, indexed by annotator and class.
@@ -77,21 +78,21 @@ class SpectralEM(LabelAggregator):
     log_likelihood_ : float
         ln p(labels), nats.
     lower_bound_ : float
-        ln p(labels, parameters), nats, of the kept grouping.
+        ln p(labels, parameters), nats, of the kept division.
     lower_bounds_ : ndarray, shape (n_iter_,)
     restart_bounds_ : ndarray
-        Last bound from each grouping whose moments showed all classes.
+        Final bound of each division whose moments identify all classes.
     n_iter_ : int
     converged_ : bool
 
     See Also
     --------
-    DawidSkene : from the votes, with a prior that few labels of an annotator suffice for.
+    DawidSkene : starts from the votes, with a prior for annotators with few labels.
 
     Notes
     -----
-    The moments take memory as the third power of the number of classes, and their decomposition time as the fourth:
-    some seven seconds a grouping for 60 classes.
+    Memory grows with the third power of the number of classes (moments), time with the fourth (their decomposition):
+    about seven seconds per division for 60 classes.
 
     References
     ----------
@@ -147,10 +148,10 @@ class SpectralEM(LabelAggregator):
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(seeds) == 1 else None
-        answers = Answers.of(labels.item, column, shape, labels.n_classes, n_jobs=inner_jobs)
+        onehot = OneHotLabels.of(labels.item, column, shape, labels.n_classes, n_jobs=inner_jobs)
 
         def em(first: Responsibilities) -> Trace[Mixture]:
-            return run(first, answers, labels.n_classes, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol)
+            return run(first, onehot, labels.n_classes, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol)
 
         def once(seed: int) -> Trace[Mixture] | None:
             rng = np.random.default_rng(seed)
@@ -158,21 +159,21 @@ class SpectralEM(LabelAggregator):
                 start = spectral_start(labels, partition(labels, rng if by_chance else None), rng, self.n_starts)
             except LinAlgError:
                 return None
-            return em(posterior(answers, *start))
+            return em(posterior(onehot, *start))
 
         found = restarts(once, [(seed,) for seed in seeds], n_jobs=self.n_jobs if len(seeds) > 1 else None)
         traces = [trace for trace in found if trace is not None]
         if not traces:
             warnings.warn(
                 "SpectralEM started from the votes: the labels by three groups of annotators are too few, or too "
-                f"little related, to show {labels.n_classes} classes.",
+                f"weakly related, to identify {labels.n_classes} classes.",
                 AnnotationWarning,
                 stacklevel=outside(),
             )
             traces = [em(vote_shares(labels))]
         best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
-        read_off(self, labels, best.state, posterior(answers, best.state.log_weights, best.state.log_table))
+        read_off(self, labels, best.state, posterior(onehot, best.state.log_weights, best.state.log_table))
         return self
 
 
@@ -185,6 +186,6 @@ def _check_size(labels: Labels) -> None:
         )
     if n_classes > MAX_CLASSES:
         raise InputError(
-            f"SpectralEM keeps a moment for every three classes, and takes at most {MAX_CLASSES} of them. Got labels "
+            f"SpectralEM keeps a moment for every three classes, and accepts at most {MAX_CLASSES} classes. Got labels "
             f"of {n_classes} classes."
         )

@@ -1,4 +1,4 @@
-"""Stagewise EM: a mixture of product distributions learned from the annotators who inform, found one pair at a time.
+"""Stagewise EM: a mixture of product distributions learned from informative annotators, found one pair at a time.
 
 Zhao & Zucker, Stagewise Learning for Sparse Clustering of Discretely-Valued Data.
 
@@ -18,7 +18,7 @@ Algorithm
 ---------
     K = 1, S = ∅, μ the frequencies of the labels. Repeat:
     1. I_k(i, j) from the tables Xᵀ diag(q_k) X of all pairs; the pair and component of the largest      (11), (13)
-    2. if i or j is new: both into S; if K is below its target: copy component k, move the copies apart
+    2. if i or j is new: both enter S; if K is below its target: copy component k, move the copies apart
        along the eigenvector of the smallest eigenvalue of the Hessian of Σ I in (μ_ki, μ_kj, μ_new,i, μ_new,j)
     3. q_nk ∝ ω_k Π_{i ∈ S} μ_k,i,x_ni; then ω, μ of all annotators from q                             Theorem 3
 
@@ -30,21 +30,22 @@ before the copy, to second order
 
     q_n± = r_n / 2 (1 ± u_n + (1 - r_n) h_n),    the other posteriors shrink by the factor 1 - r_n h_n,
 
-so that N Σ_y f(y) Σ I(i, j | y) has along δ half the curvature of N_k I_k in the direction of the tables weighted by
-r u, and the first-order effect of h. Both are sums over items, and exact; categories that i or j never gives stay out.
+so that the curvature of N Σ_y f(y) Σ I(i, j | y) along δ is half that of N_k I_k in the direction of the tables
+weighted by r u, plus the first-order effect of h. Both are sums over items, and exact; labels that i or j never gives
+are left out.
 
 Decided here
 ------------
-- Information is estimated too high by (R_i - 1)(R_j - 1) / 2n on average when n items bear on a table, R the number of
-  labels that an annotator uses. That much is taken off before pairs are ranked; a pair counts in proportion to the
-  share of all items that bear on it, with (13) or without its component's weight; and an entry counts only if 2 n I
-  is beyond the quantile of χ² with (R_i - 1)(R_j - 1) degrees of freedom that chance exceeds with probability `level`.
-  Each entry is judged by itself: a level for all together leaves out many who inform, and refining removes the others.
+- Information is overestimated by (R_i - 1)(R_j - 1) / 2n on average when a table counts n items, R the number of
+  labels that an annotator uses. This bias is subtracted before pairs are ranked; a pair counts in proportion to the
+  share of all items in its table, with (13) or without its component's weight; and an entry counts only if 2 n I
+  exceeds the quantile of χ² with (R_i - 1)(R_j - 1) degrees of freedom that chance exceeds with probability `level`.
+  Each entry is tested separately: a joint level leaves out many informative annotators, and refining removes the rest.
 - The step stops half way to the boundary of the simplices.
 - Where the largest entry lies within S and q has settled, its component is split, as long as K is below its target:
-  else fewer components than asked for could come out.
-- The Hessian is that of Σ I over the pairs within S: by Proposition 1 the others add nothing but noise.
-- It ends when q has settled and nothing is left to enter S or to split, or after `max_iter` rounds.
+  otherwise there could be fewer components than requested.
+- The Hessian is that of Σ I over the pairs within S: by Proposition 1 the other pairs add only noise.
+- It ends when q has settled and no annotator can enter S and no component can be split, or after `max_iter` rounds.
 - Labels have the pseudo-count of `product_mixture`; a missing label has no factor, and each of several has one.
 """
 
@@ -68,7 +69,7 @@ from consilience.inference.pair_tables import (
     pair_tables,
 )
 from consilience.inference.product_distributions import (
-    Answers,
+    OneHotLabels,
     Responsibilities,
     expectation,
     expectation_of,
@@ -84,29 +85,29 @@ COMMON_ITEMS = 2  # a pair of annotators needs at least this many per cell of it
 class Study:
     """Labels as the algorithm reads them.
 
-    answers : one-hot labels in chunks.
+    onehot : one-hot labels in chunks.
     tables : of the pairs of annotators.
     degrees : (pairs,) degrees of freedom of each table.
     threshold : (pairs,) of 2 n I.
     column : (labels,) column of each label; `item` and `annotator` are those of `Labels`.
     """
 
-    answers: Answers
+    onehot: OneHotLabels
     tables: PairTables
     degrees: Int[np.ndarray, " pairs"]
     threshold: Float[np.ndarray, " pairs"]
-    item: Int[np.ndarray, " answers"]
-    annotator: Int[np.ndarray, " answers"]
-    column: Int[np.ndarray, " answers"]
+    item: Int[np.ndarray, " labels"]
+    annotator: Int[np.ndarray, " labels"]
+    column: Int[np.ndarray, " labels"]
     n_labels: int
     n_annotators: int
 
     @classmethod
     def of(cls, labels: Labels, n_components: int, level: float) -> Study:
-        """Lay out labels; `level` is that of the threshold."""
+        """Encode labels; `level` is that of the threshold."""
         n_items, n_annotators, n_labels = len(labels), labels.n_annotators, labels.n_classes
         column = labels.annotator * n_labels + labels.label
-        answers = Answers.of(labels.item, column, (n_items, n_annotators * n_labels), n_components)
+        onehot = OneHotLabels.of(labels.item, column, (n_items, n_annotators * n_labels), n_components)
         least_common = min(COMMON_ITEMS * n_labels**2, n_items)
         tables = pair_tables(
             labels.item, labels.annotator, labels.label, (n_items, n_annotators, n_labels), least_common
@@ -116,19 +117,19 @@ class Study:
         degrees = free[tables.first] * free[tables.second]
         quantile = np.append(np.inf, chi2.isf(level, np.arange(1, degrees.max(initial=1) + 1)))
         rows = (labels.item, labels.annotator, column)
-        return cls(answers, tables, degrees, quantile[degrees], *rows, n_labels, n_annotators)
+        return cls(onehot, tables, degrees, quantile[degrees], *rows, n_labels, n_annotators)
 
     def tables_among(self, members: tuple[int, ...]) -> PairTables:
-        """Tables of the pairs of some annotators alone."""
+        """Tables of the pairs among some annotators."""
         rows = np.isin(self.annotator, members)
         place = np.searchsorted(sorted(members), self.annotator[rows])
         label = self.column[rows] - self.annotator[rows] * self.n_labels
-        return pair_tables(self.item[rows], place, label, (self.answers.n_items, len(members), self.n_labels), 1)
+        return pair_tables(self.item[rows], place, label, (self.onehot.n_items, len(members), self.n_labels), 1)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How the algorithm runs: number of components aimed at, and whether (13) weighs components."""
+    """Settings of the algorithm: target number of components, and whether (13) weighs components."""
 
     n_components: int
     weighted: bool
@@ -136,11 +137,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Stage:
-    """Parameters and informative set after a round, and how the round went.
+    """Parameters and informative set after a round, and a record of the round.
 
     log_likelihood : of all labels under the parameters, nats.
-    largest : largest I(i, j | Y) over the pairs, nats, that the round began with; (13).
-    exhausted : whether there was nothing left to enter S or to split.
+    largest : largest I(i, j | Y) over the pairs at the start of the round, nats; (13).
+    exhausted : whether no annotator could enter S and no component could be split.
     change : largest change of q in the round; infinite where the number of components changed.
     """
 
@@ -156,7 +157,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Candidate:
-    """The largest entry: a pair, and the component within which it is so large."""
+    """The largest entry: a pair, and the component in which its information is largest."""
 
     pair: int
     component: int
@@ -164,9 +165,9 @@ class Candidate:
 
 def init(study: Study) -> Stage:
     """One component, S empty."""
-    q = np.ones((study.answers.n_items, 1))
-    weights, table = m_step(expectation_of(study.answers, q), study.n_labels, SMOOTHING)
-    likelihood = expectation(study.answers, weights, table).log_likelihood
+    q = np.ones((study.onehot.n_items, 1))
+    weights, table = m_step(expectation_of(study.onehot, q), study.n_labels, SMOOTHING)
+    likelihood = expectation(study.onehot, weights, table).log_likelihood
     return Stage(weights, table, (), q, likelihood, np.inf, False, np.inf)
 
 
@@ -177,13 +178,13 @@ def step(state: Stage, study: Study, settings: Settings) -> Stage:
     moved = state if found is None else informed(state, found, study, settings)
     idle = moved is state and (found is None or len(state.log_weights) == settings.n_components)
     q = regularised_posterior(moved, study)
-    weights, table = m_step(expectation_of(study.answers, q), study.n_labels, SMOOTHING)
+    weights, table = m_step(expectation_of(study.onehot, q), study.n_labels, SMOOTHING)
     return Stage(
         weights,
         table,
         moved.members,
         q,
-        expectation(study.answers, weights, table).log_likelihood,
+        expectation(study.onehot, weights, table).log_likelihood,
         float(conditional(information, total).max(initial=0.0)),
         idle,
         float(np.abs(q - state.q).max()) if q.shape == state.q.shape else np.inf,
@@ -191,12 +192,12 @@ def step(state: Stage, study: Study, settings: Settings) -> Stage:
 
 
 def settled(state: Stage) -> bool:
-    """Nothing left to do, and posteriors that stand still."""
+    """Whether S and K are final, and the posteriors have settled."""
     return state.exhausted and state.change < SETTLED
 
 
 def run(study: Study, settings: Settings, *, max_iter: int) -> tuple[Trace[Stage], list[Stage]]:
-    """Run the algorithm; also every round's state, for the trace."""
+    """Run the algorithm; also return the state after every round, for the trace."""
     rounds: list[Stage] = []
 
     def kept(state: Stage) -> Stage:
@@ -210,7 +211,7 @@ def run(study: Study, settings: Settings, *, max_iter: int) -> tuple[Trace[Stage
 def conditional_information(
     q: Responsibilities, study: Study
 ) -> tuple[Float[np.ndarray, "components pairs"], Float[np.ndarray, "components pairs"]]:
-    """I_k(i, j) within each component, nats, and the number of items that bear on it."""
+    """I_k(i, j) within each component, nats, and the number of items in its table."""
     found = [mutual_information(study.tables.of(weights)) for weights in q.T]
     return np.stack([each for each, _ in found]), np.stack([total for _, total in found])
 
@@ -229,11 +230,11 @@ def largest_entry(
     study: Study,
     settings: Settings,
 ) -> Candidate | None:
-    """Return the largest significant entry, weighted and its bias taken off; None if there is none."""
+    """Return the largest significant entry, weighted and corrected for bias; None if there is none."""
     if not information.size:
         return None
     bias = np.divide(study.degrees, 2 * total, out=np.zeros_like(total), where=total > 0)
-    share = total / (study.answers.n_items if settings.weighted else total.max(1, initial=1e-300, keepdims=True))
+    share = total / (study.onehot.n_items if settings.weighted else total.max(1, initial=1e-300, keepdims=True))
     significant = 2 * total * information > study.threshold
     if not significant.any():
         return None
@@ -243,7 +244,7 @@ def largest_entry(
 
 
 def informed(state: Stage, found: Candidate, study: Study, settings: Settings) -> Stage:
-    """Take the pair into S, and split its component where there is room; the state itself if neither is to be done."""
+    """Add the pair to S, and split its component if K is below its target; the same state if neither applies."""
     pair = (int(study.tables.first[found.pair]), int(study.tables.second[found.pair]))
     new = tuple(annotator for annotator in pair if annotator not in state.members)
     if not new and state.change >= SETTLED:
@@ -258,7 +259,7 @@ def informed(state: Stage, found: Candidate, study: Study, settings: Settings) -
 
 def regularised_posterior(state: Stage, study: Study) -> Responsibilities:
     """f(k | x_S): annotators outside S have no factor."""
-    return posterior(study.answers, state.log_weights, only_members(state.log_table, state.members, study.n_labels))
+    return posterior(study.onehot, state.log_weights, only_members(state.log_table, state.members, study.n_labels))
 
 
 def only_members(log_table: np.ndarray, members: tuple[int, ...], n_labels: int) -> np.ndarray:
@@ -270,7 +271,7 @@ def only_members(log_table: np.ndarray, members: tuple[int, ...], n_labels: int)
 
 
 def duplicated(state: Stage, component: int) -> Stage:
-    """Copy a component; both have half of its ω and of its posteriors, and nothing else is changed."""
+    """Copy a component; both copies have half of its ω and of its posteriors, and nothing else changes."""
     weights = np.append(state.log_weights, state.log_weights[component])
     weights[[component, -1]] -= np.log(2)
     q = np.column_stack([state.q, state.q[:, component] / 2])
@@ -303,28 +304,28 @@ def perturbation(state: Stage, found: Candidate, study: Study) -> Float[np.ndarr
 def split_hessian(
     state: Stage, component: int, pair: tuple[int, int], study: Study, tables: PairTables
 ) -> tuple[Float[np.ndarray, "coordinates coordinates"], Bool[np.ndarray, "2 labels"]]:
-    """Hessian of N Σ_y f(y) Σ_{i<j} I(i, j | y) in δ when `component` is split along (δ, -δ); which labels are used.
+    """Hessian of N Σ_y f(y) Σ_{i<j} I(i, j | y) in δ when `component` is split along (δ, -δ), and mask of used labels.
 
-    The posteriors of `state` are those before the copy, given S with the pair.
+    The posteriors of `state` are those before the copy, given S including the pair.
     """
     n_labels = study.n_labels
     r = state.q[:, component]
-    said, used = [], []
+    scaled_columns, used = [], []
     for annotator in pair:
         rows = study.annotator == annotator
         onehot = np.zeros((len(r), n_labels))
         onehot[study.item[rows], study.column[rows] - annotator * n_labels] = 1.0
         probability = np.exp(state.log_table[annotator * n_labels : (annotator + 1) * n_labels, component])
-        said.append(onehot / probability)
+        scaled_columns.append(onehot / probability)
         used.append(onehot.any(0))
-    scaled = np.hstack(said)
+    scaled = np.hstack(scaled_columns)
     hessian = curvature(tables.of(r), np.stack([tables.of(r * each) for each in scaled.T]))
     slope = r * (1 - r) * _slope(r, tables)
     for other in np.delete(np.arange(state.q.shape[1]), component):
         weights = state.q[:, other]
         slope -= r * weights * _slope(weights, tables)
     products = scaled.T @ (slope[:, None] * scaled)
-    np.fill_diagonal(products, 0.0)  # a label makes no product with itself
+    np.fill_diagonal(products, 0.0)  # h_n has products of different labels only
     return hessian + products, np.array(used)
 
 

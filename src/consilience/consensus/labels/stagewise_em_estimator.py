@@ -1,4 +1,4 @@
-"""The estimator of `stagewise`: Zhao & Zucker, Stagewise Learning for Sparse Clustering of Discretely-Valued Data."""
+"""StagewiseEM: the estimator of `consilience.consensus.labels.stagewise_em`. Zhao & Zucker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from consilience.annotations.names import name_index, outside, plain
 from consilience.annotations.types import Flag, Integer, Literal, NumberOfClusters, Real
 from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels import stagewise_em as stagewise
-from consilience.consensus.labels.informative_set import Selection, answers_of, criterion, informs, refine
+from consilience.consensus.labels.informative_set import Selection, criterion, informs, onehot_of, refine
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_step, matched, read_off
 from consilience.consensus.labels.stagewise_em import Settings, Stage, Study
 from consilience.errors import AnnotationWarning
@@ -32,7 +32,6 @@ from consilience.estimators.parameters import (
     one_of,
     whole,
 )
-from consilience.estimators.traces import keep_end
 from consilience.inference.product_distributions import Responsibilities, expectation_of, posterior
 
 EM_ITER, EM_TOL = 500, 1e-6
@@ -40,40 +39,40 @@ ROUND_ITER = 100  # EM sweeps between two tests of the annotators
 
 
 class StagewiseEM(LabelAggregator):
-    """Classes from the few annotators who inform, found among many who do not.
+    """Classes from a few informative annotators, found among many who are not.
 
-    A crowd in which most label at random defeats the majority vote and what begins from it. This model begins from the
-    pair of annotators whose labels tell most of each other, and takes in others as they help.
+    A crowd in which most label at random defeats the majority vote and models that start from it. This model starts
+    from the pair of annotators with the highest mutual information, and adds others as they help.
 
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
         Number of components. "auto": as many as there are classes among the labels. Components have
-        the classes' names if there are as many, else they are numbered by falling size.
+        the classes' names if there are as many, else they are numbered by decreasing size.
     refine : {"informative", "all", None}, default="informative"
-        What follows the stagewise algorithm. "informative": by turns EM on the informative set and a test of every
-        annotator's labels against what the others say, until the set stays as it is; once from the stagewise
-        solution and once from the votes of all, of which the better is kept; in the end with the learned prior of
-        `DawidSkene` where components are classes. "all": EM on all annotators, the paper's
-        StageEM-refine. None: nothing, the paper's StageEM.
+        What follows the stagewise algorithm. "informative": EM on the informative set alternates with a test of every
+        annotator's labels against those of the others, until the set no longer changes; once from the stagewise
+        solution and once from the votes of all, of which the better is kept; finally with the learned prior of
+        `DawidSkene` if components are classes. "all": EM on all annotators, the paper's StageEM-refine. None: nothing,
+        the paper's StageEM.
     weighted : bool, default=True
-        Whether a component's information counts by the component's weight, as in (13) of the paper, or alike, as in
+        Whether a component's information is weighted by the component's weight, as in (13) of the paper, or not, as in
         its algorithm.
     entry_level : float, default=0.001
-        In the stagewise algorithm, the probability that chance alone lifts the information of a pair of annotators
-        over the threshold of entry.
+        In the stagewise algorithm, the probability that the information of a pair of annotators exceeds the threshold
+        of entry by chance.
     level : float, default=0.01
         In refining, the probability that any annotator enters the informative set by chance.
     max_iter : int, default=20
-        Rounds of the stagewise algorithm at most.
+        Maximum number of rounds of the stagewise algorithm.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
 
     Attributes
     ----------
     labels_ : ndarray, shape (n_items,)
-        Most probable class of each item by name, or number of its component. Missing (NaN for numbers, else None) for
-        items without labels.
+        Name of the most probable class of each item, or number of its component. Missing (NaN for numbers, else None)
+        for items without labels.
     labels_series_ : Series
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_components_)
@@ -81,20 +80,20 @@ class StagewiseEM(LabelAggregator):
     weights_ : ndarray, shape (n_components_,)
         Share of each class.
     informative_set_ : list of names
-        Annotators whose labels decide the classes, in order of entry; those that refining adds, with the strongest
+        Annotators whose labels determine the classes, in order of entry; those that refining adds, with the strongest
         evidence first.
-    trace_ : DataFrame, one row a round, indexed by round
+    trace_ : DataFrame, one row for each round, indexed by round
         n_components; log_likelihood of all labels, nats; information, the largest conditional mutual information of
         two annotators' labels given the class, nats; n_informative, the size of the informative set; entered, the
-        names that it gained. Row 0 is the single component. Fig. 3 of the paper.
+        names added. Row 0 is the single component. Fig. 3 of the paper.
     starts_ : DataFrame, or None
         With ``refine="informative"``, for each start ("stagewise", and "votes" if components are classes) the size of
-        the informative set that it ends with, the log likelihood of all labels and Schwarz's criterion, nats. The end
-        with the highest criterion was kept.
+        its final informative set, the log likelihood of all labels and Schwarz's criterion, nats. The result with the
+        highest criterion was kept.
     n_components_ : int
-        Fewer than asked for if no pair of annotators tells more classes apart.
+        Fewer than requested if no pair of annotators distinguishes more classes.
     items_ : Index, shape (n_items,)
-    annotators_ : DataFrame, one row an annotator
+    annotators_ : DataFrame, one row for each annotator
         n_labels, agreement, accuracy, information (bits); informative, whether in the informative set; and with
         ``refine="informative"`` p_value, of the test of independence between the annotator's labels and the class by
         the others.
@@ -105,8 +104,8 @@ class StagewiseEM(LabelAggregator):
     n_iter_ : int
         Rounds of the stagewise algorithm.
     converged_ : bool
-        Whether the informative set stayed as it was in the end; with ``refine="all"`` whether EM converged; without
-        refining whether the stagewise algorithm settled within `max_iter` rounds.
+        Whether the informative set stopped changing; with ``refine="all"`` whether EM converged; without refining
+        whether the stagewise algorithm settled within `max_iter` rounds.
 
     References
     ----------
@@ -160,14 +159,11 @@ class StagewiseEM(LabelAggregator):
         settings = Settings(n_components, bool(self.weighted))
         trace, rounds = stagewise.run(study, settings, max_iter=self.max_iter)
         self.trace_ = trace_table(rounds, study, labels)
-        if self.refine is None:
-            keep_end(self, trace)
-        else:  # refining has an end of its own
-            self.n_iter_ = trace.n_iter
+        self.n_iter_, self.converged_ = trace.n_iter, trace.converged  # without a warning: the rounds may go in circles
         self.starts_: pd.DataFrame | None = None
         stage = trace.state
         if len(stage.log_weights) < n_components and (self.refine is None or n_components != labels.n_classes):
-            found = f"Pairs of annotators tell {len(stage.log_weights)} of {n_components} components apart"
+            found = f"Pairs of annotators distinguish {len(stage.log_weights)} of {n_components} components"
             warnings.warn(f"StagewiseEM: {found}; there are fewer.", AnnotationWarning, stacklevel=outside())
         finish = {None: self._read_stage, "all": self._read_all, "informative": self._read_selection}
         finish[self.refine](labels, stage, study, n_components)
@@ -185,8 +181,8 @@ class StagewiseEM(LabelAggregator):
     def conditional_information(self) -> pd.DataFrame:
         """Mutual information of every two annotators' labels given the class, nats; (13), Fig. 4 of the paper.
 
-        Near zero throughout where the classes explain why annotators agree; what is left is noise of about
-        (R - 1)² / 2n for R labels and n items in common, or agreement of another origin, such as annotators who copy.
+        Near zero if the classes explain why annotators agree; the rest is noise of about (R - 1)² / 2n for R labels and
+        n items in common, or agreement of another origin, such as annotators who copy.
 
         Returns
         -------
@@ -201,7 +197,7 @@ class StagewiseEM(LabelAggregator):
         return pd.DataFrame(table, index=names, columns=names)
 
     def _starts(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> list[Start]:
-        """Where refining begins: the stagewise solution and the votes, as far as they have all components."""
+        """Starts of refining: the stagewise solution and the votes, if they have all components."""
         starts, everyone = [], tuple(range(labels.n_annotators))
         if len(stage.log_weights) == n_components or n_components != labels.n_classes:
             members = stage.members or everyone
@@ -213,15 +209,15 @@ class StagewiseEM(LabelAggregator):
     def _read_stage(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> None:
         """End with the stagewise solution."""
         q = stagewise.regularised_posterior(stage, study)
-        mixture = Mixture(stage.log_weights, stage.log_table, 0.0, expectation_of(study.answers, q))
+        mixture = Mixture(stage.log_weights, stage.log_table, 0.0, expectation_of(study.onehot, q))
         self._finish(labels, mixture, q, stage.members)
 
     def _read_all(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> None:
         """End with EM on all annotators."""
         first = self._starts(labels, stage, study, n_components)[0]
-        trace = product_mixture.run(first.q, study.answers, labels.n_classes, max_iter=EM_ITER, tol=EM_TOL)
+        trace = product_mixture.run(first.q, study.onehot, labels.n_classes, max_iter=EM_ITER, tol=EM_TOL)
         mixture, self.converged_ = trace.state, trace.converged
-        q = posterior(study.answers, mixture.log_weights, mixture.log_table)
+        q = posterior(study.onehot, mixture.log_weights, mixture.log_table)
         self._finish(labels, mixture, q, stage.members, deciding=range(labels.n_annotators))
 
     def _read_selection(self, labels: Labels, stage: Stage, study: Study, n_components: int) -> None:
@@ -234,10 +230,10 @@ class StagewiseEM(LabelAggregator):
         best = int(np.argmax([penalised for _, penalised in scores]))
         last, inside, self.converged_ = ends[best], list(ends[best].members), traces[best].converged
         if not informs(last.p_values, last.probability, self.level).any():
-            nothing = "no annotator's labels depend on what the others say; the classes may be chance"
+            nothing = "no annotator's labels depend on those of the others; the classes may be chance"
             warnings.warn(f"StagewiseEM: {nothing}.", AnnotationWarning, stacklevel=outside())
         end = plain_end(last) if n_components != labels.n_classes else end_with_prior(labels, last)
-        expected = expectation_of(study.answers, end.q)
+        expected = expectation_of(study.onehot, end.q)
         shape = (labels.n_annotators, labels.n_classes, end.q.shape[1])
         table, evidence = m_step(expected, labels.n_classes, SMOOTHING)[1].reshape(shape), np.zeros(shape)
         table[inside] = end.log_table.reshape(-1, *shape[1:])
@@ -270,7 +266,7 @@ class StagewiseEM(LabelAggregator):
 
 @dataclass(frozen=True)
 class Start:
-    """Where refining begins: an informative set and posteriors."""
+    """Start of refining: an informative set and posteriors."""
 
     name: str
     members: tuple[int, ...]
@@ -279,11 +275,11 @@ class Start:
 
 @dataclass(frozen=True)
 class End:
-    """What refining ends with, of the informative set.
+    """Result of refining, for the informative set.
 
     log_weights : (components,).
     log_table : (columns, components) log probability of each label.
-    evidence : (columns, components) what each label says for each component.
+    evidence : (columns, components) evidence of each label for each component.
     q : (items, components) posteriors.
     """
 
@@ -294,31 +290,31 @@ class End:
 
 
 def plain_end(selection: Selection) -> End:
-    """Return the mixture of the informative set as it is."""
+    """Return the mixture of the informative set unchanged."""
     state = selection.mixture.state
     return End(state.log_weights, state.log_table, state.log_table, softmax(selection.scores, axis=1))
 
 
 def end_with_prior(labels: Labels, selection: Selection) -> End:
-    """Go on from the mixture of the informative set with the learned prior of `dawid_skene`.
+    """Continue from the mixture of the informative set with the learned prior of `dawid_skene`.
 
-    Where few inform, maximum likelihood takes chance for ways to err.
+    With few informative annotators, maximum likelihood overfits their confusion matrices.
     """
     n_classes = labels.n_classes
     counts = selection.mixture.state.expected.counts.reshape(-1, n_classes, n_classes)
     q = softmax(selection.scores, axis=1)[:, matched(counts)]
-    evidence = dawid_skene.Evidence(answers_of(labels, selection.members, n_classes), 0.0)
+    evidence = dawid_skene.Evidence(onehot_of(labels, selection.members, n_classes), 0.0)
     state = dawid_skene.run(q, evidence, one_coin=False, learned=True, max_iter=EM_ITER, tol=EM_TOL).state
     table = state.model.log_table.reshape(-1, n_classes)
     means = np.log(state.model.matrices().transpose(0, 2, 1)).reshape(-1, n_classes)
     weights = state.log_weights - logsumexp(state.log_weights)
-    return End(weights, means, table, posterior(evidence.answers, weights, table))
+    return End(weights, means, table, posterior(evidence.onehot, weights, table))
 
 
 def trace_table(rounds: list[Stage], study: Study, labels: Labels) -> pd.DataFrame:
-    """How the rounds went; see `StagewiseEM`."""
+    """Tabulate the rounds; see `StagewiseEM`."""
     states = [stagewise.init(study), *rounds]
-    information = [after.largest for after in rounds]  # what a round begins with is what the one before ends with
+    information = [after.largest for after in rounds]  # a round starts with what the previous one ended with
     last = stagewise.conditional(*stagewise.conditional_information(states[-1].q, study))
     before: tuple[int, ...] = ()
     entered = []

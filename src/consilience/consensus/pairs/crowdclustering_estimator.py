@@ -1,4 +1,4 @@
-"""Crowdclustering: the estimator over `consilience.consensus.pairs.crowdclustering`."""
+"""Crowdclustering: the estimator of `consilience.consensus.pairs.crowdclustering`. Gomes et al. (2011)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.canonical import arrange
-from consilience.annotations.fit_arguments import require_no_second, warn_of_unsaid
+from consilience.annotations.fit_arguments import require_no_second, warn_of_unannotated
 from consilience.annotations.names import outside
 from consilience.annotations.types import (
     AnnotationsLike,
@@ -26,10 +26,10 @@ from consilience.annotations.types import (
     Real,
     Self,
 )
-from consilience.consensus.groupings import item_embeddings, point_mixture
-from consilience.consensus.groupings.item_embeddings import Problem, State
-from consilience.consensus.groupings.point_mixture import Mixture, Prior
-from consilience.consensus.pairs.crowdclustering import MAX_PAIRS, MOST_CLUSTERS, MOST_COMPONENTS, SHUFFLE
+from consilience.consensus.pairs import crowdclustering as core
+from consilience.consensus.pairs import point_mixture
+from consilience.consensus.pairs.crowdclustering import Problem, State
+from consilience.consensus.pairs.point_mixture import Mixture, Prior
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
@@ -52,39 +52,44 @@ from consilience.inference.iterate import restarts
 from consilience.inference.randomness import spawn_seeds
 from consilience.inference.threads import one_blas_thread
 
+MAX_PAIRS = 500_000  # judgements that `fit` accepts: every sweep processes each of them
+MOST_CLUSTERS = 10_000
+MOST_COMPONENTS = 10  # beyond this the tables of an annotator become large
+SHUFFLE = 0  # seed of the order of items, so that the items of a batch are not similar
+
 
 class Crowdclustering(CrowdEstimator):
-    """Clusters of items as groups of points, from judgements by annotators who look at the points in their own ways.
+    """Clusters of points in a latent space, from judgements by annotators who weight its dimensions differently.
 
-    Each annotator is a classifier of pairs: a judgement is "same" if the two points agree in what the annotator looks
-    at. An annotator may look at little, at something else than the others, answer at random or the wrong way round.
-    How many clusters there are is found out.
+    Each annotator is a classifier of pairs: a judgement is "same" if the two points agree in the dimensions that the
+    annotator uses. An annotator may use few dimensions, others than the rest of the crowd, judge at random or the wrong
+    way round. The number of clusters is estimated.
 
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
-        Number of clusters. "auto" finds it. With a number, so many are begun with; a warning says where some of them
-        end without items.
+        Number of clusters. "auto" estimates it. With a number, the fit starts with this many; a warning says if some of
+        them end without items.
     max_clusters : int, default=15
-        Clusters at most, where their number is to be found.
+        Largest number of clusters that "auto" considers.
     n_components : int, default=4
-        D: dimensions of the points, from 1 to 10.
+        D: number of dimensions of the points, from 1 to 10.
     two_stage : bool, default=False
-        Whether the points are found first, and clusters then among their posterior means; else both are found together.
+        Whether the points are fitted first, and then clusters to their posterior means; else both are fitted together.
     item_variance, weight_variance, bias_variance : float, default=5.0, 10.0, 1.0
         Prior variances of the points, of the entries of W and of τ.
     cluster_variance : float, default=0.5
-        Variance expected within clusters, in each dimension; less than `item_variance`.
+        Expected variance within clusters, in each dimension; less than `item_variance`.
     stick_concentration : float, default=1.0
         γ: the larger, the more clusters.
     n_init : int, default=5
-        Restarts; the one with the highest bound is kept.
+        Number of restarts; the one with the highest bound is kept.
     max_iter : int, default=500
-        Sweeps of each stage.
+        Maximum number of sweeps of each stage.
     tol : float, default=1e-5
-        A stage has converged when the bound gains less than this share of its size.
+        A stage has converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
-        Restarts side by side, as in joblib.
+        Number of restarts run in parallel, as in joblib.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
@@ -92,31 +97,31 @@ class Crowdclustering(CrowdEstimator):
     Attributes
     ----------
     labels_ : ndarray of int, shape (n_items,)
-        Cluster of each item, numbered by falling size; -1 for items of which nothing was said.
+        Cluster of each item, numbered by decreasing size; -1 for items without judgements.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
-        Probability of each cluster; the clusters' shares for items of which nothing was said.
+        Probability of each cluster; the clusters' shares for items without judgements.
     n_clusters_ : int
-        Clusters that own an item.
+        Number of clusters that own an item.
     embedding_ : ndarray, shape (n_items, n_components)
-        Posterior means of the points. Another fit may turn and stretch them.
-    annotators_ : DataFrame, one row an annotator
-        n_pairs (judged); bias (posterior mean of τ: how readily "same" is said); and how often the judgements are those
-        of the clusters: accuracy (of all), sensitivity (of pairs within clusters) and specificity (of others), NaN
-        where there are none.
+        Posterior means of the points. Another fit may rotate and scale them.
+    annotators_ : DataFrame, one row for each annotator
+        n_pairs (judged); bias (posterior mean of τ: towards "same"); and the shares of judgements that agree with the
+        clusters: accuracy (of all), sensitivity (of pairs within clusters) and specificity (of others), NaN if there
+        are none.
     lower_bound_ : float
-        Bound on ln p(judgements), nats; with `two_stage` that of the first stage.
+        Bound on ln p(judgements), nats; with `two_stage`, of the first stage.
     lower_bounds_ : ndarray, shape (n_iter_,)
-        The same after each sweep of the last stage that meets the judgements.
+        The same after each sweep of the last stage that uses the judgements.
     restart_bounds_ : ndarray, shape (n_init,)
     n_iter_ : int
-        Sweeps of that stage.
+        Number of sweeps of that stage.
     converged_ : bool
     items_ : Index, shape (n_items,)
 
     Raises
     ------
     InputError
-        On `fit`, for a wrong parameter, annotations without judgements of pairs, or more than 500,000 of them.
+        On `fit`, for an invalid parameter, annotations without judgements of pairs, or more than 500,000 of them.
 
     References
     ----------
@@ -199,13 +204,13 @@ class Crowdclustering(CrowdEstimator):
         Parameters
         ----------
         annotations : Pairs, Groupings, Labels, DataFrame or array of shape (n_items, n_annotators)
-            Judgements of pairs, or their long table; groupings, which judge every two of their items; a long table of
-            groupings; or a matrix of group names, in which NaN and None mean that the annotator left the item out.
+            Judgements of pairs, or their long table; groupings, which imply judgements of all their pairs; a long table
+            of groupings; or a matrix of group names, in which NaN and None mean that the annotator left the item out.
         y : not used
-            Refused, unless it is one value for each item, which scikit-learn hands every estimator.
+            Refused, unless it is one value for each item, which scikit-learn passes to every estimator.
         missing : optional
-            A value, or a list of them, that means that nothing was said, besides blank cells. By default -1 where it is
-            the only negative integer; ``missing=[]`` takes it for a name. For tables and arrays alone.
+            Value or list of values that means missing, in addition to blank cells. By default -1 if it is
+            the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
 
         Returns
         -------
@@ -214,27 +219,27 @@ class Crowdclustering(CrowdEstimator):
         Raises
         ------
         InputError
-            Annotations that hold no judgements of pairs or too many, features beside them, or a wrong parameter.
+            Annotations with no judgements of pairs or too many, features given with them, or an invalid parameter.
 
         Warns
         -----
         AnnotationWarning
-            Something was left out, taken for missing, or not used.
+            Something was left out, treated as missing, or not used.
         ConvergenceWarning
             The kept restart still improved after `max_iter` sweeps.
         AnnotationWarning
-            Fewer clusters than were asked for own items.
+            Fewer clusters than requested own items.
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()
-        said = read_groupings_or_pairs(self, annotations, reset=True, missing=missing)
-        if not isinstance(said, Pairs):
-            said = groupings_of_some(said, "Crowdclustering")
-        arranged = arrange(self._pairs_of(said))
+        given = read_groupings_or_pairs(self, annotations, reset=True, missing=missing)
+        if not isinstance(given, Pairs):
+            given = groupings_of_some(given, "Crowdclustering")
+        arranged = arrange(self._pairs_of(given))
         with one_blas_thread(), self._progress():
-            self._learn(arranged.said)
+            self._learn(arranged.ordered)
         self._restore(arranged)
-        warn_of_unsaid(said, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
+        warn_of_unannotated(given, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
         return self
 
     def _same(
@@ -245,28 +250,28 @@ class Crowdclustering(CrowdEstimator):
             return super()._same(a, b, None)
         place = self._place_of_annotator(annotator)
         own = self._weights[place], self._weight_covariances[place]
-        mean, square = item_embeddings.scores_of_pairs(self._points[a], self._points[b], *own)
+        mean, square = core.scores_of_pairs(self._points[a], self._points[b], *own)
         return expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
 
     def __getattr__(self, name: str) -> Any:
-        """Say what has a score and what predicts, which models that place no new items cannot."""
+        """Explain why there are no `score` and `predict`: the model cannot place new items."""
         raise AttributeError(reason_for_none(self, name))
 
-    def _pairs_of(self, said: Pairs | Groupings) -> Pairs:
-        if isinstance(said, Pairs):
-            self._require_pairs(said.n_rows, len(said))
-            return said
-        sizes = np.bincount(said.grouping_of_group[said.incidence.indices]).astype(float)
+    def _pairs_of(self, given: Pairs | Groupings) -> Pairs:
+        if isinstance(given, Pairs):
+            self._require_pairs(given.n_rows, len(given))
+            return given
+        sizes = np.bincount(given.grouping_of_group[given.incidence.indices]).astype(float)
         n_pairs = int((sizes * (sizes - 1) / 2).sum())
-        self._require_pairs(n_pairs, len(said))
-        return said.to_pairs(max_pairs=MAX_PAIRS)
+        self._require_pairs(n_pairs, len(given))
+        return given.to_pairs(max_pairs=MAX_PAIRS)
 
     def _learn(self, pairs: Pairs) -> None:
         order = np.union1d(pairs.item_a, pairs.item_b)
         order = order[np.random.default_rng(SHUFFLE).permutation(len(order))]
         problem = Problem.of(pairs[order], n_components=int(self.n_components), prior=self._prior())
         run = partial(
-            item_embeddings.run,
+            core.run,
             problem,
             int(self.max_clusters) if is_auto(self.n_clusters) else int(self.n_clusters),
             fewest=1 if is_auto(self.n_clusters) else int(self.n_clusters),
@@ -282,8 +287,8 @@ class Crowdclustering(CrowdEstimator):
         self._read_off(problem, trace.state, mixture, pairs, order)
         if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
             warnings.warn(
-                f"Crowdclustering found {self.n_clusters_} clusters, where {self.n_clusters} were asked for: the "
-                "judgements do not tell so many apart.",
+                f"Crowdclustering found {self.n_clusters_} clusters instead of the {self.n_clusters} requested: the "
+                "judgements do not distinguish as many.",
                 AnnotationWarning,
                 stacklevel=outside(),
             )
@@ -291,7 +296,7 @@ class Crowdclustering(CrowdEstimator):
     def _read_off(
         self, problem: Problem, state: State, mixture: Mixture, pairs: Pairs, order: Int[np.ndarray, " judged"]
     ) -> None:
-        """Clusters that own items, by falling size; points; annotators."""
+        """Set the clusters that own items, by decreasing size, the points and the annotators."""
         n_items, sizes = len(pairs), np.bincount(mixture.share.argmax(1), minlength=mixture.share.shape[1])
         owned = by_falling_size(sizes)
         shares = point_mixture.expected_sticks(mixture.sticks)[owned]
@@ -332,14 +337,14 @@ class Crowdclustering(CrowdEstimator):
             )
         if n_pairs > MAX_PAIRS:
             raise InputError(
-                f"Crowdclustering meets judged pairs one by one, at most {MAX_PAIRS}, and the annotations hold "
-                f"{n_pairs}. Restrict the items or the annotators, or use SubsetFusion, which takes groupings as they "
-                "are."
+                f"Crowdclustering processes judged pairs one by one, at most {MAX_PAIRS}, and the annotations hold "
+                f"{n_pairs}. Restrict the items or the annotators, or use SubsetFusion, which does not list the pairs "
+                "of groupings."
             )
 
 
 def _annotators(pairs: Pairs, share: Float[np.ndarray, "items clusters"], bias: np.ndarray) -> pd.DataFrame:
-    """Judgements and how often they are those of the clusters, expected."""
+    """Tabulate judgements and their expected agreement with the clusters."""
     within = (share[pairs.item_a] * share[pairs.item_b]).sum(1)
 
     def sums(of: np.ndarray) -> Float[np.ndarray, " annotators"]:

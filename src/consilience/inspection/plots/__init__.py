@@ -1,1 +1,1 @@
-"""Pictures of fitted models and of what people said; each draws on axes that are given, or on those of pyplot."""
+"""Plots of fitted models and of annotations; each draws on given axes, or on those of pyplot."""

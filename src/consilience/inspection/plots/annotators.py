@@ -1,4 +1,4 @@
-"""Plot of the annotators: how much each said, and how well."""
+"""Plot of the annotators: how many labels each gave, and how accurate they are."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter, StrMeth
 from consilience.inspection.plots.curves import legend_inside, whole_numbers
 from consilience.inspection.plots.matrix import colour_bar
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.projection import that_has
+from consilience.inspection.plots.projection import estimator_with
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import label_axes
 
 __all__ = ["plot_annotators"]
 
 BITS = "information of a label (bits)"
-WIDE_RANGE = 20  # of numbers of labels, from which on their axis is logarithmic
+WIDE_RANGE = 20  # ratio of numbers of labels from which their axis is logarithmic
 
 
 def plot_annotators(
     model: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True, colorbar: bool = True
 ) -> Axes:
-    """Draw how often each annotator is right against how many labels they gave, coloured by how much a label tells.
+    """Draw the accuracy of each annotator against the number of their labels, coloured by the information of a label.
 
     Parameters
     ----------
     model : fitted estimator with ``confusion_matrices_``, or a Pipeline that ends in one
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend.
+        Whether to draw a legend.
     colorbar : bool, default=True
-        Whether there is a colour bar.
+        Whether to draw a colour bar.
 
     Returns
     -------
     matplotlib.axes.Axes
-        A point for each annotator with labels, the most unusual named first, as far as there is room. The dashed line
-        is what always saying the most frequent class would reach. Where all gave the same number of labels, accuracy
-        is drawn against information; where classes have no names of labels, so that nothing can be right, information
-        against the number of labels.
+        A point for each annotator with labels; the most unusual are named first, as far as there is room. The dashed
+        line is the accuracy of always giving the most frequent class. If all gave the same number of labels, accuracy
+        is drawn against information; if classes do not have the names of labels, so that no label is right or wrong,
+        information is drawn against the number of labels.
 
     Raises
     ------
@@ -59,21 +59,21 @@ def plot_annotators(
     >>> plot_annotators(vote).get_xlabel()
     'labels given'
     """
-    estimator = that_has(model, "confusion_matrices_", "does not tell how often annotators are right")
+    estimator = estimator_with(model, "confusion_matrices_", "does not estimate how often annotators are right")
     quality = estimator.annotators_[estimator.annotators_["n_labels"] > 0]
-    said, bits = quality["n_labels"].to_numpy(float), quality["information"].to_numpy()
+    n_labels, bits = quality["n_labels"].to_numpy(float), quality["information"].to_numpy()
     named = bool(quality["accuracy"].notna().all())
-    alike = named and bool(said.min() == said.max())
+    alike = named and bool(n_labels.min() == n_labels.max())
     ax = axes_of(ax, (6.6, 4.4))
     look = Look.of(ax)
-    x, y = (bits if alike else said), (quality["accuracy"].to_numpy() if named else bits)
+    x, y = (bits if alike else n_labels), (quality["accuracy"].to_numpy() if named else bits)
     drawn: dict[str, Any] = (
         {"c": bits, "cmap": look.heat(), "vmin": 0} if named and not alike else {"c": look.colour(0)}
     )
     points = ax.scatter(x, y, s=44, ec=look.ink, lw=0.7, zorder=3, **drawn)
     if colorbar and named and not alike:
         colour_bar(points, ax, BITS)
-    _scale_labels_given(ax, said, alike=alike)
+    _scale_labels_given(ax, n_labels, alike=alike)
     label_axes(
         ax, BITS if alike else "labels given", "probability that a label is right" if named else BITS, labels=labels
     )
@@ -93,11 +93,11 @@ def plot_annotators(
     return ax
 
 
-def _scale_labels_given(ax: Axes, said: np.ndarray, *, alike: bool) -> None:
-    """Logarithmic axis of the numbers of labels where they are far apart."""
+def _scale_labels_given(ax: Axes, n_labels: np.ndarray, *, alike: bool) -> None:
+    """Make the axis of numbers of labels logarithmic if they vary widely."""
     if alike:
         return
-    if said.max() < WIDE_RANGE * said.min():
+    if n_labels.max() < WIDE_RANGE * n_labels.min():
         whole_numbers(ax.xaxis)
         return
     ax.set_xscale("log")

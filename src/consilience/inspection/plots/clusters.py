@@ -1,4 +1,4 @@
-"""Plots of a fitted model: its clusters in the plane, how the bound rose, how the prior variance was chosen."""
+"""Plots of a fitted model: its clusters in the plane, its lower bound, the choice of the prior variance."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from matplotlib.axes import Axes
 
 from consilience.annotations import Pairs
 from consilience.inspection.capabilities import Capabilities
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.projection import View, groupings_of, own_annotations, project, that_has, unwrap
+from consilience.inspection.plots.projection import (
+    Projection,
+    estimator_with,
+    groupings_of,
+    own_annotations,
+    project,
+    unwrap,
+)
 from consilience.inspection.plots.scatter import LONGEST, NAMED_ITEMS, draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import (
@@ -28,7 +35,7 @@ from consilience.inspection.plots.text_layout import (
 
 __all__ = ["plot_clusters", "plot_lower_bound", "plot_prior_variance"]
 
-GRID = 240  # points a side at which regions are computed
+GRID = 240  # points per side at which regions are computed
 
 
 def plot_clusters(
@@ -41,28 +48,28 @@ def plot_clusters(
     labels: bool = True,
     legend: bool = True,
 ) -> Axes:
-    """Draw the items in the plane, a colour and a shape for each cluster or class.
+    """Draw the items in the plane, with a colour and a shape for each cluster or class.
 
-    Two features are drawn as they are, with the regions of the clusters and the lines between them where the model
-    predicts from the features. More features are projected onto their first two principal components, as the model
-    sees them (after the steps of a pipeline). Without features, items lie close that the same annotators put together.
-    Up to 60 items bear their names, those left out that would cover others.
+    Two features are drawn as they are, with the regions of the clusters and their boundaries if the model predicts from
+    the features. More features are projected onto their first two principal components, as the model sees them (after
+    the steps of a pipeline). Without features, items that the same annotators put together are close to each other. Up
+    to 60 items are named, as far as the names do not overlap.
 
     Parameters
     ----------
     model : fitted estimator, or a Pipeline that ends in one
     X : DataFrame or array, shape (n_items, n_features), optional
-        The features that were given to `fit`, in the order of the items or indexed by name.
+        The features that were passed to `fit`, in the order of the items or indexed by name.
     groupings : Groupings, Labels, Pairs or array, optional
-        The annotations that were given to `fit`. Items without any are then drawn hollow. Pairs place no items.
+        The annotations that were passed to `fit`. Items without any are then drawn hollow. Pairs do not place items.
     max_items : int, default=5000
-        Of more, so many are drawn, chosen at random; a line below the plot then says so.
+        Largest number of items to draw. Of more, a random sample is drawn, and a line below the plot says so.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend.
+        Whether to draw a legend.
 
     Returns
     -------
@@ -71,7 +78,7 @@ def plot_clusters(
     Raises
     ------
     InputError
-        Neither X nor groupings, or such as do not fit the items.
+        Neither X nor groupings are given, or they do not fit the items.
 
     Examples
     --------
@@ -86,7 +93,7 @@ def plot_clusters(
     ('size', 'weight')
     """
     return draw_clusters(
-        model, X, groupings, Answer.of(unwrap(model)), max_items=max_items, ax=ax, labels=labels, legend=legend
+        model, X, groupings, FoundClusters.of(unwrap(model)), max_items=max_items, ax=ax, labels=labels, legend=legend
     )
 
 
@@ -94,46 +101,46 @@ def draw_clusters(
     model: Any,
     X: Any,
     annotations: Any,
-    answer: Answer,
+    clusters: FoundClusters,
     *,
     max_items: int = 5000,
     ax: Place | None = None,
     labels: bool = True,
     legend: bool = True,
 ) -> Axes:
-    """Draw the items as `plot_clusters` does, by an answer that may be another than the model's first."""
+    """Draw the items as `plot_clusters` does, in the given clusters instead of the model's own."""
     estimator = unwrap(model)
-    said = None if annotations is None else own_annotations(model, annotations)
-    view = project(model, X, None if said is None or isinstance(said, Pairs) else groupings_of(said))
+    given = None if annotations is None else own_annotations(model, annotations)
+    projection = project(model, X, None if given is None or isinstance(given, Pairs) else groupings_of(given))
     annotated = np.ones(len(estimator.items_), dtype=bool)
-    if said is not None:
-        annotated = said.summary().annotators_per_item.to_numpy() > 0
+    if given is not None:
+        annotated = given.summary().annotators_per_item.to_numpy() > 0
     shown = some_of(np.arange(len(annotated)), max_items)
     ax = axes_of(ax, (8.2, 5.2))
-    _frame(ax, view)
-    if view.log_odds is not None:
-        _draw_regions(ax, view.log_odds)
-    draw_items(ax, view.points, shown, answer, annotated, legend=legend)
-    _name_rows(ax, view, labels=labels)
+    _frame(ax, projection)
+    if projection.log_odds is not None:
+        _draw_regions(ax, projection.log_odds)
+    draw_items(ax, projection.points, shown, clusters, annotated, legend=legend)
+    _name_rows(ax, projection, labels=labels)
     spaced_ticks(ax)
-    label_axes(ax, *map(_plain, view.axes), labels=labels, caption=sampled(len(shown), len(annotated)))
+    label_axes(ax, *map(_plain, projection.axes), labels=labels, caption=sampled(len(shown), len(annotated)))
     if labels and len(shown) <= NAMED_ITEMS and all(isinstance(name, str) for name in estimator.items_):
-        name_points(ax, view.points[shown], estimator.items_[shown])
+        name_points(ax, projection.points[shown], estimator.items_[shown])
     return ax
 
 
 def plot_lower_bound(model: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:
-    """Draw the lower bound after each sweep of the restart that was kept, and where the other restarts ended.
+    """Draw the lower bound after each sweep of the best restart, and the final bounds of the other restarts.
 
     Parameters
     ----------
     model : fitted estimator with ``lower_bounds_``, or a Pipeline that ends in one
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend.
+        Whether to draw a legend.
 
     Returns
     -------
@@ -154,7 +161,7 @@ def plot_lower_bound(model: Any, *, ax: Place | None = None, labels: bool = True
     >>> len(ax.lines[0].get_xdata()) == model.n_iter_
     True
     """
-    estimator = that_has(model, "lower_bounds_", "has no lower bound to draw")
+    estimator = estimator_with(model, "lower_bounds_", "has no lower bound to draw")
     bounds = np.asarray(estimator.lower_bounds_)
     ax = axes_of(ax, (5.2, 3.4))
     draw_curve(ax, np.arange(1, len(bounds) + 1), bounds, lw=1.6, label="kept restart")
@@ -169,17 +176,17 @@ def plot_lower_bound(model: Any, *, ax: Place | None = None, labels: bool = True
 
 
 def plot_prior_variance(model: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:
-    """Draw how probable annotations left out were under each prior variance that was tried.
+    """Draw how probable held-out annotations are under each prior variance that was tried.
 
     Parameters
     ----------
     model : fitted estimator with ``prior_variance="auto"``, or a Pipeline that ends in one
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend.
+        Whether to draw a legend.
 
     Returns
     -------
@@ -200,7 +207,9 @@ def plot_prior_variance(model: Any, *, ax: Place | None = None, labels: bool = T
     >>> plot_prior_variance(model).get_xscale()
     'log'
     """
-    estimator = that_has(model, "prior_variance_search_", "has no search of the prior variance to draw: it was given")
+    estimator = estimator_with(
+        model, "prior_variance_search_", "has no search of the prior variance to draw: the variance was given"
+    )
     search = estimator.prior_variance_search_
     ax = axes_of(ax, (5.2, 3.4))
     look = Look.of(ax)
@@ -221,12 +230,12 @@ def plot_prior_variance(model: Any, *, ax: Place | None = None, labels: bool = T
     ax.plot(variance[chosen], gain[chosen], **look.ring(), label=f"chosen: {estimator.prior_variance_:.3g}")
     ax.set_xscale("log")
     ax.margins(y=0.2)
-    finish_curve(ax, "prior variance σ²", "log probability of a label left out (nats)", labels=labels, legend=legend)
+    finish_curve(ax, "prior variance σ²", "log probability of a held-out label (nats)", labels=labels, legend=legend)
     return ax
 
 
-def _frame(ax: Axes, view: View) -> None:
-    low, high = view.points.min(0), view.points.max(0)
+def _frame(ax: Axes, projection: Projection) -> None:
+    low, high = projection.points.min(0), projection.points.max(0)
     room = np.where(high > low, 0.05 * (high - low), 0.5)
     ax.set_xlim(low[0] - room[0], high[0] + room[0])
     ax.set_ylim(low[1] - room[1], high[1] + room[1])
@@ -234,22 +243,22 @@ def _frame(ax: Axes, view: View) -> None:
 
 
 def _plain(text: str) -> str:
-    """Text whose dollar signs are meant as such."""
+    """Escape dollar signs, so that matplotlib does not read mathematics."""
     return text.replace("$", r"\$")
 
 
-def _name_rows(ax: Axes, view: View, *, labels: bool) -> None:
-    """Name the clusters, if they are the rows."""
-    if not view.rows:
+def _name_rows(ax: Axes, projection: Projection, *, labels: bool) -> None:
+    """Name the rows if they are clusters."""
+    if not projection.rows:
         return
-    ax.set_ylim(-0.5, len(view.rows) - 0.5)
-    names = fitting_names(view.rows, ROOM * inches(ax)[0], LONGEST) if labels else [""] * len(view.rows)
+    ax.set_ylim(-0.5, len(projection.rows) - 0.5)
+    names = fitting_names(projection.rows, ROOM * inches(ax)[0], LONGEST) if labels else [""] * len(projection.rows)
     make_room(ax, left=reach(names) - 0.3)
     name_rows(ax, np.arange(len(names)), names)
 
 
 def _draw_regions(ax: Axes, log_odds: Callable[[np.ndarray], np.ndarray]) -> None:
-    """Where each cluster is the most probable by its features, and the lines between the clusters."""
+    """Draw the region in which each cluster is the most probable, and the boundaries between them."""
     x, y = np.linspace(*ax.get_xlim(), GRID), np.linspace(*ax.get_ylim(), GRID)
     grid = np.stack(np.meshgrid(x, y), axis=-1)
     look = Look.of(ax)

@@ -12,9 +12,9 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 from consilience.errors import InputError
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import as_text, counted, width
-from consilience.inspection.plots.dissimilarity import Evidence
+from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.matrix import (
     MOST_NAMED,
     ROW,
@@ -42,7 +42,7 @@ __all__ = ["plot_co_occurrence", "plot_dendrogram"]
 
 LARGEST = 6.2  # inches of a matrix
 LEAF, TALLEST = 0.19, 60.0  # inches of a dendrogram's leaf, and of all
-BELOW_BAR = 0.5  # inches for what a colour of no share means
+BELOW_BAR = 0.5  # inches for the legend of the colour of missing shares
 
 
 def plot_co_occurrence(
@@ -56,31 +56,31 @@ def plot_co_occurrence(
     legend: bool = True,
     colorbar: bool = True,
 ) -> Axes:
-    """Draw how often each two items were put together when they were presented together, ordered by cluster.
+    """Draw how often two items were put together when they were presented together, ordered by cluster.
 
-    Frames are the clusters, whose numbers stand above; within one, items that are alike stand side by side. Pairs that
-    nobody saw together are sand-coloured, and hatched where cells are large. Without a model, all items are in the
+    Frames mark the clusters, whose numbers stand above; within a cluster, similar items are next to each other. Pairs
+    that nobody saw together are sand-coloured, and hatched if cells are large. Without a model, all items are in the
     order of their hierarchy.
 
     Parameters
     ----------
     model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
-        A model whose clusters order the items, or what was said alone.
+        A model whose clusters order the items, or annotations alone.
     groupings : Groupings, Labels, Pairs or array, optional
-        The annotations that were given to `fit`. SubsetFusion keeps them; other models do not.
+        The annotations that were passed to `fit`. SubsetFusion keeps them; other models do not.
     by_cluster : bool, default=False
-        Draw clusters instead of items: shares over all pairs of their items.
+        Whether to draw clusters instead of items: shares over all pairs of their items.
     max_items : int, default=300
-        Of more, so many are drawn, chosen at random; a line below the plot then says so. Items of which nothing was
-        said are left out and counted there.
+        Largest number of items to draw. Of more, a random sample is drawn, and a line below the plot says so. Items
+        without annotations are left out and counted there.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether it is said what the colour of pairs means that nobody saw together.
+        Whether to explain the colour of pairs that nobody saw together.
     colorbar : bool, default=True
-        Whether there is a colour bar.
+        Whether to draw a colour bar.
 
     Returns
     -------
@@ -89,8 +89,8 @@ def plot_co_occurrence(
     Raises
     ------
     InputError
-        The model does not keep what was said and it is not given, it is of other items or annotators, or there are no
-        clusters to draw.
+        The model does not keep its annotations and none are given, they have other items or annotators, or there are
+        no clusters to draw.
 
     Examples
     --------
@@ -102,23 +102,28 @@ def plot_co_occurrence(
     >>> sorted(text.get_text() for text in ax.get_yticklabels()[:2])
     ['ant', 'bee']
 
-    What people said, before any model:
+    The annotations, before any model:
 
     >>> ax = plot_co_occurrence(sorts)
     """
-    evidence = Evidence.of(model, groupings, "plot_co_occurrence")
-    answer = evidence.answer
+    co_occurrence = CoOccurrence.of(model, groupings, "plot_co_occurrence")
+    clusters = co_occurrence.clusters
     shown: dict[str, Any] = {"labels": labels, "legend": legend, "colorbar": colorbar}
     if by_cluster:
-        if answer is None:
-            raise InputError("plot_co_occurrence draws clusters of a fitted model. Give it, or leave out by_cluster.")
-        shares = evidence.cluster_shares().share
-        return _matrix(ax, shares, answer.names, None, None, (answer.noun, ""), **shown)
-    places = ordered_items(evidence, max_items)
-    caption = "\n".join(filter(None, [sampled(len(places), len(evidence.places)), evidence.left_out]))
-    names = list(evidence.items[places])
-    below = f"items by {'hierarchy' if answer is None else answer.noun}" if len(places) > MOST_NAMED else ""
-    return _matrix(ax, evidence.shares(places), names, evidence.codes[places], answer, (below, caption), **shown)
+        if clusters is None:
+            raise InputError(
+                "plot_co_occurrence with by_cluster=True needs a fitted model. Got annotations alone; give a model, or "
+                "leave out by_cluster."
+            )
+        shares = co_occurrence.cluster_shares().share
+        return _matrix(ax, shares, clusters.names, None, None, (clusters.noun, ""), **shown)
+    places = ordered_items(co_occurrence, max_items)
+    caption = "\n".join(filter(None, [sampled(len(places), len(co_occurrence.places)), co_occurrence.left_out]))
+    names = list(co_occurrence.items[places])
+    below = f"items by {'hierarchy' if clusters is None else clusters.noun}" if len(places) > MOST_NAMED else ""
+    return _matrix(
+        ax, co_occurrence.shares(places), names, co_occurrence.codes[places], clusters, (below, caption), **shown
+    )
 
 
 def _matrix(
@@ -126,21 +131,21 @@ def _matrix(
     values: np.ndarray,
     names: list[Any],
     cluster: np.ndarray | None,
-    answer: Answer | None,
+    clusters: FoundClusters | None,
     below: tuple[str, str],
     *,
     labels: bool,
     legend: bool,
     colorbar: bool,
 ) -> Axes:
-    """Heat map of a square matrix whose rows and columns are clusters or belong to some, those of one side by side."""
+    """Draw a heat map of a square matrix whose rows and columns are clusters, or items ordered by cluster."""
     n, missing = len(names), bool(np.isnan(values).any())
     ax = axes_of(ax, _size(names, cluster is not None, missing=missing))
     look = Look.of(ax)
-    never = {"facecolor": look.nowhere, "edgecolor": look.faint, "hatch": "////" if n <= MOST_NAMED else ""}
+    never = {"facecolor": look.no_data, "edgecolor": look.faint, "hatch": "////" if n <= MOST_NAMED else ""}
     image = draw_square(ax, values, names, {**never, "linewidth": 0}, labels=labels)
-    if cluster is not None and answer is not None:
-        _frames(ax, cluster, answer, labels=labels)
+    if cluster is not None and clusters is not None:
+        _frames(ax, cluster, clusters, labels=labels)
     low = room(ax)[1] < 3 * BELOW_BAR
     bar = None
     if colorbar:
@@ -153,7 +158,7 @@ def _matrix(
 
 
 def _size(names: list[Any], of_items: bool, *, missing: bool) -> tuple[float, float]:
-    """Inches that a matrix of its own takes, with all around it."""
+    """Return the size in inches of a figure with the matrix alone, with everything around it."""
     n, longest = len(names), max(width(as_text(name)) for name in names)
     cell = float(np.clip(LARGEST / n, ROW - 0.01, 0.42 if of_items else 0.6)) if n <= MOST_NAMED else LARGEST / n
     side, margin = max(cell * n, 1.6), SHEET_LETTER * min(longest, LONGEST) + 0.3
@@ -161,9 +166,9 @@ def _size(names: list[Any], of_items: bool, *, missing: bool) -> tuple[float, fl
 
 
 def _explain_missing(ax: Axes, bar: Axes | None, never: dict[str, Any], *, low: bool) -> None:
-    """Say what the colour of pairs means that nobody saw together.
+    """Explain the colour of pairs that nobody saw together.
 
-    Below the colour bar or in its place; if the axes are low, in the corner below the names of rows.
+    The legend is below the colour bar or in its place; if the axes are low, in the corner below the names of rows.
     """
     where = bar if bar is not None and not low else ax
     corner = ("upper left", (1.01, 1.0)) if bar is None else ("upper right", (0.0, -0.02))
@@ -184,8 +189,8 @@ def _explain_missing(ax: Axes, bar: Axes | None, never: dict[str, Any], *, low: 
     )
 
 
-def _frames(ax: Axes, cluster: Int[np.ndarray, " rows"], answer: Answer, *, labels: bool) -> None:
-    """Frame around the items of each cluster, with its name above where there is room."""
+def _frames(ax: Axes, cluster: Int[np.ndarray, " rows"], clusters: FoundClusters, *, labels: bool) -> None:
+    """Draw a frame around the items of each cluster, with its name above if there is room."""
     look = Look.of(ax.figure)
     starts = np.flatnonzero(np.diff(cluster, prepend=-1))
     sizes = np.diff(np.append(starts, len(cluster)))
@@ -196,22 +201,22 @@ def _frames(ax: Axes, cluster: Int[np.ndarray, " rows"], answer: Answer, *, labe
         return
     make_room(ax, top=2 * LINE * small() / 72)
     above = ax.secondary_xaxis("top")
-    names = [answer.names[code] for code in cluster[starts]]
+    names = [clusters.names[code] for code in cluster[starts]]
     texts = fitting_names(names, 0.5 * inches(ax)[0] / max(len(names), 1) + 0.2, LONGEST)
     set_names(above.xaxis, ax, starts + (sizes - 1) / 2, texts, 72 * (reach(texts) + 0.04))
-    above.set_xlabel(answer.noun, fontsize=small(), color=look.ink)
+    above.set_xlabel(clusters.noun, fontsize=small(), color=look.ink)
     above.tick_params(colors=look.ink, pad=2)
     above.spines[:].set_visible(False)
 
 
-def ordered_items(evidence: Evidence, most: int) -> Int[np.ndarray, " shown"]:
-    """Places of at most so many items in the order in which a matrix of them is drawn."""
-    places = some_of(evidence.places, most)
-    return places[_order(evidence.dissimilarities(places), evidence.codes[places])]
+def ordered_items(co_occurrence: CoOccurrence, most: int) -> Int[np.ndarray, " shown"]:
+    """Return the places of at most `most` items in the order in which their matrix is drawn."""
+    places = some_of(co_occurrence.places, most)
+    return places[_order(co_occurrence.dissimilarities(places), co_occurrence.codes[places])]
 
 
 def _order(distance: Float[np.ndarray, "items items"], cluster: Int[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:
-    """Order by cluster, and within one as the leaves of the tree of its items."""
+    """Order by cluster, and within a cluster as the leaves of the tree of its items."""
     order = []
     for number in np.unique(cluster):
         mine = np.flatnonzero(cluster == number)
@@ -232,40 +237,40 @@ def plot_dendrogram(
     labels: bool = True,
     legend: bool = True,
 ) -> Axes:
-    """Draw the hierarchy of the items by how often they were put together, or that of the clusters.
+    """Draw the hierarchy of the items, or of the clusters, by how often they were put together.
 
-    The hierarchy is made of what was said alone, and the marks at its leaves are the clusters of the model, so that the
-    two may disagree. A branch has the colour of a cluster if it holds items of that cluster alone; branches of several
+    The hierarchy is computed from the annotations alone, and the marks at its leaves are the clusters of the model, so
+    the two may disagree. A branch has the colour of a cluster if all its items are in that cluster; branches of several
     clusters are grey. A line below the plot counts the items that lie outside the largest branch of their cluster.
 
     Parameters
     ----------
     model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
-        A model whose clusters colour the branches, or what was said alone.
+        A model whose clusters colour the branches, or annotations alone.
     groupings : Groupings, Labels, Pairs or array, optional
-        The annotations that were given to `fit`. SubsetFusion keeps them; other models do not.
+        The annotations that were passed to `fit`. SubsetFusion keeps them; other models do not.
     max_items : int, default=80
-        Of more, the clusters are the leaves, and 1 - the share over all pairs of their items is their distance. Without
-        a model, so many are drawn, chosen at random. A line below the plot says so, and counts the items of which
-        nothing was said.
+        Largest number of items to draw. Of more, the leaves are the clusters, and their distance is 1 - the share over
+        all pairs of their items. Without a model, a random sample of the items is drawn. A line below the plot says so,
+        and counts the items without annotations.
     method : str, default="average"
         As in `scipy.cluster.hierarchy.linkage`.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend.
+        Whether to draw a legend.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Branches that hold items of one cluster have its colour, others are grey.
+        Branches whose items are all in one cluster have its colour; others are grey.
 
     Raises
     ------
     InputError
-        The model does not keep what was said and it is not given, it is of other items or annotators, or there are
+        The model does not keep its annotations and none are given, they have other items or annotators, or there are
         fewer than two leaves.
 
     Examples
@@ -278,32 +283,32 @@ def plot_dendrogram(
     >>> len(ax.get_yticklabels())
     4
     """
-    evidence = Evidence.of(model, groupings, "plot_dendrogram")
-    answer, places = evidence.answer, evidence.places
-    of_items = len(places) <= max_items or answer is None
+    co_occurrence = CoOccurrence.of(model, groupings, "plot_dendrogram")
+    clusters, places = co_occurrence.clusters, co_occurrence.places
+    of_items = len(places) <= max_items or clusters is None
     if of_items:
         shown = some_of(places, max_items)
         _require_leaves(len(shown), "items")
-        distance, names = evidence.dissimilarities(shown), list(evidence.items[shown])
-        cluster = None if answer is None else evidence.codes[shown]
+        distance, names = co_occurrence.dissimilarities(shown), list(co_occurrence.items[shown])
+        cluster = None if clusters is None else co_occurrence.codes[shown]
         n_not_shown = sampled(len(shown), len(places))
     else:
-        answer = cast(Answer, answer)
-        _require_leaves(len(answer.names), answer.nouns)
-        distance = evidence.cluster_shares().distance
-        names = [f"{title} ({counted(int(size), 'item')})" for title, size in zip(answer.titles, answer.sizes)]
+        clusters = cast(FoundClusters, clusters)
+        _require_leaves(len(clusters.names), clusters.nouns)
+        distance = co_occurrence.cluster_shares().distance
+        names = [f"{title} ({counted(int(size), 'item')})" for title, size in zip(clusters.titles, clusters.sizes)]
         cluster, n_not_shown = np.arange(len(names)), ""
     ax = axes_of(ax, (8.2, min(LEAF * len(names), TALLEST) + 0.9))
     tree = hierarchy.linkage(squareform(distance, checks=False), method)
     owner, apart = None if cluster is None else _owners(tree, cluster), ""
-    if of_items and answer is not None and owner is not None:
+    if of_items and clusters is not None and owner is not None:
         if legend:
-            cluster_legend(ax, answer, mixed=f"several {answer.nouns}" if (owner < 0).any() else "")
+            cluster_legend(ax, clusters, mixed=f"several {clusters.nouns}" if (owner < 0).any() else "")
         n_apart = _n_apart(tree, owner)
         if n_apart and labels:
-            apart = f"{counted(n_apart, 'item')} outside the branch of their {answer.noun}"
+            apart = f"{counted(n_apart, 'item')} outside the branch of their {clusters.noun}"
     _draw_tree(ax, tree, names, owner, labels=labels)
-    caption = "\n".join(filter(None, [apart, n_not_shown, evidence.left_out]))
+    caption = "\n".join(filter(None, [apart, n_not_shown, co_occurrence.left_out]))
     label_axes(ax, "1 − share of presentations together", None, labels=labels, caption=caption)
     return ax
 
@@ -314,7 +319,7 @@ def _require_leaves(n_leaves: int, what: str) -> None:
 
 
 def _owners(tree: np.ndarray, cluster: Int[np.ndarray, " leaves"]) -> Int[np.ndarray, " nodes"]:
-    """Cluster of all leaves below each node of a tree, -1 if of several."""
+    """Return the cluster of all leaves below each node of a tree, -1 if there are several."""
     owner = np.append(cluster, np.full(len(tree), -1))
     for node, (left, right) in enumerate(tree[:, :2].astype(int), start=len(cluster)):
         owner[node] = owner[left] if owner[left] == owner[right] else -1
@@ -322,7 +327,7 @@ def _owners(tree: np.ndarray, cluster: Int[np.ndarray, " leaves"]) -> Int[np.nda
 
 
 def _n_apart(tree: np.ndarray, owner: Int[np.ndarray, " nodes"]) -> int:
-    """Leaves outside the largest branch of their cluster alone."""
+    """Count the leaves outside the largest branch that holds their cluster alone."""
     leaf_owner = owner[: len(tree) + 1]
     sizes = np.append(np.ones(len(leaf_owner)), tree[:, 3]).astype(int)
     largest = np.zeros(leaf_owner.max() + 1, dtype=int)
@@ -333,7 +338,7 @@ def _n_apart(tree: np.ndarray, owner: Int[np.ndarray, " nodes"]) -> int:
 def _draw_tree(
     ax: Axes, tree: np.ndarray, names: list[Any], owner: Int[np.ndarray, " nodes"] | None, *, labels: bool
 ) -> None:
-    """Draw branches from right to left, leaves named at the left, marked by their cluster if there are any."""
+    """Draw branches from right to left, with the leaves at the left, named and marked by their cluster, if any."""
     n, look = len(names), Look.of(ax)
     owners = [-1] * (2 * n - 1) if owner is None else owner.tolist()
     drawn = hierarchy.dendrogram(

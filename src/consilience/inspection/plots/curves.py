@@ -1,4 +1,4 @@
-"""What line plots share."""
+"""Parts that line plots share."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from matplotlib.ticker import MaxNLocator
 from consilience.inspection.plots.style import Look, small, tidy
 from consilience.inspection.plots.text_layout import label_axes, room, wrapped
 
-MOST_POINTS = 60  # that are marked on a curve
-MOST_TICKS = 9  # that matplotlib makes
+MOST_POINTS = 60  # marked on a curve
+MOST_TICKS = 9  # most ticks that matplotlib makes
 
 
 def draw_curve(ax: Axes, x: Any, y: Any, number: int = 0, **style: Any) -> None:
-    """Draw a line in the colour of a number, with its points where they are few."""
+    """Draw a line in the colour of the given number, with markers if the points are few."""
     points: dict[str, Any] = {"marker": "o", "ms": 3} if len(x) <= MOST_POINTS else {}
     ax.plot(x, y, color=Look.of(ax).colour(number), **{"lw": 1.4} | points | style)
 
 
 def finish_curve(ax: Axes, x: str, y: str, *, labels: bool, legend: bool) -> None:
-    """Label the axes of a curve, and explain its lines where they are wanted and several."""
+    """Label the axes of a curve, and add a legend if it is wanted."""
     label_axes(ax, x, y, labels=labels)
     if legend:
         legend_inside(ax)
@@ -31,7 +31,7 @@ def finish_curve(ax: Axes, x: str, y: str, *, labels: bool, legend: bool) -> Non
 
 
 def legend_inside(ax: Axes) -> None:
-    """Legend where it covers least, on paper of its own."""
+    """Add a legend where it covers least, on a background of its own."""
     look = Look.of(ax)
     style: dict[str, Any] = {"facecolor": look.paper, "edgecolor": "none", "labelcolor": look.ink, "framealpha": 0.85}
     legend = ax.legend(loc="best", fontsize=small(), **style)
@@ -40,12 +40,12 @@ def legend_inside(ax: Axes) -> None:
 
 
 def spaced_ticks(ax: Axes) -> None:
-    """Fewer ticks along a narrow x axis, so that their numbers stand apart."""
+    """Reduce the ticks of a narrow x axis, so that their numbers do not touch."""
     n_fit = int(72 * room(ax)[0] / (4.5 * float(mpl.rcParams["font.size"])))
     if n_fit < MOST_TICKS:
         ax.xaxis.set_major_locator(MaxNLocator(max(n_fit, 1), steps=[1, 2, 2.5, 5, 10], min_n_ticks=1))
 
 
 def whole_numbers(axis: Axis) -> None:
-    """Ticks at whole numbers, as many as there is room for."""
+    """Set ticks at whole numbers, as many as there is room for."""
     axis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))

@@ -1,4 +1,4 @@
-"""Plots of the deep models: the latent space, and how training went."""
+"""Plots of the deep models: the latent space and the training."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 from sklearn.decomposition import PCA
 
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.curves import draw_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
-from consilience.inspection.plots.projection import own_annotations, raw_features, that_has
+from consilience.inspection.plots.projection import estimator_with, own_annotations, raw_features
 from consilience.inspection.plots.scatter import draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import (
@@ -22,7 +22,7 @@ from consilience.inspection.plots.text_layout import (
 
 __all__ = ["plot_latent", "plot_training"]
 
-DEVIATIONS = 2  # at which a cluster's ellipse is drawn
+DEVIATIONS = 2  # standard deviations at which a cluster's ellipse is drawn
 
 
 def plot_latent(
@@ -35,37 +35,37 @@ def plot_latent(
     labels: bool = True,
     legend: bool = True,
 ) -> Axes:
-    """Draw where the items lie in the latent space, a colour and a shape for each cluster, and the clusters' ellipses.
+    """Draw the items in the latent space, with a colour and a shape for each cluster, and the clusters' ellipses.
 
     Parameters
     ----------
     model : fitted BayesSCDC or SCDC, or a Pipeline that ends in one
     X : DataFrame or array, shape (n_items, n_features)
-        The features that were given to `fit`, in the order of the items or indexed by name.
+        The features that were passed to `fit`, in the order of the items or indexed by name.
     annotations : Groupings, Labels or Pairs, optional
-        The annotations that were given to `fit`. Items without any are then drawn hollow.
+        The annotations that were passed to `fit`. Items without any are then drawn hollow.
     max_items : int, default=5000
-        Of more, so many are drawn, chosen at random; a line below the plot then says so.
+        Largest number of items to draw. Of more, a random sample is drawn, and a line below the plot says so.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend.
+        Whether to draw a legend.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Posterior means of the items, and the Gaussians of the clusters at two standard deviations. Of more than two
-        latent dimensions, the first two principal components; a single one is drawn against the cluster.
+        Posterior means of the items, and the Gaussians of the clusters at two standard deviations. With more than two
+        latent dimensions, their first two principal components; a single one is drawn against the cluster.
 
     Raises
     ------
     InputError
         The model has no latent space, or X does not fit the items.
     """
-    estimator = that_has(model, "covariances_", "has no latent space to draw; BayesSCDC and SCDC have one")
-    answer = Answer.of(estimator)
+    estimator = estimator_with(model, "covariances_", "has no latent space to draw; BayesSCDC and SCDC have one")
+    clusters = FoundClusters.of(estimator)
     annotated = np.ones(len(estimator.items_), dtype=bool)
     if annotations is not None:
         annotated = own_annotations(model, annotations).summary().annotators_per_item.to_numpy() > 0
@@ -77,8 +77,8 @@ def plot_latent(
     points = np.zeros((len(raw), 2))
     ax = axes_of(ax, (8.2, 5.2))
     if n_dims == 1:
-        points[shown] = np.column_stack([latent, answer.codes[shown]])
-        names = ("latent dimension", answer.noun)
+        points[shown] = np.column_stack([latent, clusters.codes[shown]])
+        names = ("latent dimension", clusters.noun)
         whole_numbers(ax.yaxis)
         _draw_spans(ax, estimator)
     else:
@@ -88,7 +88,7 @@ def plot_latent(
             of_1, of_2 = plane.explained_variance_ratio_
             names = (f"component 1 ({of_1:.0%} of the latent variance)", f"component 2 ({of_2:.0%})")
         _draw_ellipses(ax, estimator, plane)
-    draw_items(ax, points, shown, answer, annotated, legend=legend)
+    draw_items(ax, points, shown, clusters, annotated, legend=legend)
     _bound_by(ax, points[shown])
     spaced_ticks(ax)
     label_axes(ax, *names, labels=labels, caption=sampled(len(shown), len(raw)))
@@ -97,29 +97,29 @@ def plot_latent(
 
 
 def plot_training(model: Any, *, ax: Place | None = None, labels: bool = True) -> list[Axes]:
-    """Draw how training went: the loss after each epoch, and how many clusters own items.
+    """Draw the loss after each epoch of training, and how many clusters own items.
 
     Parameters
     ----------
     model : fitted BayesSCDC or SCDC, or a Pipeline that ends in one
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw: the panels take the place of the axes, whose title is one of all panels. By default pyplot's
-        current axes; where no figure is open, those of a new one.
+        Where to draw: the panels take the place of the axes, whose title is that of all panels. By default pyplot's
+        current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether the labels of the axes are written.
+        Whether to write the labels of the axes.
 
     Returns
     -------
     list of matplotlib.axes.Axes
-        The panels of the loss and of the clusters. The loss is the mean over the epoch's minibatches of what training
-        lowers, in nats an item; the warm start is not drawn.
+        The panels of the loss and of the clusters. The loss that training lowers is a mean over the epoch's
+        minibatches, in nats per item; the warm start is not drawn.
 
     Raises
     ------
     InputError
         The model keeps no losses.
     """
-    estimator = that_has(model, "losses_", "has no losses of epochs to draw; BayesSCDC and SCDC have")
+    estimator = estimator_with(model, "losses_", "has no losses of epochs to draw; BayesSCDC and SCDC have them")
     losses, left = np.asarray(estimator.losses_, float), np.asarray(estimator.clusters_left_)
     host = host_of(ax, (8.6, 2.9))
     of_loss, of_clusters = curve_panels(host, 2)
@@ -128,12 +128,12 @@ def plot_training(model: Any, *, ax: Place | None = None, labels: bool = True) -
     draw_curve(of_clusters, epochs, left, 3, drawstyle="steps-post")
     of_clusters.set_ylim(0, 1.08 * max(int(left.max()), 1))
     whole_numbers(of_clusters.yaxis)
-    label_curves([of_loss, of_clusters], "epoch", ["loss (nats an item)", "clusters that own items"], labels=labels)
+    label_curves([of_loss, of_clusters], "epoch", ["loss (nats per item)", "clusters that own items"], labels=labels)
     return [of_loss, of_clusters]
 
 
 def _draw_ellipses(ax: Axes, estimator: Any, plane: PCA | None) -> None:
-    """Gaussian of every cluster, as it lies in the plane."""
+    """Draw the Gaussian of every cluster, projected onto the plane."""
     look = Look.of(ax)
     means, covariances = np.asarray(estimator.means_, float), np.asarray(estimator.covariances_, float)
     if plane is not None:
@@ -148,7 +148,7 @@ def _draw_ellipses(ax: Axes, estimator: Any, plane: PCA | None) -> None:
 
 
 def _draw_spans(ax: Axes, estimator: Any) -> None:
-    """Gaussian of every cluster of a latent space of one dimension."""
+    """Draw the Gaussian of every cluster of a latent space of one dimension."""
     look = Look.of(ax)
     deviation = DEVIATIONS * np.sqrt(np.asarray(estimator.covariances_, float)[:, 0, 0])
     for cluster, (mean, far) in enumerate(zip(np.asarray(estimator.means_)[:, 0], deviation, strict=True)):
@@ -156,7 +156,7 @@ def _draw_spans(ax: Axes, estimator: Any) -> None:
 
 
 def _bound_by(ax: Axes, points: Float[np.ndarray, "shown 2"]) -> None:
-    """Limits in which all points lie, and of the ellipses what is not far from them."""
+    """Set limits that contain all points, and the parts of ellipses that are not far from them."""
     low, high = points.min(0), points.max(0)
     room = np.where(high > low, 0.08 * (high - low), 0.5)
     drawn = [patch.get_path().get_extents(patch.get_patch_transform()).get_points() for patch in ax.patches]

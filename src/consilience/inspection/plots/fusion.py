@@ -1,4 +1,4 @@
-"""Plots of a fusion of groupings: the map of its items, how many clusters, how stable they are."""
+"""Plots of a fusion of groupings: the map of its items, the number of clusters, and their stability."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from consilience.errors import InputError
 from consilience.inspection.names import counted
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
-from consilience.inspection.plots.dissimilarity import Evidence
+from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.projection import that_has
+from consilience.inspection.plots.projection import estimator_with
 from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import label_axes
@@ -32,28 +32,28 @@ def plot_item_map(
     labels: bool = True,
     legend: bool = True,
 ) -> Axes:
-    """Draw the items in the plane, close where they were put together, a colour and a shape for each cluster.
+    """Draw the items in the plane, close if they were put together, with a colour and a shape for each cluster.
 
-    Where at least half of the pairs of items were presented, the plane is the classical scaling of 1 - the share of
-    presentations in which a pair was put together; the axes tell each dimension's share of the variance. Where fewer
-    were, it is spanned by the principal components of coordinates of the items that chains of groupings give. Up to 60
-    items bear their names, at the end of a line where there is no room beside them.
+    If at least half of the pairs of items were presented, the plane is the classical scaling of 1 - the share of
+    presentations in which a pair was put together; the axes give each dimension's share of the variance. If fewer were,
+    it shows the principal components of coordinates of the items that come from chains of groupings. Up to 60 items are
+    named, at the end of a line if there is no room next to them.
 
     Parameters
     ----------
     model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
-        A model whose clusters colour the items, or what was said alone.
+        A model whose clusters colour the items, or annotations alone.
     groupings : Groupings, Labels, Pairs or array, optional
-        The annotations that were given to `fit`. SubsetFusion keeps them; other models do not.
+        The annotations that were passed to `fit`. SubsetFusion keeps them; other models do not.
     max_items : int, default=1500
-        Of more, so many are drawn, chosen at random; a line below the plot then says so. Items of which nothing was
-        said are left out and counted there.
+        Largest number of items to draw. Of more, a random sample is drawn, and a line below the plot says so. Items
+        without annotations are left out and counted there.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend.
+        Whether to draw a legend.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def plot_item_map(
     Raises
     ------
     InputError
-        The model does not keep what was said and it is not given, or it is of other items or annotators.
+        The model does not keep its annotations and none are given, or they have other items or annotators.
 
     References
     ----------
@@ -78,41 +78,41 @@ def plot_item_map(
     >>> [len(line.get_xdata()) for line in ax.lines]
     [2, 2]
     """
-    evidence = Evidence.of(model, groupings, "plot_item_map")
-    answer = evidence.answer
-    shown = some_of(evidence.places, max_items)
-    view = evidence.map(shown)
+    co_occurrence = CoOccurrence.of(model, groupings, "plot_item_map")
+    clusters = co_occurrence.clusters
+    shown = some_of(co_occurrence.places, max_items)
+    projection = co_occurrence.map(shown)
     ax = axes_of(ax, (8.2, 6.2))
-    points = np.zeros((len(evidence.items), 2))
-    points[shown] = view.points
-    if answer is None:
+    points = np.zeros((len(co_occurrence.items), 2))
+    points[shown] = projection.points
+    if clusters is None:
         look = Look.of(ax)
-        ax.plot(*view.points.T, ls="", marker="o", ms=6, mfc=look.colour(0), mec=look.paper, mew=0.4, zorder=3)
+        ax.plot(*projection.points.T, ls="", marker="o", ms=6, mfc=look.colour(0), mec=look.paper, mew=0.4, zorder=3)
     else:
-        draw_items(ax, points, shown, answer, np.ones(len(points), dtype=bool), legend=legend)
-    caption = "\n".join(filter(None, [sampled(len(shown), len(evidence.places)), evidence.left_out]))
+        draw_items(ax, points, shown, clusters, np.ones(len(points), dtype=bool), legend=legend)
+    caption = "\n".join(filter(None, [sampled(len(shown), len(co_occurrence.places)), co_occurrence.left_out]))
     spaced_ticks(ax)
-    label_axes(ax, *view.axes, labels=labels, caption=caption)
+    label_axes(ax, *projection.axes, labels=labels, caption=caption)
     ax.margins(0.12, 0.08)
     ax.set_aspect("equal", adjustable="datalim")
     tidy(ax)
     if labels and len(shown) <= NAMED_ITEMS:
-        name_points(ax, view.points, evidence.items[shown], leaders=True)
+        name_points(ax, projection.points, co_occurrence.items[shown], leaders=True)
     return ax
 
 
 def plot_silhouette_curve(model: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:
-    """Draw the silhouette of the clusters for each number of them that was considered, the one in use in a ring.
+    """Draw the silhouette for each number of clusters that was considered, with a ring around the one in use.
 
     Parameters
     ----------
     model : fitted SubsetFusion, or a Pipeline that ends in one
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend.
+        Whether to draw a legend.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def plot_silhouette_curve(model: Any, *, ax: Place | None = None, labels: bool =
     Raises
     ------
     InputError
-        The model has no such curve.
+        The model has no silhouette curve.
 
     References
     ----------
@@ -137,7 +137,7 @@ def plot_silhouette_curve(model: Any, *, ax: Place | None = None, labels: bool =
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('number of clusters', 'silhouette')
     """
-    estimator = that_has(model, "n_clusters_curve_", "has no silhouettes of numbers of clusters to draw")
+    estimator = estimator_with(model, "n_clusters_curve_", "has no silhouette curve to draw")
     curve = estimator.n_clusters_curve_["silhouette"]
     number = int(estimator.n_clusters_)
     reached = float(curve.get(number, estimator.silhouette_))
@@ -152,19 +152,19 @@ def plot_silhouette_curve(model: Any, *, ax: Place | None = None, labels: bool =
 
 
 def plot_stability(stability: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:
-    """Draw how far the clusters of a growing number of groupings agree with those of all, or of the round before.
+    """Draw how far the clusters from a growing number of groupings agree with those from all, or from the last round.
 
     Parameters
     ----------
     stability : DataFrame with columns n_groupings and stability
-        Such as ``stability_`` of `consilience.active.ActiveSession`. Rows without a stability are left out; where a
-        number of groupings is there several times, as of several orders, their mean is joined by the line.
+        Such as ``stability_`` of `consilience.active.ActiveSession`. Rows without a stability are left out; if a
+        number of groupings occurs several times, as with several orders, the line joins the means.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     legend : bool, default=True
-        Whether there is a legend.
+        Whether to draw a legend.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def plot_stability(stability: Any, *, ax: Place | None = None, labels: bool = Tr
     Raises
     ------
     InputError
-        There are no such columns, a cell is no number, or nothing is left to draw.
+        A column is missing, a cell is not a number, or nothing is left to draw.
 
     Examples
     --------
@@ -201,7 +201,9 @@ def stability_rows(stability: Any) -> pd.DataFrame:
     """Return the rows of a curve of stability that can be drawn; see `plot_stability`."""
     found = list(stability.columns) if isinstance(stability, pd.DataFrame) else type(stability).__name__
     if not isinstance(stability, pd.DataFrame) or not set(STABILITY) <= set(found):
-        raise InputError(f"A stability curve is a DataFrame with the columns n_groupings and stability. Got {found}.")
+        raise InputError(
+            f"The stability curve must be a DataFrame with columns n_groupings and stability. Got {found}."
+        )
     rows = stability[STABILITY].apply(pd.to_numeric, errors="coerce")
     wrong = rows.isna() & stability[STABILITY].notna()
     if wrong.to_numpy().any():
@@ -211,6 +213,6 @@ def stability_rows(stability: Any) -> pd.DataFrame:
     rows = rows.dropna()
     if rows.empty:
         raise InputError(
-            "The stability curve has no row with both n_groupings and stability, so there is none to draw."
+            "The stability curve has no row with both n_groupings and stability, so there is nothing to draw."
         )
     return rows

@@ -1,4 +1,4 @@
-"""Heat maps: what the annotators' groups stand for, what they take for what, and who agrees with whom."""
+"""Heat maps: what the annotators' groups mean, which classes they confuse, and who agrees with whom."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from consilience.inspection.plots.matrix import (
     rule,
 )
 from consilience.inspection.plots.panels import host_of, panels_in
-from consilience.inspection.plots.projection import that_has
+from consilience.inspection.plots.projection import estimator_with
 from consilience.inspection.plots.style import Look, Place, axes_of, small
 from consilience.inspection.plots.text_layout import (
     LETTER,
@@ -45,33 +45,33 @@ from consilience.metrics.agreement import adjusted_rand, annotator_agreement, or
 
 __all__ = ["plot_agreement", "plot_confusion", "plot_mapping"]
 
-MOST_MATRICES, ROWS = 12, 3  # confusion matrices drawn unless more are asked for, and rows of them
+MOST_MATRICES, ROWS = 12, 3  # confusion matrices drawn by default, and rows of them
 LEAST = (0.75, 0.5)  # inches of a confusion matrix, across and down
 LEAST_SIDE, LARGEST = 1.25, 4.0  # inches of a confusion matrix on a figure of its own
-ACROSS = 8.6  # inches that they take side by side there
-BOTH = 0.55  # share of the axes that names of groups and of annotators may take
+ACROSS = 8.6  # inches of a row of them there
+BOTH = 0.55  # share of the axes that names of groups and annotators may take together
 GAP = 0.12  # inches between confusion matrices
 
 
 def plot_mapping(
     model: Any, *, max_groups: int = 80, ax: Place | None = None, labels: bool = True, colorbar: bool = True
 ) -> Axes:
-    """Draw which clusters go by which of the annotators' groups, q(T).
+    """Draw which clusters correspond to which of the annotators' groups, q(T).
 
-    Groupings that draw the same lines between the clusters stand together.
+    Groupings that divide the clusters in the same way are next to each other.
 
     Parameters
     ----------
     model : fitted estimator with ``mapping_probabilities_``, or a Pipeline that ends in one
     max_groups : int, default=80
-        About how many groups to draw. Groupings that hold more labels go first, none is cut in two, and a line
-        below the plot says how many are left out.
+        About how many groups to draw. Groupings with the most labels are kept, each as a whole, and a line below the
+        plot says how many are left out.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     colorbar : bool, default=True
-        Whether there is a colour bar.
+        Whether to draw a colour bar.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def plot_mapping(
     >>> plot_mapping(model).images[0].get_array().shape
     (4, 2)
     """
-    estimator = that_has(model, "mapping_probabilities_", "has no mapping between groups and clusters to draw")
+    estimator = estimator_with(model, "mapping_probabilities_", "has no mapping between groups and clusters to draw")
     rows, starts, n_left_out = _mapping_rows(estimator, max_groups)
     mapped = estimator.mapping_probabilities_.iloc[rows]
     groups = list(mapped.index.get_level_values("group"))
@@ -116,7 +116,7 @@ def plot_mapping(
 def _name_groups(
     ax: Axes, groups: list[Any], owners: list[str], starts: Int[np.ndarray, " groupings"], *, labels: bool
 ) -> None:
-    """Name the rows, and further left in bold whose they are, at the first row of each grouping."""
+    """Name the rows, and further left, in bold, the annotator at the first row of each grouping."""
     if not labels:
         ax.set_yticks([])
         return
@@ -132,28 +132,28 @@ def _name_groups(
 
 
 def plot_agreement(agreement: Any, *, ax: Place | None = None, labels: bool = True, colorbar: bool = True) -> Axes:
-    """Draw how far every two annotators agree, those who agree side by side.
+    """Draw how far each pair of annotators agrees, those who agree next to each other.
 
     Parameters
     ----------
     agreement : Groupings or Labels, or a square DataFrame such as `annotator_agreement` returns
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw. By default pyplot's current axes; where no figure is open, those of a new one.
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     colorbar : bool, default=True
-        Whether there is a colour bar.
+        Whether to draw a colour bar.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Adjusted Rand indices in the order of `order_by_agreement`, hatched where they are unknown. Up to 12 annotators
-        have the numbers in the cells, if these are large enough.
+        Adjusted Rand indices in the order of `order_by_agreement`, hatched where they are unknown. For up to 12
+        annotators, the numbers are in the cells if these are large enough.
 
     Raises
     ------
     InputError
-        What was given is neither.
+        `agreement` is none of these.
 
     Examples
     --------
@@ -192,34 +192,35 @@ def plot_confusion(
     labels: bool = True,
     colorbar: bool = True,
 ) -> list[Axes]:
-    """Draw what annotators say of items of each class: the crowd's mean confusion matrix, then annotators' own.
+    """Draw the labels given to items of each class: the crowd's mean confusion matrix, then those of annotators.
 
     Parameters
     ----------
     model : fitted estimator with ``confusion_matrices_``, or a Pipeline that ends in one
     annotators : names, optional
-        Whose matrices to draw, in this order. By default those with the most labels, the most accurate first.
+        Whose matrices to draw, in this order. By default those of the annotators with the most labels, the most
+        accurate first.
     max_annotators : int, optional
-        How many are drawn if `annotators` are not given: by default as many as there is room for, at most 11.
+        How many to draw if `annotators` is not given: by default as many as there is room for, at most 11.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
-        Where to draw: the panels take the place of the axes, whose title is one of all panels. By default pyplot's
-        current axes; where no figure is open, those of a new one.
+        Where to draw: the panels take the place of the axes, whose title is that of all panels. By default pyplot's
+        current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether names and the labels of the axes are written.
+        Whether to write names and the labels of the axes.
     colorbar : bool, default=True
-        Whether there is a colour bar.
+        Whether to draw a colour bar.
 
     Returns
     -------
     list of matplotlib.axes.Axes
         A panel for each matrix, that of the crowd first, named in its title: a row for each class, a column for each
-        label; rows add up to 1. The crowd's matrix is the mean over annotators, each as often as they gave labels.
-        Cells bear percentages if there are at most 12 classes and labels, and room for them.
+        label; rows sum to 1. The crowd's matrix is the mean over annotators, weighted by their numbers of labels.
+        Cells contain percentages if there are at most 12 classes and labels, and room for them.
 
     Raises
     ------
     InputError
-        The model has no confusion matrices, or none of an annotator.
+        The model has no confusion matrices, or none for an annotator.
 
     Examples
     --------
@@ -229,7 +230,7 @@ def plot_confusion(
     >>> [ax.get_title() for ax in plot_confusion(vote)]
     ['the crowd', '0 (2 labels)', '1 (1 label)', '2 (2 labels)']
     """
-    estimator = that_has(model, "confusion_matrices_", "has no confusion matrices to draw")
+    estimator = estimator_with(model, "confusion_matrices_", "has no confusion matrices to draw")
     table = estimator.confusion_matrices_
     names = (list(estimator._cluster_names()), list(table.columns))
     wanted = None if annotators is None else _known(estimator, annotators)
@@ -250,16 +251,16 @@ def plot_confusion(
         draw_cells(panel, matrix, lambda share: f"{100 * share:.0f}")
         rule(panel, *(np.arange(1, n) - 0.5 for n in reversed(matrix.shape)), width=0.6)
     whose = estimator.annotators_.index
-    said = [(as_text(whose[place]), f" ({counted(int(n_labels[place]), 'label')})") for place in wanted]
+    titles = [(as_text(whose[place]), f" ({counted(int(n_labels[place]), 'label')})") for place in wanted]
     n_all = int((n_labels > 0).sum())
     shown = f" ({len(wanted)} of {n_all} shown)" if annotators is None and len(wanted) < n_all else ""
-    for panel, title in zip(panels, [("the crowd", shown), *said] if labels else [], strict=False):
+    for panel, title in zip(panels, [("the crowd", shown), *titles] if labels else [], strict=False):
         _entitle(panel, *title, bold=panel is panels[0])
     return panels
 
 
 def _entitle(ax: Axes, name: str, count: str, *, bold: bool) -> None:
-    """Name of a panel above it, with the count if there is room."""
+    """Set the title of a panel, with the count if there is room."""
     room = inches(ax)[0] + GAP / 2
     whole = reach([name + count]) <= room
     title = fitting_names([name], room, 40)[0] + (count if whole else "")
@@ -267,7 +268,7 @@ def _entitle(ax: Axes, name: str, count: str, *, bold: bool) -> None:
 
 
 def _most_labels(estimator: Any, most: int) -> Int[np.ndarray, " shown"]:
-    """Places of the annotators with the most labels, the most accurate first."""
+    """Return the places of the annotators with the most labels, the most accurate first."""
     quality = estimator.annotators_.reset_index(drop=True)
     chosen = quality[quality["n_labels"] > 0].sort_values("n_labels", ascending=False, kind="stable").head(most)
     return chosen.sort_values(["accuracy", "information"], ascending=False, kind="stable").index.to_numpy()
@@ -278,7 +279,7 @@ def _known(estimator: Any, annotators: Sequence[Any]) -> Int[np.ndarray, " shown
 
 
 def _sheet_of(n: int, classes: list[Any], labels: list[Any]) -> tuple[float, float]:
-    """Inches that n matrices take with all around them."""
+    """Return the size in inches of n matrices with everything around them."""
     across, down = (float(np.clip(0.34 * len(names), LEAST_SIDE, LARGEST)) for names in (labels, classes))
     n_columns = min(_across(len(labels)), n)
     n_columns = -(-n // -(-n // n_columns))
@@ -287,12 +288,12 @@ def _sheet_of(n: int, classes: list[Any], labels: list[Any]) -> tuple[float, flo
 
 
 def _across(n_labels: int) -> int:
-    """How many matrices stand side by side on a figure of their own."""
+    """Return how many matrices fit side by side on a figure of their own."""
     return int(np.clip(ACROSS // (np.clip(0.34 * n_labels, LEAST_SIDE, LARGEST) + 0.3), 1, 4))
 
 
 def _panels(host: Axes, n: int, classes: list[Any], labels_given: list[Any], *, labels: bool) -> list[Axes]:
-    """Axes for n matrices, side by side as far as there is room; the outer ones name classes and labels."""
+    """Make axes for n matrices, as many side by side as fit; the outer ones name classes and labels."""
     wide, tall = inches(host)
     title = 1.6 * small() / 72 if labels else 0.0
     of_classes, of_labels = fitting_names(classes, 0.3 * wide, 20), fitting_names(labels_given, 0.3 * tall, 20)
@@ -318,7 +319,7 @@ def _panels(host: Axes, n: int, classes: list[Any], labels_given: list[Any], *, 
 
 
 def _columns(host: Axes, n: int, n_classes: int, n_labels: int) -> int:
-    """How many of n matrices stand side by side so that their cells are as large as can be."""
+    """Return how many of n matrices to put side by side so that their cells are as large as possible."""
     wide, tall = inches(host)
     numbers = np.arange(1, n + 1)
     cell = np.minimum(wide / numbers / n_labels, tall / -(-n // numbers) / n_classes)
@@ -327,7 +328,7 @@ def _columns(host: Axes, n: int, n_classes: int, n_labels: int) -> int:
 
 
 def _room_for(host: Axes, classes: list[Any], labels: list[Any]) -> int:
-    """How many matrices there is room for, at least two."""
+    """Return how many matrices there is room for, at least two."""
     wide, tall = inches(host)
     across = (wide - min(max(width(as_text(x)) for x in classes) * LETTER * small() / 72, 0.3 * wide)) / (
         LEAST[0] + GAP
@@ -337,7 +338,7 @@ def _room_for(host: Axes, classes: list[Any], labels: list[Any]) -> int:
 
 
 def _mapping_rows(estimator: Any, max_groups: int) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " shown"], int]:
-    """Groups to draw in order, the rows at which their groupings begin, and how many groupings are left out."""
+    """Return the groups to draw in order, the rows at which groupings begin, and the number of groupings left out."""
     mapping = estimator.annotator_mapping_
     keys = mapping[["annotator", "grouping"]]
     number = np.cumsum(np.append(True, (keys.iloc[1:].to_numpy() != keys.iloc[:-1].to_numpy()).any(1))) - 1
@@ -360,7 +361,7 @@ def _mapping_rows(estimator: Any, max_groups: int) -> tuple[Int[np.ndarray, " ro
 def _order_of_distinctions(
     estimator: Any, rows: Int[np.ndarray, " rows"], number: Int[np.ndarray, " groups"]
 ) -> Int[np.ndarray, " shown"]:
-    """Order of groupings by the agreement of the partitions of the items that their groups of clusters make."""
+    """Order groupings by the agreement of the partitions of the items that they imply through the clusters."""
     clusters = estimator.annotator_mapping_["clusters"].iloc[rows]
     group = np.repeat(np.arange(len(rows)), clusters.map(len))
     cluster = np.concatenate([np.array(found, dtype=int) for found in clusters])
@@ -381,6 +382,6 @@ def _agreement_matrix(agreement: Any) -> pd.DataFrame:
     if isinstance(agreement, pd.DataFrame) and agreement.index.equals(agreement.columns):
         return agreement
     raise InputError(
-        "plot_agreement needs Groupings, Labels, or a square DataFrame with the annotators as index and columns; a "
-        f"table of items × annotators is Groupings.from_matrix(frame). Got {type(agreement).__name__}."
+        "plot_agreement needs Groupings, Labels, or a square DataFrame with the annotators as index and columns; for a "
+        f"table of items × annotators, use Groupings.from_matrix(frame). Got {type(agreement).__name__}."
     )

@@ -1,4 +1,4 @@
-"""What heat maps share: shaded cells, their names and numbers, lines between them, the colour bar."""
+"""Parts that heat maps share: shaded cells, their names and numbers, lines between them, the colour bar."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from consilience.inspection.plots.text_layout import (
 
 ROW, COLUMN = 0.17, 0.3  # inches
 BAR = 2.3  # inches of a colour bar, enough for its label
-BESIDE = (0.12, 0.14)  # inches from the axes to their colour bar, and of its breadth
-MOST_NAMED = 60  # rows that have their names beside the heat map in a report
-MOST_NUMBERED = 12  # rows up to which the cells bear numbers
-SHEET_LETTER = 0.07  # inches that a letter takes on a sheet of a size of its own
-LOW = 2.2  # inches of a matrix below whose columns names do not stand upright
+BESIDE = (0.12, 0.14)  # inches from the axes to their colour bar, and its width
+MOST_NAMED = 60  # rows up to which a heat map of a report names them
+MOST_NUMBERED = 12  # rows up to which the cells contain numbers
+SHEET_LETTER = 0.07  # inches of a character on a `Sheet`
+LOW = 2.2  # inches of height below which a matrix has no upright names of columns
 
 
 def draw_cells(
     ax: Axes, values: np.ndarray, write: Callable[[float], str] | None = None, *, most: float = 1.0
 ) -> AxesImage:
-    """Shade a cell for each value, from 0 to `most`; few cells bear their values if it is said how to write them."""
+    """Shade a cell for each value, from 0 to `most`; if cells are few, `write` formats the values written in them."""
     heat = Look.of(ax).heat()
     image = ax.imshow(values, cmap=heat, vmin=0, vmax=most, aspect="auto", interpolation="none")
     if write is not None and max(values.shape) <= MOST_NUMBERED:
@@ -51,9 +51,9 @@ def draw_cells(
 def draw_square(
     ax: Axes, values: np.ndarray, names: Sequence[Any], unknown: dict[str, Any], *, labels: bool
 ) -> AxesImage:
-    """Shade a matrix whose rows and columns are the same, with names beside and below it.
+    """Shade a matrix whose rows and columns are the same, with names to the left and below.
 
-    unknown : look of cells without a value
+    unknown : properties of the patch of cells without a value
     """
     image = draw_cells(ax, values, two_digits)
     ax.patch.set(**unknown)
@@ -64,9 +64,9 @@ def draw_square(
 
 
 def name_both(ax: Axes, names: Sequence[Any], *, labels: bool) -> None:
-    """Name the rows of a square matrix, and its columns upright or not; nothing if that is not wanted.
+    """Name the rows of a square matrix and its columns, upright or not; do nothing if `labels` is false.
 
-    Columns without room have no names: they are those of the rows.
+    If there is no room, columns are not named: their names are those of the rows.
     """
     if not labels:
         ax.set_xticks([])
@@ -84,9 +84,9 @@ def name_both(ax: Axes, names: Sequence[Any], *, labels: bool) -> None:
 
 
 def colour_bar(image: ScalarMappable, ax: Axes, label: str, *, extend: Any = "neither", below: float = 0.0) -> Axes:
-    """Colour bar beside the axes, at their upper end; leave so many inches free below.
+    """Draw a colour bar next to the axes, at their upper end, and leave `below` inches free below it.
 
-    To be drawn when names are below the axes.
+    Names below the axes must already be there.
     """
     look, figure = Look.of(ax.figure), cast(Figure, ax.get_figure(root=True))
     make_room(ax, right=BESIDE[0] + BESIDE[1] + 0.65)
@@ -104,7 +104,7 @@ def colour_bar(image: ScalarMappable, ax: Axes, label: str, *, extend: Any = "ne
 
 
 def rule(ax: Axes, across: np.ndarray, down: np.ndarray, *, width: float = 2.2) -> None:
-    """Lines in the colour of the paper between columns and between rows, at these places."""
+    """Draw lines in the colour of the background between columns and between rows, at the given places."""
     paper = Look.of(ax.figure).paper
     for place in across:
         ax.axvline(place, color=paper, lw=0.6)
@@ -115,7 +115,7 @@ def rule(ax: Axes, across: np.ndarray, down: np.ndarray, *, width: float = 2.2) 
 
 
 def write_numbers(ax: Axes, image: Any, values: np.ndarray, write: Callable[[float], str]) -> None:
-    """Write the value of each cell into it, in ink that stands out, if cells have room for it."""
+    """Write the value of each cell into it, in a colour that stands out, if cells have room for it."""
     style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 0.875 * small()}
     numbers = [
         ax.text(column, row, write(value), color=on(image.to_rgba(value)[:3]), **style)
@@ -127,7 +127,7 @@ def write_numbers(ax: Axes, image: Any, values: np.ndarray, write: Callable[[flo
 
 
 def two_digits(value: float) -> str:
-    """Such as .25, −.08, 0 and 1."""
+    """Format a number as in .25, −.08, 0 and 1."""
     if value in (0, 1) or abs(value) < 0.005:
         return str(round(value))
     return f"{value:.2f}".replace("-", "\u2212").replace("0.", ".", 1)

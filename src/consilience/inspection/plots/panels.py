@@ -1,4 +1,4 @@
-"""Plots of several panels: they take the place of one axes, which stays to bear a title and labels of all."""
+"""Plots of several panels, which take the place of one axes; that stays, for a title and labels common to all."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from consilience.inspection.plots.curves import whole_numbers
 from consilience.inspection.plots.style import Place, axes_of, small, tidy
 from consilience.inspection.plots.text_layout import fitting_names, inches, label_axes
 
-BESIDE, BELOW = 0.9, 0.15  # inches between curves side by side, and below each other
-COUNTED = ("annotators", "clusters")  # what measures of whole numbers begin with
-LEAST = 1.2  # inches of a curve, across
+BESIDE, BELOW = 0.9, 0.15  # inches between curves side by side, and one below the other
+COUNTED = ("annotators", "clusters")  # prefixes of measures that are whole numbers
+LEAST = 1.2  # inches, the smallest width of a curve
 
 
 def host_of(ax: Place | None, size: tuple[float, float]) -> Axes:
-    """Axes whose place the panels take: as `axes_of` finds them, without anything of their own."""
+    """Return the axes whose place the panels take: those of `axes_of`, emptied of everything of their own."""
     host = axes_of(ax, size)
     host.set_xticks([])
     host.set_yticks([])
@@ -41,17 +41,17 @@ def panels_in(
     below: float = 0.0,
     above: float = 0.0,
 ) -> list[Axes]:
-    """Axes of panels, row by row.
+    """Make the axes of panels, row by row.
 
     Parameters
     ----------
-    host : of `host_of`; it stays pyplot's current axes if it is.
+    host : axes from `host_of`; if they are pyplot's current axes, they stay so.
     between : inches from a panel to the next, across and down.
-    left, below, above : inches inside the host that names and titles of the outer panels take.
+    left, below, above : inches inside the host for names and titles of the outer panels.
     """
     figure = host.get_figure(root=False)
     if figure is None:
-        raise ValueError("The axes are on no figure.")
+        raise ValueError("The axes are not part of a figure.")
     if isinstance(cast(Figure, host.get_figure(root=True)).get_layout_engine(), ConstrainedLayoutEngine):
         grid = _grid(host, n_rows, n_columns)
         cells = [grid[row, column] for row in range(n_rows) for column in range(n_columns)]
@@ -71,7 +71,7 @@ def panels_in(
 
 
 def curve_panels(host: Axes, n: int) -> list[Axes]:
-    """Axes of n curves: side by side, or below each other where that leaves them wider than high."""
+    """Make axes of n curves: side by side if they are wide enough then, else one below the other."""
     wide = inches(host)[0]
     if (wide - (n - 1) * BESIDE) / n >= LEAST:
         return panels_in(host, 1, n, between=(BESIDE, 0.0))
@@ -84,7 +84,7 @@ def curve_panels(host: Axes, n: int) -> list[Axes]:
 
 
 def label_curves(panels: list[Axes], x: str, measures: list[str], *, labels: bool) -> None:
-    """Label curves over the same whole numbers; those below each other bear their measures above them."""
+    """Label curves over the same whole numbers; if one is below the other, the measure is the title of each."""
     stacked = panels[0].get_shared_x_axes().joined(panels[0], panels[-1])
     for panel, measure in zip(panels, measures, strict=True):
         whole_numbers(panel.xaxis)
@@ -112,7 +112,7 @@ def _grid(host: Axes, n_rows: int, n_columns: int, **fixed: Any) -> Any:
 
 
 def _ratios(n: int, before: float, between: float, after: float, whole: float) -> list[float]:
-    """Inches of the margins, of the panels and of what is between them, in their order."""
+    """Return the inches of the margins, the panels and the gaps between them, in order."""
     free = before + (n - 1) * between + after
     shrunk = min(1.0, 0.75 * whole / max(free, 1e-9))
     panel = (whole - shrunk * free) / n

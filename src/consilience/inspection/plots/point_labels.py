@@ -1,4 +1,4 @@
-"""Names beside points, where there is room: found anew whenever the figure is drawn."""
+"""Names next to points, as far as there is room; they are placed anew whenever the figure is drawn."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from consilience.inspection.names import plot_texts
 from consilience.inspection.plots.style import Look, small
 from consilience.inspection.plots.text_layout import AtDraw, text_size
 
-LONGEST = 24  # letters of a name
+LONGEST = 24  # characters of a name
 AWAY = 7  # points from an item to its name
-RADII = (14, 22, 32, 44, 58)  # the same, if it stands further off
+RADII = (14, 22, 32, 44, 58)  # the same for names at the end of a line
 ANGLES = np.pi * np.array([0, 1, 1 / 6, 5 / 6, -1 / 6, -5 / 6, 1 / 3, 2 / 3, -1 / 3, -2 / 3, 1 / 2, -1 / 2])
 SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1)], dtype=float)
 
@@ -24,10 +24,10 @@ SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1)], dtype=float)
 def name_points(
     ax: Axes, points: np.ndarray, names: Any, *, rules: Sequence[float] = (), leaders: bool = False
 ) -> None:
-    """Write each name beside its point, on the first side where it covers no point and no name before it.
+    """Write each name next to its point, on the first side where it covers no point and no earlier name.
 
-    Nor does it cover the legend, or the horizontal lines at the heights `rules`. With `leaders`, names without room
-    stand further off, at the end of a thin line, as far as there is room. Names without room are not visible.
+    Names do not cover the legend or the horizontal lines at the heights `rules` either. With `leaders`, names without
+    room are put further away, at the end of a thin line. Names that still have no room are hidden.
     """
     look = Look.of(ax)
     line = {"arrowstyle": "-", "lw": 0.5, "color": look.faint, "shrinkA": 0, "shrinkB": 2}
@@ -43,7 +43,7 @@ def name_points(
 
 
 def n_named(ax: Axes) -> int:
-    """How many points bear their names."""
+    """Return how many points have a visible name."""
     cast(Figure, ax.get_figure(root=True)).draw_without_rendering()
     return sum(text.get_visible() for text in ax.texts)
 
@@ -79,7 +79,7 @@ class PointNames(AtDraw):
             taken = taken if found is None else np.vstack([taken, found, _line_to(found, places[number])])
 
     def _others(self, ax: Axes, renderer: Any, frame: np.ndarray, scale: float) -> list[np.ndarray]:
-        """Boxes of what else must not be covered."""
+        """Return the boxes of everything else that must not be covered."""
         heights = [ax.transData.transform((self.points[0, 0], rule))[1] * scale for rule in self.rules]
         boxes = [np.array([frame[0], height - 1, frame[2], height + 1]) for height in heights]
         legend = ax.get_legend()
@@ -98,13 +98,13 @@ def _put(text: Annotation, place: np.ndarray, box: np.ndarray | None, *, led: bo
 
 
 def _box(place: np.ndarray, offset: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Box (left, bottom, right, top) of a text that begins at an offset from a place, on the far side of it."""
+    """Return the box (left, bottom, right, top) of a text at an offset from a place, on the side away from it."""
     low = place + offset - size * (1 - offset / max(np.abs(offset).max(), 1e-9)) / 2
     return np.concatenate([low, low + size])
 
 
 def _further_off(place: np.ndarray, size: np.ndarray, frame: np.ndarray, taken: np.ndarray) -> np.ndarray | None:
-    """Nearest free box to which a line leads that crosses nothing further off; None if there is none."""
+    """Return the nearest free box whose line from the point crosses nothing else; None if there is none."""
     others = taken[((place < taken[:, :2]) | (place > taken[:, 2:])).any(1)]
     for radius in RADII:
         for angle in ANGLES:
@@ -118,14 +118,14 @@ def _further_off(place: np.ndarray, size: np.ndarray, frame: np.ndarray, taken: 
 
 
 def _line_to(box: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Small boxes along the line from a point to its name, all but those beside the point."""
+    """Return small boxes along the line from a point to its name, except next to the point."""
     nearest = np.clip(place, box[:2], box[2:])
     along = place + np.linspace(0.4, 1, 5)[:, None] * (nearest - place)
     return np.hstack([along - 1, along + 1])
 
 
 def _is_free(box: np.ndarray, frame: np.ndarray, taken: np.ndarray) -> bool:
-    """Whether a box (left, bottom, right, top) lies within the frame and covers nothing taken."""
+    """Whether a box (left, bottom, right, top) lies within the frame and overlaps none of the boxes taken."""
     inside = (box[:2] >= frame[:2]).all() and (box[2:] <= frame[2:]).all()
     apart = (taken[:, :2] >= box[2:]) | (taken[:, 2:] <= box[:2])
     return bool(inside and apart.any(1).all())

@@ -1,4 +1,4 @@
-"""Where items stand in the plane: by two features, by many, or by what was said of them."""
+"""Projection of items onto the plane: by two features, by many, or by their annotations."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from consilience.annotations.fit_arguments import as_groupings, read_given, with
 from consilience.annotations.names import MISSING, plain
 from consilience.errors import InputError
 from consilience.inspection.capabilities import Capabilities, attributes
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import as_text
 
 
 @dataclass(frozen=True)
-class View:
+class Projection:
     """Items in the plane.
 
     Attributes
     ----------
     points : ndarray, shape (n_items, 2)
-    axes : what the two coordinates are.
-    log_odds : log-odds of the clusters at points of the plane, up to a constant for each; None where the plane shows
-        a part of the features only.
+    axes : names of the two coordinates.
+    log_odds : log-odds of the clusters at points of the plane, up to a constant for each; None if the plane shows
+        only a part of the features.
     rows : names of the clusters, if the second coordinate is the cluster.
     """
 
@@ -44,12 +44,12 @@ class View:
 
 
 def unwrap(model: Any) -> Any:
-    """Return the fitted estimator itself, out of a pipeline if it stands in one.
+    """Return the fitted estimator itself, the last step of a pipeline.
 
     Raises
     ------
     InputError
-        It is no clustering model of this package.
+        It is not a clustering model of this package.
     sklearn.exceptions.NotFittedError
     """
     estimator = model.steps[-1][1] if isinstance(model, Pipeline) else model
@@ -64,22 +64,22 @@ def unwrap(model: Any) -> Any:
     return estimator
 
 
-def that_has(model: Any, attribute: str, else_it: str) -> Any:
-    """Return the fitted estimator itself, which must have an attribute; `else_it` says of one without what it lacks.
+def estimator_with(model: Any, attribute: str, otherwise: str) -> Any:
+    """Return the fitted estimator itself, which must have an attribute; `otherwise` is the message if it has not.
 
     Raises
     ------
     InputError
-        It has not, or None.
+        The attribute is missing or None.
     """
     estimator = unwrap(model)
     if not attributes(estimator, [attribute]):
-        raise InputError(f"{type(estimator).__name__} {else_it}.")
+        raise InputError(f"{type(estimator).__name__} {otherwise}.")
     return estimator
 
 
 def raw_features(model: Any, X: Any) -> pd.DataFrame:
-    """Rows of X for the fitted items, in their order, with the names of the features where they are known.
+    """Return the rows of X for the fitted items, in their order, with the names of the features if they are known.
 
     Raises
     ------
@@ -90,16 +90,16 @@ def raw_features(model: Any, X: Any) -> pd.DataFrame:
 
 
 def rows_of_items(model: Any, table: Any, what: str, names: Any = None) -> pd.DataFrame:
-    """Rows of a table for the fitted items, in their order; `names` are those of an array's columns, if it has as many.
+    """Return the rows of a table for the fitted items, in their order; `names` are for the columns of an array.
 
     Raises
     ------
     InputError
-        The table has not two dimensions, or does not fit the items.
+        The table does not have two dimensions, or does not fit the items.
     """
     items = unwrap(model).items_
     if not isinstance(table, pd.DataFrame) and np.ndim(table) != 2:
-        raise InputError(f"{what} must have two dimensions, items and columns. Got shape {np.shape(table)}.")
+        raise InputError(f"{what} must have two dimensions, items and columns. Got shape {np.shape(table)} instead.")
     frame = alignment.rows_of_items(table, items, what)
     if isinstance(table, pd.DataFrame):
         return frame
@@ -110,19 +110,19 @@ def rows_of_items(model: Any, table: Any, what: str, names: Any = None) -> pd.Da
 
 
 def column_names(table: pd.DataFrame, thing: str) -> list[str]:
-    """Names of the columns as text; "feature 0" where they are numbers."""
+    """Return the names of the columns as text; "feature 0" if they are numbers."""
     return [f"{thing} {name}" if isinstance(name, int | np.integer) else as_text(name) for name in table.columns]
 
 
 def own_annotations(model: Any, annotations: Any) -> Groupings | Labels | Pairs:
-    """Annotations of the fitted items, in their order.
+    """Return the annotations of the fitted items, in their order.
 
-    Labels for a model that answers in their names, pairs where these are given, else groupings.
+    They are Labels for a model of classes, Pairs if those are given, else Groupings.
 
     Raises
     ------
     InputError
-        They are of other items, or of annotators who were not fitted.
+        They have other items, or annotators that are not in the fit.
     """
     estimator = unwrap(model)
     can = Capabilities.of(estimator)
@@ -131,9 +131,9 @@ def own_annotations(model: Any, annotations: Any) -> Groupings | Labels | Pairs:
 
 
 def given_or_kept(model: Any, annotations: Any, function: str) -> Groupings | Labels | Pairs:
-    """Annotations that were given, or else those that the model keeps, in the order of the fitted items.
+    """Return the annotations given, or else those that the model keeps, in the order of the fitted items.
 
-    function : who asks, for messages
+    function : name of the calling function, for messages
 
     Raises
     ------
@@ -146,23 +146,23 @@ def given_or_kept(model: Any, annotations: Any, function: str) -> Groupings | La
     kept = Capabilities.of(estimator).groupings
     if kept is None:
         name = type(estimator).__name__
-        raise InputError(f"{name} does not keep what was said. Give the annotations too: {function}(model, groupings).")
+        raise InputError(f"{name} does not keep its annotations. Give them too: {function}(model, groupings).")
     return kept
 
 
 def _own_groupings(estimator: Any, annotations: Any) -> Groupings | Pairs:
     if annotations is not None:
         annotations = _read(estimator, annotations, "groupings")
-    said = annotations if isinstance(annotations, Pairs) else as_groupings(annotations, None, "The report")
+    found = annotations if isinstance(annotations, Pairs) else as_groupings(annotations, None, "The report")
     if Capabilities.of(estimator).rates_annotators:
-        _require_same(said.annotators, estimator.annotators_.index)
-    return said
+        _require_same(found.annotators, estimator.annotators_.index)
+    return found
 
 
 def _read(estimator: Any, annotations: Any, kind: str) -> Annotations:
-    """Annotations of what was given for them; rows without names are the items that were fitted.
+    """Read annotations of any form; rows without names are the fitted items, in order.
 
-    What means that nothing was said is what it was when the model was fitted.
+    The marker of missing cells is that of the fit.
     """
     has = attributes(estimator, ["annotators_", "_missing"])
     known = has["annotators_"].index if "annotators_" in has else pd.Index([])
@@ -173,11 +173,11 @@ def _read(estimator: Any, annotations: Any, kind: str) -> Annotations:
 
 
 def _own_labels(estimator: Any, annotations: Any) -> Labels:
-    """Return labels of the annotators who were fitted; those of an earlier history may be absent."""
+    """Return labels of the annotators of the fit; those of an earlier history may be absent."""
     if annotations is not None:
         annotations = _read(estimator, annotations, "labels")
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X (has|does not have)")  # a matrix and Labels say the same
+        warnings.filterwarnings("ignore", "X (has|does not have)")  # a matrix and Labels hold the same labels
         labels = _in_classes(estimator._labels(annotations, reset=False), estimator.confusion_matrices_.columns)
     quality = estimator.annotators_
     wanted = (quality["n_labels"] > 0).to_numpy() | quality.index.isin(labels.annotators)
@@ -186,28 +186,29 @@ def _own_labels(estimator: Any, annotations: Any) -> Labels:
 
 
 def groupings_of(annotations: Groupings | Labels) -> Groupings:
-    """Annotations as groupings, whatever they are."""
+    """Return groupings or labels as groupings."""
     return annotations.to_groupings() if isinstance(annotations, Labels) else annotations
 
 
 def _in_classes(labels: Labels, fitted: pd.Index) -> Labels:
-    """Return labels over the classes that were fitted, also those that nobody gave."""
+    """Return labels over all classes of the fit, including those that nobody gave."""
     place = fitted.get_indexer(labels.classes)
     absent = place[labels.label] == MISSING
     if absent.any():
         name = plain(labels.classes[labels.label[np.argmax(absent)]])
-        raise InputError(f"The label {name!r} was not fitted. Give the annotations of the fit.")
+        raise InputError(f"The label {name!r} is not in the fit. Give the annotations of the fit.")
     return replace(labels, classes=fitted.rename(None), label=place[labels.label]).in_order()
 
 
 def _require_same(given: pd.Index, fitted: pd.Index) -> None:
-    for names, others, what in ((given, fitted, "was not fitted"), (fitted, given, "is not in the annotations")):
+    for names, others, where in ((given, fitted, "fit"), (fitted, given, "annotations")):
         odd = names.difference(others, sort=False)
         if len(odd):
-            raise InputError(f"Annotator {odd[0]!r} {what}, one of {len(odd)} such. Give the annotations of the fit.")
+            left = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
+            raise InputError(f"Annotator {odd[0]!r} is not in the {where}{left}. Give the annotations of the fit.")
 
 
-def project(model: Any, X: Any, groupings: Groupings | None) -> View:
+def project(model: Any, X: Any, groupings: Groupings | None) -> Projection:
     """Place the fitted items in the plane.
 
     Parameters
@@ -218,16 +219,16 @@ def project(model: Any, X: Any, groupings: Groupings | None) -> View:
 
     Returns
     -------
-    View
-        Two features as they are, one against the clusters; the first two principal components of more; without
-        features, of what was said; without groupings, of the places that the model gives to items, if it does.
+    Projection
+        Two features as they are, a single one against the clusters; the first two principal components of more; without
+        features, those of the annotations; without groupings, those of the model's coordinates of the items, if any.
     """
     if X is None:
         if groupings is None:
             places = Capabilities.of(unwrap(model)).embedding
             if places is not None:
                 return _components(places)
-            raise InputError("Give X, the features, or the groupings: one of them places the items in the plane.")
+            raise InputError("X, the features, or groupings are needed to place the items in the plane. Got neither.")
         return _by_annotations(groupings)
     raw = raw_features(model, X)
     names = column_names(raw, "feature")
@@ -237,21 +238,23 @@ def project(model: Any, X: Any, groupings: Groupings | None) -> View:
         return _components(_seen(model, raw))
     points = _numbers(raw)
     if len(names) == 1:
-        answer = Answer.of(unwrap(model))
-        return View(np.column_stack([points, answer.codes]), (names[0], answer.noun), rows=tuple(answer.names))
-    return View(points, (names[0], names[1]), _log_odds(model, raw))
+        clusters = FoundClusters.of(unwrap(model))
+        return Projection(
+            np.column_stack([points, clusters.codes]), (names[0], clusters.noun), rows=tuple(clusters.names)
+        )
+    return Projection(points, (names[0], names[1]), _log_odds(model, raw))
 
 
-def _components(seen: Float[np.ndarray, "items features"]) -> View:
+def _components(seen: Float[np.ndarray, "items features"]) -> Projection:
     components = PCA(min(2, seen.shape[1]), random_state=0).fit(seen)
     shares = np.append(components.explained_variance_ratio_, 0.0)
     points = np.zeros((len(seen), 2))
     points[:, : components.n_components_] = components.transform(seen)
-    return View(points, (f"component 1 ({shares[0]:.0%} of the variance)", f"component 2 ({shares[1]:.0%})"))
+    return Projection(points, (f"component 1 ({shares[0]:.0%} of the variance)", f"component 2 ({shares[1]:.0%})"))
 
 
 def _seen(model: Any, raw: pd.DataFrame) -> Float[np.ndarray, "items features"]:
-    """Return features as the estimator at the end of a pipeline sees them."""
+    """Return features as the estimator at the end of a pipeline gets them."""
     if isinstance(model, Pipeline) and len(model.steps) > 1:
         return np.asarray(model[:-1].transform(raw), dtype=float)
     return _numbers(raw)
@@ -282,10 +285,10 @@ def _log_odds(model: Any, raw: pd.DataFrame) -> Callable[[np.ndarray], np.ndarra
     return log_odds
 
 
-def _by_annotations(groupings: Groupings) -> View:
-    """Principal components of the incidence; what an annotator left out counts as the mean of the annotator's groups.
+def _by_annotations(groupings: Groupings) -> Projection:
+    """Return principal components of the incidence; items left out of a grouping count as the mean of its groups.
 
-    Items lie close if the same annotators put them together. An item that nobody grouped lies in the middle.
+    Items are close if the same annotators put them together. An item that nobody grouped is in the middle.
     """
     grouping = groupings.grouping_of_group
     n = len(grouping)
@@ -298,4 +301,4 @@ def _by_annotations(groupings: Groupings) -> View:
     if min(centred.shape) > 1:
         found = TruncatedSVD(2, random_state=0).fit_transform(centred)
         points[:, : found.shape[1]] = found
-    return View(points, ("dimension 1 of the annotations", "dimension 2 of the annotations"))
+    return Projection(points, ("dimension 1 of the annotations", "dimension 2 of the annotations"))

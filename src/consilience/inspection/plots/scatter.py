@@ -1,4 +1,4 @@
-"""Items as points, a colour and a shape for each cluster or class, and the legend beside them."""
+"""Items as points with a colour and a shape for each cluster or class, and their legend."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from jaxtyping import Bool, Float, Int
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.style import Look, marker, marker_scale, small
 from consilience.inspection.plots.text_layout import LETTER, LINE, fitting_names, inches, make_room, reach
 
 LEGEND_ROWS = 18
-LONGEST = 24  # letters of a name
-NAMED_ITEMS = 60  # up to so many items bear their names, as far as there is room
-SHARE = 0.5  # of the axes that a legend beside them may take
+LONGEST = 24  # characters of a name
+NAMED_ITEMS = 60  # items up to which they are named, as far as there is room
+SHARE = 0.5  # of the axes that a legend next to them may take
 
 
 def some_of(places: Int[np.ndarray, " items"], most: int) -> Int[np.ndarray, " shown"]:
-    """Places of items to draw: all, or of more than `most` so many at random."""
+    """Return the places of the items to draw: all, or a random sample if there are more than `most`."""
     if len(places) <= most:
         return places
     return np.sort(np.random.default_rng(0).choice(places, most, replace=False))
 
 
 def sampled(n_shown: int, n_items: int) -> str:
-    """Say how many of the items are drawn; nothing if all are."""
+    """Return text on how many of the items are drawn; empty if all are."""
     return f"{n_shown:,} of {n_items:,} items, chosen at random" if n_shown < n_items else ""
 
 
@@ -35,72 +35,74 @@ def draw_items(
     ax: Axes,
     points: Float[np.ndarray, "items 2"],
     shown: Int[np.ndarray, " shown"],
-    answer: Answer,
+    clusters: FoundClusters,
     annotated: Bool[np.ndarray, " items"],
     *,
     legend: bool,
 ) -> None:
-    """Draw some of the items, hollow those without annotations, and a legend beside the axes if it is wanted.
+    """Draw some of the items, those without annotations hollow, and a legend next to the axes if it is wanted.
 
     Items of no cluster are small grey crosses.
     """
     look = Look.of(ax)
     size = float(np.clip(7.5 - 0.8 * np.log2(max(len(shown), 50) / 50), 3.6, 7))
-    for cluster, title in enumerate(answer.titles):
-        mine = shown[answer.codes[shown] == cluster]
-        given, silent = mine[annotated[mine]], mine[~annotated[mine]]
+    for cluster, title in enumerate(clusters.titles):
+        mine = shown[clusters.codes[shown] == cluster]
+        given, unannotated = mine[annotated[mine]], mine[~annotated[mine]]
         rare = len(mine) * 100 < len(shown)  # would not be found among the others
         scale = marker_scale(cluster) * (1.9 if rare else 1.0)
         style: dict[str, Any] = {"ls": "", "marker": marker(cluster), "ms": scale * size, "zorder": 3}
         edge: dict[str, Any] = {"mec": look.ink, "mew": 0.9} if rare else {"mec": look.paper, "mew": 0.4}
         ax.plot(*points[given].T, **style, **edge, mfc=look.colour(cluster), label=title)
-        if len(silent):
+        if len(unannotated):
             label = f"{title}, no annotations"
-            ax.plot(*points[silent].T, **style, mfc=look.paper, mec=look.colour(cluster), mew=1.1, label=label)
-    nowhere = shown[answer.codes[shown] < 0]
+            ax.plot(*points[unannotated].T, **style, mfc=look.paper, mec=look.colour(cluster), mew=1.1, label=label)
+    nowhere = shown[clusters.codes[shown] < 0]
     if len(nowhere):
-        label = f"no {answer.noun}"
+        label = f"no {clusters.noun}"
         ax.plot(*points[nowhere].T, ls="", marker="x", ms=0.8 * size, mec=look.faint, mew=1.0, zorder=2, label=label)
     if legend:
-        n_silent = int((~annotated & (answer.codes >= 0)).sum())
-        cluster_legend(ax, answer, n_silent=n_silent, n_nowhere=len(nowhere))
+        n_unannotated = int((~annotated & (clusters.codes >= 0)).sum())
+        cluster_legend(ax, clusters, n_unannotated=n_unannotated, n_nowhere=len(nowhere))
 
 
-def cluster_legend(ax: Axes, answer: Answer, *, n_silent: int = 0, n_nowhere: int = 0, mixed: str = "") -> None:
-    """Colour, shape and size of each cluster, beside the axes, so that it covers no item.
+def cluster_legend(
+    ax: Axes, clusters: FoundClusters, *, n_unannotated: int = 0, n_nowhere: int = 0, mixed: str = ""
+) -> None:
+    """Add a legend of the colour, shape and size of each cluster, next to the axes, so that it covers no item.
 
-    mixed : what a faint line stands for, if there are any.
+    mixed : meaning of faint lines, if there are any.
 
-    Where there are more clusters than lines beside the axes, the last line counts those left out.
+    If there are more clusters than lines of the legend, the last line counts those left out.
     """
     look = Look.of(ax.figure)
-    names = fitting_names(answer.names, SHARE * inches(ax)[0] - 0.6, LONGEST)
+    names = fitting_names(clusters.names, SHARE * inches(ax)[0] - 0.6, LONGEST)
     style: dict[str, Any] = {"ls": "", "mec": look.paper, "mew": 0.4}
     handles = [
         Line2D([], [], marker=marker(k), ms=6.5 * marker_scale(k), mfc=look.colour(k), **style)
         for k in range(len(names))
     ]
-    labels = [f"{name}  ({size:,})" for name, size in zip(names, answer.sizes, strict=True)]
-    n_others = 2 * bool(n_silent) + bool(n_nowhere) + bool(mixed)
+    labels = [f"{name}  ({size:,})" for name, size in zip(names, clusters.sizes, strict=True)]
+    n_others = 2 * bool(n_unannotated) + bool(n_nowhere) + bool(mixed)
     n_rows, n_columns = _lines(ax, labels, n_others)
     n_shown = len(labels) if len(labels) + n_others <= n_rows * n_columns else n_rows * n_columns - n_others - 1
     if n_shown < len(labels):
         left = len(labels) - n_shown
         handles, labels = [*handles[:n_shown], Line2D([], [], ls="")], [*labels[:n_shown], f"and {left:,} more"]
-    if n_silent:
+    if n_unannotated:
         handles.append(Line2D([], [], ls="", marker="o", ms=6, mfc=look.paper, mec=look.faint, mew=1.1))
-        labels.append(f"no annotations\n({n_silent:,})")
+        labels.append(f"no annotations\n({n_unannotated:,})")
     if n_nowhere:
         handles.append(Line2D([], [], ls="", marker="x", ms=5, mec=look.faint, mew=1.0))
         labels.append(f"none  ({n_nowhere:,})")
     if mixed:
         handles.append(Line2D([], [], ls="", marker="_", ms=9, mew=1.4, color=look.faint))
         labels.append(mixed)
-    legend_beside(ax, handles, labels, f"{answer.noun} (items)", -(-(len(labels) + bool(n_silent)) // n_rows))
+    legend_beside(ax, handles, labels, f"{clusters.noun} (items)", -(-(len(labels) + bool(n_unannotated)) // n_rows))
 
 
 def legend_beside(ax: Axes, handles: list[Any], labels: list[str], title: str, n_columns: int = 1) -> None:
-    """Legend to the right of the axes, its upper end at theirs."""
+    """Add a legend to the right of the axes, aligned with their upper end."""
     lines = [line for label in [*labels, title] for line in label.split("\n")]
     make_room(ax, right=n_columns * (reach(lines) + 2.5 * small() / 72) + 0.15)
     legend = ax.legend(
@@ -123,7 +125,7 @@ def legend_beside(ax: Axes, handles: list[Any], labels: list[str], title: str, n
 
 
 def _lines(ax: Axes, labels: list[str], n_others: int) -> tuple[int, int]:
-    """Rows of a legend beside the axes, and columns for which there is room."""
+    """Return the rows of a legend next to the axes, and the columns for which there is room."""
     wide, tall = inches(ax)
     n_rows = int(np.clip(72 * tall / (1.25 * LINE * small()) - 1, n_others + 2, LEGEND_ROWS))
     column = (reach(labels) + 2.5 * LETTER * small() / 72) or 1.0

@@ -1,4 +1,4 @@
-"""One look for all plots: colours that the colour-blind can tell apart, a shape beside each, on paper light or dark."""
+"""The look of all plots: colours that the colour-blind can distinguish, each with a shape, on light or dark paper."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from matplotlib.path import Path
 # Okabe & Ito (2008) without yellow, which is too light for points on white; the last is the ink
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")  # 10 and 7 have no common divisor: 70 pairs
-SIZES = {"*": 1.5, "P": 1.25, "X": 1.25, "^": 1.1, "v": 1.1, "<": 1.1, ">": 1.1}  # for areas that look alike
-SMALL = 8  # points of letters inside a plot, where those of the style have 10
+SIZES = {"*": 1.5, "P": 1.25, "X": 1.25, "^": 1.1, "v": 1.1, "<": 1.1, ">": 1.1}  # so that areas look equal
+SMALL = 8  # font size inside a plot, relative to 10 in the style
 INK, FAINT = "#222222", "#767676"  # of a report
-HEAT = ("#F1F1EE", "#9CC3DC", "#3E86B8", "#08306B")  # grey for 0, so that such a cell shows on white paper
+HEAT = ("#F1F1EE", "#9CC3DC", "#3E86B8", "#08306B")  # grey for 0, so that the cell is visible on white paper
 GLOW = ("#2B2D30", "#1F5C86", "#4F9FD0", "#DCEFFA")  # the same on dark paper
-NOWHERE, NOWHERE_DARK = "#E3D3B4", "#6B5A36"  # sand: where a heat map has nothing to show
-LEGIBLE = 4.5  # contrast of text, by the Web Content Accessibility Guidelines
+NO_DATA, NO_DATA_DARK = "#E3D3B4", "#6B5A36"  # sand: cells of a heat map without a value
+LEGIBLE = 4.5  # least contrast of text, by the Web Content Accessibility Guidelines
 Place = Axes | FigureBase
 """Where to draw: axes, or an empty figure."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """Colours that show on the paper of some axes.
+    """Colours that are visible on the background of some axes.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Look:
 
     @classmethod
     def of(cls, where: Axes | Any) -> Look:
-        """Look of axes or of a figure: text in the colour of the style in use, if it can be read on them."""
+        """Return the look of axes or of a figure: text in the colour of the style in use, if it is legible there."""
         paper = _paper(where)
         dark = _luminance(paper) < 0.18  # where black and white text are equally legible
         styled = to_rgb(mpl.rcParams["text.color"])
@@ -58,57 +58,56 @@ class Look:
         return cls(to_hex(paper), to_hex(ink), to_hex(cast(Any, faint)), dark)
 
     def colour(self, cluster: int) -> str:
-        """Colour of a cluster; together with `marker` unique among 70."""
+        """Colour of a cluster; with `marker`, unique among 70 clusters."""
         plain = colour(cluster)
         return "#FFFFFF" if self.dark and plain == COLOURS[-1] else plain
 
     def heat(self) -> Colormap:
-        """From nearly the paper to what stands out most, the stronger the more."""
+        """Colour map from almost the background to what stands out most."""
         return LinearSegmentedColormap.from_list("consilience", GLOW if self.dark else HEAT)
 
     @property
-    def nowhere(self) -> str:
-        """Where a heat map has nothing to show, apart from its greys and blues."""
-        return NOWHERE_DARK if self.dark else NOWHERE
+    def no_data(self) -> str:
+        """Colour of cells without a value, distinct from the greys and blues of a heat map."""
+        return NO_DATA_DARK if self.dark else NO_DATA
 
     def ring(self) -> dict[str, Any]:
-        """Ring around what is in use."""
+        """Style of the ring around the value in use."""
         return {"ls": "", "marker": "o", "ms": 11, "mfc": "none", "mec": self.colour(3), "mew": 2}
 
 
 def small() -> float:
-    """Points of letters inside a plot and of names beside it."""
+    """Font size inside a plot and of names next to it."""
     return SMALL * float(mpl.rcParams["font.size"]) / 10
 
 
 def colour(cluster: int) -> str:
-    """Colour of a cluster on white paper."""
+    """Return the colour of a cluster on white paper."""
     return COLOURS[cluster % len(COLOURS)]
 
 
 def marker(cluster: int) -> str:
-    """Shape of a cluster's points."""
+    """Return the shape of a cluster's points."""
     return MARKERS[cluster % len(MARKERS)]
 
 
 def marker_scale(cluster: int) -> float:
-    """Size of a cluster's shape beside a circle."""
+    """Return the size of a cluster's shape relative to a circle."""
     return SIZES.get(marker(cluster), 1.0)
 
 
 class Sheet(Figure):
-    """A figure that pyplot does not know, of the size that the plot on it needs."""
+    """A figure outside pyplot, of the size that the plot on it needs."""
 
     def __init__(self) -> None:
         super().__init__(layout="tight")
 
 
 def axes_of(ax: Place | None, size: tuple[float, float]) -> Axes:
-    """Return the axes given, new ones on the figure given, or pyplot's current ones while nothing is drawn on them.
+    """Return the given axes, new ones on the given figure, or pyplot's current ones if they are empty.
 
-    Where no figure is open, or something is drawn on its current axes, pyplot makes a figure of that size; a `Sheet`
-    takes it too. A current figure without a layout, on which there is nothing else, gets one, so that labels are not
-    cut off.
+    If no figure is open, or something is drawn on the current axes, pyplot makes a figure of the given size; a `Sheet`
+    is resized to it. A current figure with nothing else on it and no layout gets one, so that labels are not cut off.
     """
     if isinstance(ax, Sheet):
         ax.set_size_inches(*size)
@@ -127,7 +126,7 @@ def axes_of(ax: Place | None, size: tuple[float, float]) -> Axes:
 
 
 def _is_drawn_on(figure: Figure) -> bool:
-    """Whether something is on the current axes of a figure."""
+    """Whether something is drawn on the current axes of a figure."""
     return bool(figure.axes) and figure.gca().has_data()
 
 
@@ -137,13 +136,13 @@ def tidy(ax: Axes) -> None:
 
 
 def on(face: Any) -> str:
-    """Black or white, whichever stands out more on a colour."""
+    """Return black or white, whichever stands out more on a colour."""
     rgb = to_rgb(face)
     return "#000000" if _contrast((0, 0, 0), rgb) >= _contrast((1, 1, 1), rgb) else "#FFFFFF"
 
 
 def marker_outline(cluster: int) -> list[tuple[str, Any]]:
-    """Outline of a cluster's marker in a box from (-1, -1) to (1, 1), y downwards: SVG commands and their points."""
+    """Return the outline of a cluster's marker in a box from (-1, -1) to (1, 1), y downwards, as SVG commands."""
     style = MarkerStyle(marker(cluster))
     path = style.get_path().transformed(style.get_transform())
     scale = 1 / np.abs(path.get_extents().extents).max()
@@ -156,20 +155,20 @@ def marker_outline(cluster: int) -> list[tuple[str, Any]]:
 
 @contextmanager
 def plain_text() -> Iterator[None]:
-    """Context in which a drawing looks the same whatever style is in use, and text stays text in an SVG.
+    """Make figures independent of the style in use, and keep text as text in an SVG.
 
-    Ids do not depend on the run, and the browser finds the letters.
+    Ids are deterministic, and the browser renders the text.
     """
     settings: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "consilience", "font.family": ["DejaVu Sans"]}
     inks = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), INK)
     sizes = dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 9)
     with matplotlib.style.context(["default", settings | inks | sizes]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph")  # letters that matplotlib's font lacks
+        warnings.filterwarnings("ignore", "Glyph")  # characters missing from matplotlib's font
         yield
 
 
 def _paper(where: Any) -> tuple[float, float, float]:
-    """Opaque colour behind axes or a figure; where all is transparent, what the text of the style shows on."""
+    """Return the opaque colour behind axes or a figure; if all is transparent, one on which text is visible."""
     shown = to_rgb("black" if _luminance(to_rgb(mpl.rcParams["text.color"])) > 0.5 else "white")
     behind = where.get_figure(root=False) if isinstance(where, Axes) else None
     faces = [where.get_facecolor()]

@@ -1,7 +1,7 @@
-"""What depends on the room there is: names of rows and columns, numbers in cells, labels broken into lines.
+"""Text that must fit the space available: names of rows and columns, numbers in cells, labels broken into lines.
 
-Axes change their size after they were drawn on: a title is set, a layout made, a figure resized. So what fits is
-decided whenever the figure is drawn; only the lines of a label are broken, and very long names cut, by the size at
+Axes change their size after they were drawn on: a title is set, a layout is applied, a figure is resized. So what fits
+is decided whenever the figure is drawn; only line breaks in labels, and cuts of very long names, depend on the size at
 first.
 """
 
@@ -24,23 +24,23 @@ from matplotlib.ticker import Formatter, Locator
 from consilience.inspection.names import plot_texts, width
 from consilience.inspection.plots.style import small
 
-LETTER = 0.63  # width of a letter of a name, in sizes of the font
-LINE = 1.25  # height of a line, in sizes of the font
-LONGEST = 32  # letters of a name
+LETTER = 0.63  # width of a character of a name, in font sizes
+LINE = 1.25  # height of a line, in font sizes
+LONGEST = 32  # characters of a name
 BESIDE = 0.75  # share of the axes in which names of columns must fit, since a layout may shrink them
-SMALL_AXES = 3.0  # inches across, below which captions are small
-MARGIN = 0.3  # inches around axes that are free beside their ticks
-ROOM = 0.4  # share of the axes that names beside them may take
+SMALL_AXES = 3.0  # inches of width below which captions are small
+MARGIN = 0.3  # inches around axes that are free in addition to their ticks
+ROOM = 0.4  # share of the axes that names next to them may take
 
 
 def inches(ax: Axes) -> tuple[float, float]:
-    """Width and height of axes."""
+    """Return the width and height of axes in inches."""
     dpi = cast(Figure, ax.get_figure(root=True)).dpi
     return float(ax.bbox.width) / dpi, float(ax.bbox.height) / dpi
 
 
 def room(ax: Axes) -> tuple[float, float]:
-    """Inches that axes will have beside and above what is drawn around them so far, once a layout has made room."""
+    """Return the width and height in inches that axes will have once a layout has made room for what is around them."""
     figure = cast(Figure, ax.get_figure(root=True))
     wide, tall = inches(ax)
     around, box, edge = (ax.get_tightbbox() if is_laid_out(ax) else None), ax.bbox, figure.bbox
@@ -65,18 +65,18 @@ def is_laid_out(ax: Axes) -> bool:
 
 
 def reach(names: Sequence[str]) -> float:
-    """Inches that the widest of some names takes."""
+    """Return the width in inches of the widest of some names."""
     return max(map(width, names), default=0) * LETTER * small() / 72
 
 
 def fitting_names(names: Sequence[Any], room: float, longest: int = LONGEST) -> list[str]:
-    """Names as text that takes at most so many inches."""
+    """Return names as text, cut to at most `room` inches."""
     letters = int(72 * room / (LETTER * small()))
     return plot_texts(names, min(max(letters, 4), longest))
 
 
 def make_room(ax: Axes, *, left: float = 0.0, right: float = 0.0, bottom: float = 0.0, top: float = 0.0) -> None:
-    """Shrink axes within their place, by inches on each side, where the figure has no layout that would do so."""
+    """Shrink axes within their place, by inches on each side, if the figure has no layout that would do so."""
     if is_laid_out(ax):
         return
     wide, tall = inches(ax)
@@ -95,9 +95,9 @@ def make_room(ax: Axes, *, left: float = 0.0, right: float = 0.0, bottom: float 
 
 
 def label_axes(ax: Axes, x: str | None, y: str | None, *, labels: bool, caption: str = "") -> None:
-    """Label both axes unless that is not wanted; below stands a caption, which tells what is not drawn.
+    """Label both axes if `labels` is true, and add a caption below, which says what is not drawn.
 
-    To be called when all else is around the axes.
+    Everything else around the axes must already be there.
     """
     wide = room(ax)[0]
     below = [text for text in ([x] if x and labels else []) + caption.split("\n") if text]
@@ -111,26 +111,26 @@ def label_axes(ax: Axes, x: str | None, y: str | None, *, labels: bool, caption:
 
 
 def wrapped(text: str, room: float, points: Any) -> str:
-    """Break a label into lines that take at most so many inches each, as far as words allow."""
+    """Break a label into lines of at most `room` inches each, as far as words allow."""
     letters = max(int(72 * room / (0.58 * points)), 8)
     return textwrap.fill(text, letters, break_long_words=False) if len(text) > letters else text
 
 
 class Names(Locator):
-    """Places along an axis that bear names: all, or as many as stand apart.
+    """Named places along an axis: all, or as many as fit.
 
     Parameters
     ----------
-    ax : whose size tells the room.
-    places : rising.
-    gap : points from one name to the next.
+    ax : axes whose size decides how many fit.
+    places : in increasing order.
+    gap : least distance between names, in points.
     """
 
     def __init__(self, ax: Axes, places: Any, gap: float) -> None:
         self.ax, self.places, self.gap = ax, np.asarray(places, dtype=float), gap
 
     def __call__(self) -> Any:
-        """Places within the view, no two closer than the gap."""
+        """Return places within the limits of the axis, no two closer than the gap."""
         axis = cast(Axis, self.axis)
         low, high = sorted(axis.get_view_interval())
         shown = self.places[(self.places >= low) & (self.places <= high)]
@@ -143,18 +143,18 @@ class Names(Locator):
         return shown[kept]
 
     def tick_values(self, vmin: Any, vmax: Any) -> Any:
-        """As if called: places do not depend on limits that nobody sees."""
+        """Return the places within the view; the limits given play no part."""
         return self()
 
 
 class NameOf(Formatter):
-    """Name that belongs to a place on an axis."""
+    """Formatter that names places on an axis."""
 
     def __init__(self, places: Any, names: Sequence[str]) -> None:
         self.names = dict(zip(np.asarray(places, dtype=float).tolist(), names, strict=True))
 
     def __call__(self, x: float, pos: Any = None) -> str:
-        """Look the name up."""
+        """Return the name of a place."""
         return self.names.get(float(x), "")
 
 
@@ -164,12 +164,12 @@ def name_rows(ax: Axes, places: Any, names: Sequence[str], *, minor: bool = Fals
 
 
 def upright(ax: Axes, names: Sequence[str]) -> bool:
-    """Whether names of columns would not stand side by side."""
+    """Whether names of columns do not fit side by side."""
     return (reach(names) + 0.08) * len(names) > BESIDE * inches(ax)[0]
 
 
 def name_columns(ax: Axes, places: Any, names: Sequence[str]) -> bool:
-    """Name places along the x axis, upright if they would not stand side by side; say whether."""
+    """Name places along the x axis, upright if they do not fit side by side; return whether they are upright."""
     widest = reach(names) + 0.08
     turned = upright(ax, names)
     set_names(ax.xaxis, ax, places, names, LINE * small() if turned else 72 * widest)
@@ -179,7 +179,7 @@ def name_columns(ax: Axes, places: Any, names: Sequence[str]) -> bool:
 
 
 def set_names(axis: Axis, ax: Axes, places: Any, names: Sequence[str], gap: float, *, minor: bool = False) -> None:
-    """Name places along an axis of axes whose size is that of `ax`."""
+    """Name places along an axis; the size of `ax` decides how many."""
     if minor:
         axis.set_minor_locator(Names(ax, places, gap))
         axis.set_minor_formatter(NameOf(places, names))
@@ -190,7 +190,7 @@ def set_names(axis: Axis, ax: Axes, places: Any, names: Sequence[str], gap: floa
 
 
 class AtDraw(Artist):
-    """Does something whenever its axes are drawn, before anything else in them."""
+    """Artist that is called whenever its axes are drawn, before anything else in them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -202,12 +202,12 @@ class AtDraw(Artist):
         self.fit(renderer)
 
     def fit(self, renderer: Any) -> None:
-        """To be written by each kind."""
+        """Defined by each subclass."""
         raise NotImplementedError
 
 
 class CellNumbers(AtDraw):
-    """Numbers in the cells of a heat map, hidden where one of them is larger than a cell."""
+    """Numbers in the cells of a heat map, all hidden if one of them is larger than its cell."""
 
     def __init__(self, ax: Axes, numbers: Sequence[Text]) -> None:
         super().__init__()
@@ -225,7 +225,7 @@ class CellNumbers(AtDraw):
 
 
 def text_size(text: str, font: FontProperties, renderer: Any) -> tuple[float, float]:
-    """Width and height in pixels of a line of text, whose letters may reach up and down."""
+    """Return the width and height of a line of text in pixels; the height allows for ascenders and descenders."""
     wide, tall, _ = renderer.get_text_width_height_descent(text.replace(r"\$", "$"), font, False)
     _, usual, _ = renderer.get_text_width_height_descent("lp", font, False)
     return wide, max(tall, usual)

@@ -1,4 +1,4 @@
-"""The report of a fitted model: its sections, tables and figures, and the page that they are set in."""
+"""The report of a fitted model: its sections, tables and figures, and the page that holds them."""
 
 from consilience.inspection.report.page import report
 

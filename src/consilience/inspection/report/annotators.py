@@ -1,4 +1,4 @@
-"""The table of annotators, declared once for every kind of model, and what is said of how far they agree."""
+"""The table of annotators, declared once for every kind of model, and sentences on how far they agree."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from consilience.inspection.report.tables import (
     significant,
 )
 
-ANNOTATORS = 100  # rows of the table; of more, the middle is left out
-LONGEST = 24  # letters of a class in a line
+ANNOTATORS = 100  # rows of the table; the middle of a longer one is left out
+LONGEST = 24  # characters of a class name in a line
 
 
 @dataclass(frozen=True)
 class Quality:
-    """A column of the table: what is said of every annotator.
+    """A column of the table: one quantity of each annotator.
 
     Attributes
     ----------
-    names : columns of the frame of annotators whose values the cell is written of.
-    head : of the column.
-    write : the values as text.
-    reading : how to read the column, in a sentence, if that is not plain.
-    shown : whether the column is worth showing for a frame that has it.
-    kind : of the column, see `Column`.
+    names : columns of the data frame of annotators from which a cell is written.
+    head : heading of the column.
+    write : function that formats the values as text.
+    reading : a sentence on how to read the column; empty if none is needed.
+    shown : whether the column is worth showing, given a data frame that has it.
+    kind : kind of the column, see `Column`.
     """
 
     names: tuple[str, ...]
@@ -61,11 +61,11 @@ class Ranking:
     Attributes
     ----------
     order : of the rows, in words.
-    qualities : columns before the remark, those that fit.
-    remark : kind of its column, see `Column`.
-    always_remarks : whether there is such a column even if nothing is remarked.
+    qualities : columns before the remark, as far as the data frame has them.
+    remark : kind of the column of remarks, see `Column`.
+    always_remarks : whether that column is there even if it is empty.
     after : columns after it.
-    closing : last sentence of how to read the table.
+    closing : last sentence on how to read the table.
     """
 
     order: str
@@ -77,7 +77,7 @@ class Ranking:
 
 
 def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> Table | None:
-    """Figures of each annotator and a remark on those who stand out; None where nothing is known of anybody."""
+    """Return the table of annotators, with a remark on those who stand out; None if nothing is known about them."""
     before, after = ([each for each in part if each.fits(frame)] for part in (ranking.qualities, ranking.after))
     if not before:
         return None
@@ -103,7 +103,7 @@ def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> Table | None:
 
 
 def cut(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[int, str] | None]:
-    """Leave out the middle of a table of too many annotators: what is left, and where and what to say of the rest."""
+    """Leave out the middle of a long table of annotators; return the rest, and the place and text of the gap."""
     half = ANNOTATORS // 2
     if len(frame) <= ANNOTATORS:
         return frame, None
@@ -130,11 +130,11 @@ def is_named(frame: pd.DataFrame) -> bool:
     return bool(frame["accuracy"].notna().all())
 
 
-def _error(said: Any, instead_of: Any, times: float) -> str:
-    if said is None or pd.isna(said):
+def _error(label: Any, instead_of: Any, times: float) -> str:
+    if label is None or pd.isna(label):
         return "–"
-    said, instead_of = (shortened(name_text(name), LONGEST) for name in (said, instead_of))
-    return f"{said} for {instead_of} ({times:,.0f})"
+    label, instead_of = (shortened(name_text(name), LONGEST) for name in (label, instead_of))
+    return f"{label} for {instead_of} ({times:,.0f})"
 
 
 GROUPINGS = Quality(("n_groupings",), "Groupings", _count)
@@ -159,19 +159,19 @@ OF_MAPPINGS = Ranking(
             ("by_guessing",),
             "By guessing",
             percent,
-            "By guessing: what always saying the annotator's largest group would reach.",
+            "By guessing: the accuracy of always predicting the annotator's largest group.",
         ),
         Quality(
             ("expected_accuracy",),
             "Expected",
             percent,
-            "Expected: the model's estimate for labels to come, close to the prior where labels are few.",
+            "Expected: the model's estimate for future labels, close to the prior where labels are few.",
         ),
         Quality(
             ("agreement",),
             "Agreement",
             number,
-            "Agreement: mean adjusted Rand index with the other annotators, about 0 of who sorts at random.",
+            "Agreement: mean adjusted Rand index with the other annotators, about 0 for random groups.",
         ),
     ),
 )
@@ -183,10 +183,10 @@ OF_JUDGES = Ranking(
         ITEMS,
         GROUPS,
         Quality(("n_pairs",), "Judgements", _count),
-        Quality(("view",), "View", _count, "View: the one that the annotator holds most probably, and"),
-        Quality(("holds",), "Probability", number, "with which probability."),
+        Quality(("view",), "View", _count, "View: the one that the annotator most probably holds."),
+        Quality(("holds",), "Probability", number, "Probability: that the annotator holds it."),
         Quality(
-            ("accuracy",), "Accuracy", percent, "Accuracy: share of the judgements that are those of the clusters."
+            ("accuracy",), "Accuracy", percent, "Accuracy: share of the annotator's judgements that match the clusters."
         ),
         Quality(
             ("sensitivity",),
@@ -198,26 +198,26 @@ OF_JUDGES = Ranking(
             ("specificity",),
             "Specificity",
             percent,
-            "Specificity: how often items of two clusters are told apart.",
+            "Specificity: how often two items of different clusters are kept apart.",
         ),
         Quality(
             ("bias",),
             "Bias",
             number,
-            "Bias: how readily any two items are put together; 0 is neither readily nor reluctantly.",
+            "Bias: how readily any two items are put together; 0 means no tendency either way.",
         ),
         Quality(
             ("utility",),
             "Utility",
             significant,
-            "Utility: the annotator's part of what the clusters have in common with all.",
+            "Utility: the annotator's part of the total, which measures how alike the clusters and all groupings are.",
         ),
-        Quality(("weight",), "Weight", number, "Weight: what the annotator counts for in the model."),
+        Quality(("weight",), "Weight", number, "Weight: how much the annotator counts in the model."),
         Quality(
             ("agreement",),
             "Agreement",
             number,
-            "Agreement: adjusted Rand index with the clusters, 1 for the same groups, 0 as by chance.",
+            "Agreement: adjusted Rand index with the clusters, 1 for the same groups, 0 for agreement by chance.",
         ),
     ),
     remark="line",
@@ -240,7 +240,7 @@ OF_LABELS = Ranking(
             ("agreement",),
             "Right so far",
             percent,
-            "Right so far: expected share of the labels given that are the item's class.",
+            "Right so far: expected share of the annotator's labels that name the item's class.",
             is_named,
         ),
         Quality(("information",), "Information (bits)", number),
@@ -254,16 +254,16 @@ WEIGHT = Quality(
     ("weight",),
     "Weight",
     number,
-    "Weight: how far the annotator's groups follow the clusters, from 0 (groups at random) to 1 (never parts items of "
+    "Weight: how far the annotator's groups follow the clusters, from 0 (random groups) to 1 (never separates items of "
     "one cluster).",
 )
 SHARE = replace(
     WEIGHT,
     write=significant,
-    reading="Weight: what the annotator's groupings count for in the fusion; all weights sum to 1.",
+    reading="Weight: how much the annotator's groupings count in the fusion; all weights sum to 1.",
 )
 OF_FUSIONS = Ranking(
-    "those of least weight last",
+    "the lowest weight last",
     (
         SOME_GROUPINGS,
         ITEMS,
@@ -273,8 +273,8 @@ OF_FUSIONS = Ranking(
             ("agreement",),
             "Agreement",
             number,
-            "Agreement: adjusted Rand index with the clusters, over the items sorted, and on average with each other "
-            "annotator: 1 for the same groups, 0 as by chance; unknown of groupings of two items.",
+            "Agreement: adjusted Rand index with the clusters, over the items sorted; with others: the mean with each "
+            "other annotator. 1 means the same groups, 0 agreement by chance; unknown for groupings of two items.",
         ),
         Quality(("with_others",), "With others", number),
     ),
@@ -285,13 +285,13 @@ OF_SHARES = replace(OF_FUSIONS, qualities=tuple(SHARE if each is WEIGHT else eac
 
 
 def of_labels(entropy: float) -> Ranking:
-    """Ranking of annotators of classes whose entropy is so many bits."""
-    tells = f"what one label tells of the class; a label that is always right would tell {number(entropy)}."
+    """Return the ranking of annotators who label classes; `entropy` is that of the classes, in bits."""
+    tells = f"what one label tells about the class; a label that is always right would tell {number(entropy)}."
     return replace(OF_LABELS, closing=f"Information: {tells}")
 
 
 def mean_with_others(agreement: pd.DataFrame) -> Float[np.ndarray, " annotators"]:
-    """Mean agreement of each annotator with the others, NaN where none is known."""
+    """Return the mean agreement of each annotator with the others, NaN where it is unknown."""
     others = agreement.to_numpy(copy=True)
     np.fill_diagonal(others, np.nan)
     known = np.isfinite(others).sum(1)
@@ -299,7 +299,7 @@ def mean_with_others(agreement: pd.DataFrame) -> Float[np.ndarray, " annotators"
 
 
 def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
-    """What is to be seen in the heat map of agreement, in words."""
+    """Describe the heat map of agreement in sentences."""
     values = agreement.to_numpy()
     upper = np.triu_indices(len(values), 1)
     known = np.isfinite(values[upper])
@@ -311,8 +311,8 @@ def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
     names = [name_text(name) for name in agreement.index]
     best = int(found.argmax())
     sentences = [
-        f"Two annotators agree with an adjusted Rand index of {number(values[upper][known].mean())} on average, "
-        f"most of all {names[upper[0][best]]} and {names[upper[1][best]]} ({number(found[best])})."
+        f"The adjusted Rand index of two annotators is {number(values[upper][known].mean())} on average, and highest "
+        f"for {names[upper[0][best]]} and {names[upper[1][best]]} ({number(found[best])})."
     ]
     if (~known).any():
         sentences.append(f"{counted(int((~known).sum()), 'pair')} of annotators have fewer than two items in common.")
@@ -320,5 +320,5 @@ def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
 
 
 def agreement_file(agreement: pd.DataFrame, order: np.ndarray) -> Download:
-    """The matrix of agreement in the order in which it is drawn, as a file."""
+    """Return the matrix of agreement as a file, in the order in which it is drawn."""
     return download("agreement.csv", agreement.iloc[order, order].round(3), "annotator")

@@ -1,4 +1,4 @@
-"""What a report says of a deep model: where its items lie in the latent space, and how training went."""
+"""Sections of a report on a deep model: its items in the latent space, and its training."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from consilience.inspection.report.tables import number
 
 
 def latent_figure(subject: Subject) -> Figure | None:
-    """The items in the latent space; None where the model has none, or there are no features to place them by."""
+    """Draw the items in the latent space; None if the model has none, or there are no features to place them by."""
     if subject.features is None or not subject.can.has_latent_space:
         return None
     try:
@@ -23,22 +23,22 @@ def latent_figure(subject: Subject) -> Figure | None:
     except InputError:  # features that the report can list but the model cannot read
         return None
     n_latent = subject.estimator.means_.shape[1]
-    how = "The items in the latent space, which the model learned"
+    how = "The items in the latent space that the model learned"
     if n_latent > 2:
-        how += f", by the two directions in which its {n_latent} dimensions vary most"
-    hollow = "; hollow where there are no annotations" if (subject.items["n_annotators"] == 0).any() else ""
+        how += f", along the two directions of largest variance of its {n_latent} dimensions"
+    hollow = "; items without annotations are hollow" if (subject.items["n_annotators"] == 0).any() else ""
     reach = "lines" if n_latent == 1 else "ellipses"
-    caption = f"{how}. A colour and a shape for each cluster{hollow}; {reach} reach two standard deviations."
+    caption = f"{how}. Each cluster has its colour and shape{hollow}; {reach} reach two standard deviations."
     return Figure.of("plane", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption)
 
 
 def training_section(subject: Subject) -> Section:
-    """The loss and the clusters left after each epoch."""
+    """Return the section of the loss and of the clusters left after each epoch."""
     estimator = subject.estimator
     losses, left = estimator.losses_, estimator.clusters_left_
     caption = (
-        "What training lowers, and the clusters that own items, after each epoch. A loss that still falls steadily at "
-        "the end asks for more epochs (n_epochs); it is a mean over random batches and never quite smooth."
+        "The loss that training lowers, and the number of clusters that own items, after each epoch. If the loss still "
+        "falls steadily at the end, train for more epochs (n_epochs). It is a mean over random batches, never smooth."
     )
     ends = f"{number(losses[0], 1)} to {number(losses[-1], 1)}"
     shown = f"Line plots: the loss from {ends} nats an item; {counted(int(left[-1]), 'cluster')}."

@@ -1,4 +1,4 @@
-"""Tables of a report on a fusion of groupings: who sorts like the rest, and what people call the clusters."""
+"""Tables of a report on a fusion of groupings: who sorts like the others, and what people call the clusters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from consilience.annotations import Groupings
 from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import name_text
 from consilience.inspection.report.annotators import mean_with_others, remarks
 from consilience.inspection.report.group_names import AT_LEAST
@@ -25,14 +25,14 @@ FAR_BELOW = 1.5  # interquartile ranges below the lower quartile: Tukey's fence
 
 
 def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFrame) -> pd.DataFrame:
-    """Figures of every annotator, those of most weight first.
+    """Return the figures of every annotator, the highest weight first.
 
-    The columns of ``annotators_``, the agreement NaN where two items were sorted at a time; `with_others`, the mean
+    The columns are those of ``annotators_``, the agreement NaN if groupings hold two items; `with_others`, the mean
     adjusted Rand index with the other annotators; and `remark`.
     """
     frame = estimator.annotators_.copy()
     place = groupings.annotators.get_indexer(frame.index)
-    # of two items, together or apart, as many pairs are in common as by chance whatever the annotator says
+    # a grouping of two items has a single pair, so its agreement equals that expected by chance
     frame["agreement"] = frame["agreement"].where(frame["n_items"] > 2 * frame["n_groupings"])
     frame["with_others"] = mean_with_others(agreement)[place]
     each = frame["weight"] if estimator.refined_ else frame["weight"] / frame["n_groupings"].clip(lower=1)
@@ -48,7 +48,7 @@ def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFram
 
 
 def grouping_frame(estimator: Any) -> pd.DataFrame:
-    """Agreement of every grouping with the clusters, most of all first; unknown ones last."""
+    """Return the agreement of every grouping with the clusters, the highest first and unknown ones last."""
     groupings = estimator.groupings_
     memberships = Memberships.of(groupings)
     n = memberships.n_groupings
@@ -66,7 +66,7 @@ def grouping_frame(estimator: Any) -> pd.DataFrame:
 
 
 def groupings_table(frame: pd.DataFrame) -> Table | None:
-    """Groupings that agree most and least with the clusters, where annotators gave several."""
+    """Return the table of groupings that agree most and least with the clusters; None if each annotator gave one."""
     ranked = frame[frame["agreement"].notna() & (frame["n_items"] >= FEWEST_ITEMS)].reset_index(drop=True)
     if ranked.empty or len(frame) == frame["annotator"].nunique():
         return None
@@ -84,7 +84,7 @@ def groupings_table(frame: pd.DataFrame) -> Table | None:
         [Column("Annotator", "text"), Column("Grouping", "text"), *map(Column, ("Items", "Groups", "Agreement"))],
         rows,
         reading=(
-            f"Adjusted Rand index with the clusters, of the groupings of at least {FEWEST_ITEMS} items; of few items "
+            f"Adjusted Rand index with the clusters, for groupings of at least {FEWEST_ITEMS} items; with few items "
             "it says little."
         ),
         gap=gap,
@@ -92,28 +92,28 @@ def groupings_table(frame: pd.DataFrame) -> Table | None:
     )
 
 
-def names_table(names: pd.DataFrame, answer: Answer) -> Table | None:
-    """What people call each cluster; None unless two of them use one name."""
+def names_table(names: pd.DataFrame, clusters: FoundClusters) -> Table | None:
+    """Return the table of what people call each cluster; None unless two of them use the same name."""
     if not (names["n_annotators"] >= AT_LEAST).any():
         return None
     rows = []
-    for cluster in range(len(answer.index)):
+    for cluster in range(len(clusters.index)):
         mine = names[names["cluster"] == cluster]
         common = mine[mine["n_annotators"] >= AT_LEAST].head(NAMES)
         if common.empty:
             common = mine[mine["n_annotators"] == 1].head(SINGLE_NAMES)
         any_item = mine.sort_values("n_for_any", ascending=False, kind="stable").head(NAMES_FOR_ANY)
         cells = [_counted(common, "n_annotators"), _counted(any_item, "n_for_any")]
-        rows.append(row(cluster_cell(answer, cluster), *cells))
+        rows.append(row(cluster_cell(clusters, cluster), *cells))
     return Table(
         "names",
         "Names of groups, and how many annotators use them",
         [Column("Cluster"), Column("Names of the cluster", "wide"), Column("Names given to any of its items", "wide")],
         rows,
         reading=(
-            "Before each name stands the number of annotators. They call a cluster by the name of a group if, of the "
-            "items that they sorted into the group or that belong to the cluster, at least half are in both. Small and "
-            "capital letters, accents and blanks make no difference; a name is spelled as most people spell it."
+            "The number of annotators stands before each name. An annotator calls a cluster by the name of a group if "
+            "at least half of the items that they sorted into the group or that belong to the cluster are in both. "
+            "Case, accents and blanks are ignored; each name is given in its most common spelling."
         ),
         download=download("names.csv", names),
     )

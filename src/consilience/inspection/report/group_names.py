@@ -1,4 +1,4 @@
-"""What people call the clusters: names of groups that hold about the items of a cluster, whoever spelled them how."""
+"""What people call the clusters: names of groups that hold roughly the items of a cluster, however they are spelled."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from scipy.sparse import csr_array
 from consilience.annotations import Groupings
 from consilience.inspection.names import name_text
 
-AROUND = ".,:;!?-–_/'\"()[]* "  # what a name may begin and end with
-HANGING = ".,:;-–_([ "  # what is cut from its end where it is shown
-AT_LEAST = 2  # annotators who use a name that is called common
+AROUND = ".,:;!?-–_/'\"()[]* "  # ignored at both ends of a name
+HANGING = ".,:;-–_([ "  # cut from the end of a name where it is shown
+AT_LEAST = 2  # annotators who use a common name
 
 
 def cluster_names(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int) -> pd.DataFrame:
-    """Count who calls the clusters what.
+    """Count what annotators call the clusters.
 
     An annotator calls a cluster by the name of a group if, of the items sorted in that grouping that are in the group
-    or in the cluster, at least half are in both. Small and capital letters, accents, blanks and punctuation at the
-    ends make no difference. Names without letters, and those that end in a digit, are taken for numbers and left out.
+    or in the cluster, at least half are in both. Case, accents, blanks and punctuation at the ends are ignored. Names
+    without letters, and those that end in a digit, are taken for numbers and left out.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def cluster_names(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clus
     Returns
     -------
     DataFrame
-        `cluster`; `name` as it is spelled most often; `n_annotators` who call the cluster so; `n_for_any` who give the
-        name to any of its items. The commonest names of each cluster first.
+        `cluster`; `name` in its most common spelling; `n_annotators` who call the cluster so; `n_for_any` who give the
+        name to any of its items. The most common names of each cluster come first.
     """
     spelled = np.array([name_text(name) for name in groupings.group_names], dtype=object)
     keys = np.array([_key(name) for name in spelled], dtype=object)
@@ -82,7 +82,7 @@ def cluster_names(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clus
 
 
 def called(names: pd.DataFrame, n_clusters: int, most: int) -> list[list[str]]:
-    """Commonest names of each cluster that at least two annotators use, with the number of these."""
+    """Return the most common names of each cluster that at least two annotators use, with the number of these."""
     common = names[names["n_annotators"] >= AT_LEAST]
     return [
         [f"{name} ({count})" for name, count in mine[["name", "n_annotators"]].head(most).itertuples(index=False)]
@@ -91,7 +91,7 @@ def called(names: pd.DataFrame, n_clusters: int, most: int) -> list[list[str]]:
 
 
 def _key(name: str) -> str:
-    """What is alike in spellings of one name; nothing for a number."""
+    """Return what all spellings of a name share; an empty string for a number."""
     bare = " ".join(_folded(name).split()).strip(AROUND)
     return bare if any(map(str.isalpha, bare)) and not bare[-1].isdigit() else ""
 

@@ -1,4 +1,4 @@
-"""Tables of a report about the items: what was given, the clusters, how sure they are, what tells them apart."""
+"""Tables of a report about the items: the annotations, the clusters, how certain they are, what distinguishes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 
 from consilience.annotations import Annotations, Groupings
 from consilience.inspection.capabilities import Capabilities
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import name_text
 from consilience.inspection.plots.projection import column_names
 from consilience.inspection.report.svg import swatch
@@ -32,40 +32,40 @@ from consilience.metrics.profiles import association
 SURE = 0.9
 CERTAINTIES = ((0.99, 1.0), (0.9, 0.99), (0.7, 0.9), (0.5, 0.7), (0.0, 0.5))
 UNCERTAIN, UNCERTAIN_ITEMS = 0.995, 15
-FEW_ITEMS, SOME_ITEMS = 200, 8  # up to 200 items every cluster lists all of its, else 8
+FEW_ITEMS, SOME_ITEMS = 200, 8  # up to 200 items, each cluster lists all of its items, else 8
 FEATURES = 20
 SCORES = 40
 NAMES_OF_CLUSTER = 3
 
 
 def given_table(groupings: Groupings, features: pd.DataFrame | None) -> Table:
-    """How much was said, and about how many features."""
+    """Return the table of how many annotations and features there are."""
     summary = groupings.summary()
     several = groupings.n_groupings != groupings.n_annotators
     rows = [
         ("Items", f"{summary.n_items:,}"),
         ("Annotators", f"{summary.n_annotators:,}"),
-        ("Groupings", f"{groupings.n_groupings:,}" if several else "one by each annotator"),
+        ("Groupings", f"{groupings.n_groupings:,}" if several else "one per annotator"),
         ("Groups", f"{groupings.n_groups:,}"),
         ("Labels (an item in a group)", f"{summary.n_rows:,}"),
-        ("Coverage: share of items that an annotator labelled, on average", percent(summary.coverage)),
-        ("Labels of an annotator", spread(summary.items_per_annotator)),
-        ("Annotators of an item", spread(summary.annotators_per_item)),
-        ("Groups of a grouping", spread(summary.groups_per_grouping)),
+        ("Coverage: mean share of the items that an annotator labelled", percent(summary.coverage)),
+        ("Labels per annotator", spread(summary.items_per_annotator)),
+        ("Annotators per item", spread(summary.annotators_per_item)),
+        ("Groups per grouping", spread(summary.groups_per_grouping)),
         ("Items without annotations", f"{summary.n_unannotated_items:,}"),
-        ("Features of an item", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
+        ("Features", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
     ]
     return Table(
         "given",
         "The annotations",
         [Column("", "text"), Column("", "text")],
         [row(*pair) for pair in rows],
-        reading="Clusters can be trusted as far as annotators overlap: the more annotators an item has, the better.",
+        reading="Clusters can be trusted only as far as annotators overlap: the more annotators per item, the better.",
     )
 
 
 def spread(counts: pd.Series | None) -> str:
-    """Say how far counts lie apart."""
+    """Describe the range and the mean of counts."""
     if counts is None or not len(counts):
         return "none"
     if counts.min() == counts.max():
@@ -74,10 +74,10 @@ def spread(counts: pd.Series | None) -> str:
 
 
 def item_frame(estimator: Any, annotations: Annotations) -> pd.DataFrame:
-    """Every item with the code of its cluster, how sure that is, and the next best; a row an item.
+    """Return for each item the code of its cluster, the probability of that, and the next best; one row per item.
 
-    Items of no cluster have the code -1, no next best and no probability, since nothing is known of them. Nor has any
-    item a probability where the model gives 0 and 1 only.
+    Items of no cluster have the code -1, no next best and no probability, since nothing is known about them. If the
+    model gives probabilities of 0 and 1 only, there are none at all.
     """
     codes = estimator._cluster_codes()
     return items_by(estimator.items_, codes, _probabilities(estimator, codes), annotations)
@@ -89,7 +89,7 @@ def items_by(
     probability: Float[np.ndarray, "items clusters"] | None,
     annotations: Annotations,
 ) -> pd.DataFrame:
-    """Return the table of `item_frame` for other clusters."""
+    """Return the table of `item_frame` for given clusters."""
     nowhere = codes < 0
     frame = pd.DataFrame({"item": names, "cluster": codes})
     if probability is not None:
@@ -104,60 +104,62 @@ def items_by(
 
 
 def _probabilities(estimator: Any, codes: Int[np.ndarray, " items"]) -> Float[np.ndarray, "items clusters"] | None:
-    """Probabilities of a model that has any, and not only 0 and 1."""
+    """Return the probabilities of the clusters; None if the model has none, or 0 and 1 only."""
     can = Capabilities.of(estimator)
     if not can.has_probabilities:
         return None
     probability: np.ndarray = estimator.responsibilities_
-    return probability if can.has_doubts or not np.isin(probability[codes >= 0], (0, 1)).all() else None
+    return probability if can.is_probabilistic or not np.isin(probability[codes >= 0], (0, 1)).all() else None
 
 
-def named_items(items: pd.DataFrame, answer: Answer) -> pd.DataFrame:
-    """Return the table of `item_frame` with names in place of codes, as it is written to a file."""
-    columns = {"cluster": answer.column, "next_cluster": f"next_{answer.column}"}
-    named = {name: answer.names_of(items[name].to_numpy()) for name in columns if name in items}
+def named_items(items: pd.DataFrame, clusters: FoundClusters) -> pd.DataFrame:
+    """Return the table of `item_frame` with names instead of codes, as it is written to a file."""
+    columns = {"cluster": clusters.column, "next_cluster": f"next_{clusters.column}"}
+    named = {name: clusters.names_of(items[name].to_numpy()) for name in columns if name in items}
     return items.round(4).assign(**named).rename(columns=columns)
 
 
-def clusters_table(items: pd.DataFrame, called: list[list[str]], answer: Answer, reading: str = "") -> Table:
-    """Size, certainty and items of every cluster, and what annotators call it if that is known."""
+def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: FoundClusters, reading: str = "") -> Table:
+    """Return the table of the size, certainty and items of each cluster, with the names annotators give it, if any."""
     sure = "probability" in items
-    columns = [Column(answer.noun.title(), "text" if answer.is_named else "number"), Column("Size")]
+    columns = [Column(clusters.noun.title(), "text" if clusters.is_named else "number"), Column("Size")]
     columns += [Column("Annotators call it", "names")] if any(called) else []
-    columns += [Column("Items, the surest first" if sure else "Items", "wide"), Column("Share")]
-    columns += [Column(f"Mean {answer.measure}"), Column(f"{answer.measure.capitalize()} ≥ {SURE:g}")] if sure else []
+    columns += [Column("Items, most certain first" if sure else "Items", "wide"), Column("Share")]
+    columns += (
+        [Column(f"Mean {clusters.measure}"), Column(f"{clusters.measure.capitalize()} ≥ {SURE:g}")] if sure else []
+    )
     most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
     rows = []
-    for cluster in range(len(answer.index)):
+    for cluster in range(len(clusters.index)):
         mine = items[items["cluster"] == cluster]
-        cells = [cluster_cell(answer, cluster), f"{len(mine):,}"]
+        cells = [cluster_cell(clusters, cluster), f"{len(mine):,}"]
         cells += [names_cell(called[cluster] or ["–"], NAMES_OF_CLUSTER)] if any(called) else []
         ordered = mine.sort_values("probability", ascending=False, kind="stable") if sure else mine
-        cells += [names_cell(ordered["item"].tolist() or ["–"], most, f" (in {answer.file})")]
+        cells += [names_cell(ordered["item"].tolist() or ["–"], most, f" (in {clusters.file})")]
         cells += [percent(len(mine) / len(items))]
         cells += [number(mine["probability"].mean()), percent((mine["probability"] >= SURE).mean())] if sure else []
         rows.append(row(*cells))
-    what = "Each row is a group of items that belong together by all that was said."
-    if answer.is_named:
-        what = "Each row is a class, and the items of which it is the likeliest."
+    what = "Each row is a cluster of items that belong together, given all annotations."
+    if clusters.is_named:
+        what = "Each row is a class, with the items of which it is the most likely class."
     return Table(
         "clusters",
-        answer.nouns.title(),
+        clusters.nouns.title(),
         columns,
         rows,
         reading=f"{what} {reading}" if any(called) else what,
-        download=download(answer.file, named_items(items, answer)),
+        download=download(clusters.file, named_items(items, clusters)),
     )
 
 
-def cluster_cell(answer: Answer, cluster: int) -> Cell:
-    """Cell with a cluster's number or a class's name, and its mark in the plot."""
+def cluster_cell(clusters: FoundClusters, cluster: int) -> Cell:
+    """Return the cell of a cluster's number or a class's name, with its marker in the plot."""
     mark = swatch(cluster)
-    return Cell(names=(answer.names[cluster],), mark=mark) if answer.is_named else Cell(str(cluster), mark=mark)
+    return Cell(names=(clusters.names[cluster],), mark=mark) if clusters.is_named else Cell(str(cluster), mark=mark)
 
 
-def certainty_table(items: pd.DataFrame, answer: Answer, given: str = "") -> Table:
-    """How many items are how sure; `given` says what the probability rests on."""
+def certainty_table(items: pd.DataFrame, clusters: FoundClusters, given: str = "") -> Table:
+    """Return the table of how many items are how certain; `given` says what the probability is conditioned on."""
     probability = items["probability"].to_numpy()
     rows = []
     for low, high in CERTAINTIES:
@@ -166,24 +168,26 @@ def certainty_table(items: pd.DataFrame, answer: Answer, given: str = "") -> Tab
         rows.append(row(text, f"{inside.sum():,}", percent(inside.mean())))
     return Table(
         "certainty",
-        f"How sure the items' {answer.nouns} are",
-        [Column(f"{answer.measure.capitalize()} of its {answer.noun}", "text"), Column("Items"), Column("Share")],
+        f"How certain the items' {clusters.nouns} are",
+        [Column(f"{clusters.measure.capitalize()} of its {clusters.noun}", "text"), Column("Items"), Column("Share")],
         rows,
-        reading=_meaning_of_measure(answer, given),
+        reading=_meaning_of_measure(clusters, given),
     )
 
 
-def _meaning_of_measure(answer: Answer, given: str) -> str:
-    if answer.measure != "probability":
-        return f"The {answer.measure} says how far annotators agree; it is no probability that they are right."
-    usual = "the features and everything that was said"
-    if answer.is_named:
+def _meaning_of_measure(clusters: FoundClusters, given: str) -> str:
+    if clusters.measure != "probability":
+        return f"The {clusters.measure} says how far annotators agree; it is not a probability that they are right."
+    usual = "the features and all annotations"
+    if clusters.is_named:
         usual = "all labels and how reliable it found each annotator"
     return f"The probability is the model's own, given {given or usual}."
 
 
-def uncertain_items_table(items: pd.DataFrame, answer: Answer, said: pd.Series | None = None) -> Table | None:
-    """The items whose cluster is least certain; `said` has by place what annotators said of each."""
+def uncertain_items_table(
+    items: pd.DataFrame, clusters: FoundClusters, labels_given: pd.Series | None = None
+) -> Table | None:
+    """Return the table of the least certain items; `labels_given` holds the labels of each as text, by its place."""
     if "next_cluster" not in items:
         return None
     worst = items[items["probability"] < UNCERTAIN].sort_values("probability", kind="stable")
@@ -193,32 +197,32 @@ def uncertain_items_table(items: pd.DataFrame, answer: Answer, said: pd.Series |
     for place, (name, cluster, probability, other, its_probability, n_annotators) in zip(
         worst.index, worst.head(UNCERTAIN_ITEMS).itertuples(index=False, name=None)
     ):
-        cells = [name_cell(name), cluster_cell(answer, cluster), number(probability)]
-        cells += [cluster_cell(answer, other), number(its_probability)]
-        rows.append(row(*cells, f"{n_annotators:,}" if said is None else said[place]))
+        cells = [name_cell(name), cluster_cell(clusters, cluster), number(probability)]
+        cells += [cluster_cell(clusters, other), number(its_probability)]
+        rows.append(row(*cells, f"{n_annotators:,}" if labels_given is None else labels_given[place]))
     left = len(worst) - len(rows)
-    kind = "text" if answer.is_named else "number"
-    heads = [("Item", "text"), (answer.noun.title(), kind), (answer.measure.capitalize(), "number")]
-    heads += [("Next best", kind), (f"Its {answer.measure}", "number")]
-    heads += [("Annotators", "number") if said is None else ("Labels given", "wide")]
+    kind = "text" if clusters.is_named else "number"
+    heads = [("Item", "text"), (clusters.noun.title(), kind), (clusters.measure.capitalize(), "number")]
+    heads += [("Next best", kind), (f"Its {clusters.measure}", "number")]
+    heads += [("Annotators", "number") if labels_given is None else ("Labels given", "wide")]
     return Table(
         "uncertain",
         "The least certain items",
         [Column(head, kind) for head, kind in heads],
         rows,
         reading="These items are worth another look, or another annotator.",
-        more=f"{left:,} more below a {answer.measure} of {UNCERTAIN:g} (in {answer.file})" if left > 0 else "",
+        more=f"{left:,} more below a {clusters.measure} of {UNCERTAIN:g} (in {clusters.file})" if left > 0 else "",
     )
 
 
-def profile_table(frame: pd.DataFrame, answer: Answer, thing: str, most: int) -> Table:
-    """Mean and standard deviation of every feature in every cluster, the most telling features first; Table 3."""
-    numeric = frame.select_dtypes(["number", "bool"]).astype(float)[answer.codes >= 0]
-    codes = answer.codes[answer.codes >= 0]
+def profile_table(frame: pd.DataFrame, clusters: FoundClusters, thing: str, most: int) -> Table:
+    """Return the table of every feature's mean and standard deviation by cluster, the largest η² first; Table 3."""
+    numeric = frame.select_dtypes(["number", "bool"]).astype(float)[clusters.codes >= 0]
+    codes = clusters.codes[clusters.codes >= 0]
     explained = variance_explained(numeric.to_numpy(), codes)
     order = np.argsort(-np.nan_to_num(explained, nan=-1), kind="stable")
     by_cluster = numeric.set_axis(range(numeric.shape[1]), axis=1).groupby(codes)
-    everyone = range(len(answer.index))
+    everyone = range(len(clusters.index))
     means, deviations = by_cluster.mean().reindex(everyone).to_numpy(), by_cluster.std().reindex(everyone).to_numpy()
     overall, spread = numeric.mean().to_numpy(), numeric.std().to_numpy()
     names = column_names(numeric, thing)
@@ -233,26 +237,26 @@ def profile_table(frame: pd.DataFrame, answer: Answer, thing: str, most: int) ->
             for mean, deviation in zip(means[:, feature], deviations[:, feature], strict=True)
         ]
         rows.append(row(name_cell(names[feature]), number(explained[feature]), *cells))
-    clusters = [Column(name, mark=swatch(cluster)) for cluster, name in enumerate(answer.names)]
-    whole = _profile_frame(names, explained, means, deviations, answer)
+    columns = [Column(name, mark=swatch(cluster)) for cluster, name in enumerate(clusters.names)]
+    whole = _profile_frame(names, explained, means, deviations, clusters)
     left = len(order) - len(rows)
     omitted = [name_text(name) for name in frame.columns.difference(numeric.columns, sort=False)]
     reading = (
-        f"Mean of each {answer.noun}, standard deviation in brackets; blue cells lie below the mean of all items and "
-        "orange cells above it, the darker by more than a standard deviation. η² is the share of the variance that "
-        f"lies between the {answer.nouns} (of at least 1% of the items): near 1 the feature tells them apart, near 0 "
-        "it does not."
+        f"Mean of each {clusters.noun}, with the standard deviation in brackets. Blue cells are below the mean of all "
+        "items and orange cells above it, the darker ones by more than a standard deviation. η² is the share of the "
+        f"variance that lies between the {clusters.nouns} (those of at least 1% of the items): near 1 the feature "
+        "separates them, near 0 it does not."
     )
     if omitted:
-        reading += f" Left out, since they hold no numbers: {', '.join(omitted[:10])}"
+        reading += f" Left out because they are not numeric: {', '.join(omitted[:10])}"
         reading += f" and {len(omitted) - 10} more." if len(omitted) > 10 else "."
     return Table(
         f"{thing}s",
-        f"{thing.title()}s of the {answer.nouns}",
-        [Column(thing.title(), "text"), Column("η²"), *clusters],
+        f"{thing.title()}s of the {clusters.nouns}",
+        [Column(thing.title(), "text"), Column("η²"), *columns],
         rows,
         reading=reading,
-        more=f"{left:,} more that differ less between the {answer.nouns}" if left > 0 else "",
+        more=f"{left:,} more that differ less between the {clusters.nouns}" if left > 0 else "",
         download=download(f"{thing}s.csv", whole),
     )
 
@@ -260,10 +264,10 @@ def profile_table(frame: pd.DataFrame, answer: Answer, thing: str, most: int) ->
 def variance_explained(
     values: Float[np.ndarray, "items features"], labels: Int[np.ndarray, " items"]
 ) -> Float[np.ndarray, " features"]:
-    """η² of every feature: the variance between the clusters as a share of all; NaN for a constant.
+    """Return η² of every feature, the share of its variance that lies between clusters; NaN for a constant.
 
-    Items of clusters with less than 1 % of the items are left out, as long as two clusters remain: what only a single
-    item has tells nothing about clusters.
+    Clusters of less than 1 % of the items are left out, as long as two clusters remain: a value that a single item has
+    says nothing about clusters.
     """
     large = np.bincount(labels) >= 0.01 * len(labels)
     counted_items = large[labels] if large.sum() > 1 else np.ones(len(labels), dtype=bool)
@@ -278,11 +282,11 @@ def variance_explained(
     return np.divide(between, total, where=total > floor, out=np.full(len(total), np.nan))
 
 
-def association_table(scores: pd.DataFrame, answer: Answer) -> Table:
-    """Whether outside scores differ between the clusters; Table 2."""
+def association_table(scores: pd.DataFrame, clusters: FoundClusters) -> Table:
+    """Return the table of tests whether outside scores differ between the clusters; Table 2."""
     numeric = scores.select_dtypes(["number", "bool"])
-    known = answer.codes >= 0
-    tests = association(numeric.set_axis(range(numeric.shape[1]), axis=1)[known], answer.codes[known])
+    known = clusters.codes >= 0
+    tests = association(numeric.set_axis(range(numeric.shape[1]), axis=1)[known], clusters.codes[known])
     ordered = tests.set_axis(column_names(numeric, "score")).sort_values("p_value", kind="stable")
     rows = []
     for name, n_items, *figures in ordered.head(SCORES).itertuples(name=None):
@@ -292,13 +296,13 @@ def association_table(scores: pd.DataFrame, answer: Answer) -> Table:
     heads = ("Items", "Kruskal-Wallis H", "p", "adjusted p")
     return Table(
         "association",
-        f"Outside scores against the {answer.nouns}",
+        f"Outside scores against the {clusters.nouns}",
         [Column("Score", "text"), *map(Column, heads), Column("Differs", "text")],
         rows,
         reading=(
-            f"The model did not see these scores: a small adjusted p says that they differ between the {answer.nouns}, "
-            f"so that the {answer.nouns} mean something beyond the annotations; p is adjusted for the number of scores "
-            "(Benjamini-Hochberg) and called different below 0.05."
+            "The model did not see these scores. A small adjusted p means that a score differs between the "
+            f"{clusters.nouns}, so that they mean something beyond the annotations. p is adjusted for the number of "
+            "scores (Benjamini-Hochberg); below 0.05 a score is said to differ."
         ),
         more=f"{left:,} more with larger p" if left > 0 else "",
         download=download("association.csv", ordered, "score"),
@@ -312,9 +316,9 @@ def _tone(deviation: float) -> str:
 
 
 def _profile_frame(
-    names: list[str], explained: np.ndarray, means: np.ndarray, deviations: np.ndarray, answer: Answer
+    names: list[str], explained: np.ndarray, means: np.ndarray, deviations: np.ndarray, clusters: FoundClusters
 ) -> pd.DataFrame:
     columns = [pd.Series(names, name="feature"), pd.Series(explained.round(4), name="eta_squared")]
-    for cluster, mean, deviation in zip(answer.names, means, deviations, strict=True):
+    for cluster, mean, deviation in zip(clusters.names, means, deviations, strict=True):
         columns += [pd.Series(mean, name=f"mean_{cluster}"), pd.Series(deviation, name=f"sd_{cluster}")]
     return pd.concat(columns, axis=1)

@@ -1,4 +1,4 @@
-"""Tables of a report about annotators whom a model takes for judges of pairs, or weighs by a figure of its own."""
+"""Tables of a report about annotators whom a model treats as judges of pairs, or weighs by a measure of its own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_ANNOTATIONS = "no annotations"
 
 
 def given_table(pairs: Pairs, features: pd.DataFrame | None) -> Table:
-    """How many judgements were given, and how far they contradict each other."""
+    """Return the table of how many judgements there are, and how far they contradict each other."""
     summary = pairs.summary()
     each = np.bincount(pairs.annotator, minlength=pairs.n_annotators)
     keys, pair = np.unique(pairs.item_a.astype(np.int64) * len(pairs) + pairs.item_b, return_inverse=True)
@@ -34,29 +34,29 @@ def given_table(pairs: Pairs, features: pd.DataFrame | None) -> Table:
     differ = several & (same > 0) & (same < judged)
     again = f"{several.sum():,}"
     if several.any():
-        again += f"; on {percent(differ.sum() / several.sum())} of them judgements differ"
+        again += f"; the judgements of {percent(differ.sum() / several.sum())} of them differ"
     rows = [
         ("Items", f"{summary.n_items:,}"),
         ("Annotators", f"{summary.n_annotators:,}"),
-        ("Judgements of two items", f"{pairs.n_rows:,}"),
-        ("Share of them that put both together", percent(pairs.same.mean()) if pairs.n_rows else "–"),
-        ("Judgements of an annotator", spread(pd.Series(each))),
-        ("Pairs of items judged", f"{len(keys):,} of {len(pairs) * (len(pairs) - 1) // 2:,}"),
+        ("Judgements", f"{pairs.n_rows:,}"),
+        ("Share that put both items together", percent(pairs.same.mean()) if pairs.n_rows else "–"),
+        ("Judgements per annotator", spread(pd.Series(each))),
+        ("Pairs judged", f"{len(keys):,} of {len(pairs) * (len(pairs) - 1) // 2:,}"),
         ("Pairs judged several times", again),
-        ("Annotators of an item", spread(summary.annotators_per_item)),
+        ("Annotators per item", spread(summary.annotators_per_item)),
         ("Items without annotations", f"{summary.n_unannotated_items:,}"),
-        ("Features of an item", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
+        ("Features", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
     ]
     return Table("given", "The annotations", [Column("", "text"), Column("", "text")], [row(*pair) for pair in rows])
 
 
 def annotator_frame(estimator: Any) -> pd.DataFrame:
-    """Return ``annotators_`` with a remark on each, view by view, the weakest last."""
+    """Return ``annotators_`` with a remark on each, by view, the weakest last."""
     frame = estimator.annotators_.copy()
-    said = frame.reindex(columns=["n_pairs", "n_items", "n_labels"])
+    counts = frame.reindex(columns=["n_pairs", "n_items", "n_labels"])
     known = frame.reindex(columns=["sensitivity", "specificity", "agreement"])
     frame["remark"] = remarks(
-        ((said == 0).any(axis=1), NO_ANNOTATIONS),
+        ((counts == 0).any(axis=1), NO_ANNOTATIONS),
         ((known["sensitivity"] + known["specificity"] <= 1) | (known["agreement"] <= 0), NO_BETTER),
     )
     by = next((name for name in RANKED_BY if name in frame), None)
@@ -69,7 +69,7 @@ def annotator_frame(estimator: Any) -> pd.DataFrame:
 
 
 def in_short(frame: pd.DataFrame) -> list[str]:
-    """How reliable the judgements are, in a sentence; none where the model does not say."""
+    """Say how reliable the judgements are in a sentence; none if the model has no rates."""
     if not {"n_pairs", "sensitivity", "specificity"} <= set(frame):
         return []
     rates = []
@@ -79,7 +79,7 @@ def in_short(frame: pd.DataFrame) -> list[str]:
             return []
         rates.append(percent(float(np.average(known[name], weights=known["n_pairs"]))))
     cluster = "cluster of their view" if "view" in frame else "cluster"
-    text = f"Annotators put together {rates[0]} of the pairs of one {cluster}, and tell apart {rates[1]} of the others"
+    text = f"Annotators put together {rates[0]} of the pairs of one {cluster}, and keep apart {rates[1]} of the others"
     odd = int((frame["remark"] == NO_BETTER).sum())
     if odd:
         text += f"; {counted(odd, 'annotator')} {'is' if odd == 1 else 'are'} {NO_BETTER}"

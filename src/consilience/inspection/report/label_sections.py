@@ -1,4 +1,4 @@
-"""What a report says of labels whose names annotators share: the classes, and who errs how."""
+"""Sections of a report on labels whose names annotators share: the classes, and each annotator's errors."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from consilience.inspection.report.annotators import Ranking, of_labels
 from consilience.inspection.report.subject import Figure, Subject
 from consilience.inspection.report.tables import percent
 
-NAMED_CLASSES = 6  # up to so many, the findings give the size of each
+NAMED_CLASSES = 6  # up to this number, the findings give the size of each
 WEAKEST = 3
 READABLE = 860  # CSS pixels that many small matrices need
 
 
 def sizes_in_short(subject: Subject) -> str:
-    """How many items are of each class."""
-    answer, nowhere = subject.answer, int((subject.answer.codes < 0).sum())
+    """Say how many items each class has."""
+    clusters, nowhere = subject.clusters, int((subject.clusters.codes < 0).sum())
     none = f" {counted(nowhere, 'item has', 'items have')} no labels and no class." if nowhere else ""
-    if len(answer.names) > NAMED_CLASSES:
-        sizes, empty = answer.sizes, int((answer.sizes == 0).sum())
+    if len(clusters.names) > NAMED_CLASSES:
+        sizes, empty = clusters.sizes, int((clusters.sizes == 0).sum())
         text = f"{counted(len(sizes), 'class', 'classes')} of {sizes.min():,} to {sizes.max():,} items."
-        text += f" {counted(empty, 'class is', 'classes are')} the likeliest of no item." if empty else ""
+        text += f" {counted(empty, 'class is', 'classes are')} the most likely class of no item." if empty else ""
         return text + none
-    each = [f"{title} ({size:,})" for title, size in zip(answer.titles, answer.sizes, strict=True)]
+    each = [f"{title} ({size:,})" for title, size in zip(clusters.titles, clusters.sizes, strict=True)]
     return f"Items by class: {listed(each)}.{none}"
 
 
 def certainty_in_short(subject: Subject) -> str:
-    """How many items are sure."""
+    """Say how many items are certain of their class."""
     sure = int((subject.items["probability"] >= item_tables.SURE).sum())
     share = f"{percent(sure / len(subject.items))} of the items ({sure:,} of {len(subject.items):,})"
-    text = f"{share} belong to their class with a {subject.answer.measure} of at least {item_tables.SURE:g}."
+    text = f"{share} belong to their class with a {subject.clusters.measure} of at least {item_tables.SURE:g}."
     ties = subject.can.n_ties
     if ties:
-        text += f" Of {counted(ties, 'item')} several classes have as many votes, and the first of them was taken."
+        text += f" {counted(ties, 'item has', 'items have')} tied votes; the first of the tied classes was taken."
     return text
 
 
 def annotators_in_short(subject: Subject) -> str:
-    """How many labels are right, and whose are least so."""
+    """Say how many labels are right, and which annotators are the least accurate."""
     quality = subject.estimator.annotators_
     quality = quality[quality["n_labels"] > 0].sort_values("accuracy", kind="stable")
     if quality["accuracy"].isna().any():
-        return "The classes are not those that annotators name, so that no label is right or wrong."
+        return "The classes found are not those that annotators name, so no label is right or wrong."
     right = np.average(quality["agreement"], weights=quality["n_labels"])
     worst = [f"{name_text(name)} ({percent(share)})" for name, share in quality["accuracy"].head(WEAKEST).items()]
     text = f"About {percent(right)} of the {counted(int(quality['n_labels'].sum()), 'label')} name the item's class"
@@ -60,12 +60,12 @@ def annotators_in_short(subject: Subject) -> str:
 
 
 def ranking(subject: Subject) -> Ranking:
-    """How the table of annotators is written."""
+    """Return the layout of the table of annotators."""
     return of_labels(float(entr(subject.estimator.responsibilities_.mean(0)).sum() / np.log(2)))
 
 
 def quality_figures(subject: Subject) -> list[Figure]:
-    """How good each annotator is, and what they take for what."""
+    """Draw how accurate each annotator is, and which classes they confuse."""
     return [_accuracy(subject), _confusion(subject)]
 
 
@@ -73,10 +73,10 @@ def _accuracy(subject: Subject) -> Figure:
     ax = plot_annotators(subject.model, ax=Sheet())
     caption = (
         f"Each annotator by {' '.join(ax.get_ylabel().split())} and {ax.get_xlabel()}"
-        f"{', the darker the more a label tells of the class' if ax.child_axes else ''}."
+        f"{', the darker the more a label tells about the class' if ax.child_axes else ''}."
     )
     if ax.get_legend():
-        caption += " Who is below the dashed line is no better than always saying the most frequent class."
+        caption += " Annotators below the dashed line are no better than always giving the most frequent class."
     if n_named(ax):
         caption += " The most unusual are named, where there is room."
     return Figure.of("accuracy", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption)
@@ -87,8 +87,8 @@ def _confusion(subject: Subject) -> Figure:
     panels = plot_confusion(subject.model, ax=Sheet())
     sheet, n_drawn = cast(MatplotlibFigure, panels[0].figure), len(panels) - 1
     caption = (
-        "What is said of items of each class: a row for each class, a column for each label, in percent of the row "
-        "where there are numbers. The first matrix is the mean of all annotators, each as often as they gave labels"
+        "Labels given to the items of each class: one row per class, one column per label; numbers are percentages of "
+        "the row. The first matrix is the mean over all annotators, weighted by their numbers of labels"
     )
     n_annotators = int((estimator.annotators_["n_labels"] > 0).sum())
     whose = f"the {n_drawn} of {n_annotators} annotators with the most labels" if n_drawn < n_annotators else "all"

@@ -1,4 +1,4 @@
-"""Tables of a report about labels whose names annotators share: what was given, and how good each annotator is."""
+"""Tables of a report about labels whose names annotators share: the labels, and how good each annotator is."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from consilience.inspection.report.tables import (
     row,
 )
 
-CLASSES = 30  # named in the table of what was given
-SAID = 3  # classes named of what was said of an item
-FEW = 10  # labels of which it means nothing if all are the same
-TELLING = 0.05  # share of the entropy of the classes from which on labels inform
+CLASSES = 30  # named in the table of the labels
+MOST_LABELS = 3  # different labels of an item that are listed
+FEW = 10  # labels; of fewer it means nothing if all are the same
+INFORMATIVE = 0.05  # share of the entropy of the classes that informative labels tell at least
 
 
 def given_table(labels: Labels, features: pd.DataFrame | None) -> Table:
-    """How much was said, in which classes."""
+    """Return the table of how many labels there are, of which classes."""
     summary = labels.summary()
     rows: list[tuple[str, Any]] = [
         ("Items", f"{summary.n_items:,}"),
         ("Annotators", f"{summary.n_annotators:,}"),
         ("Labels", f"{summary.n_rows:,}"),
         (counted(labels.n_classes, "class", "classes").capitalize(), names_cell(list(labels.classes), CLASSES)),
-        ("Coverage: share of items that an annotator labelled, on average", percent(summary.coverage)),
-        ("Labels of an annotator", spread(_counts(labels.annotator, labels.n_annotators))),
-        ("Labels of an item", spread(_counts(labels.item, labels.n_items))),
+        ("Coverage: mean share of the items that an annotator labelled", percent(summary.coverage)),
+        ("Labels per annotator", spread(_counts(labels.annotator, labels.n_annotators))),
+        ("Labels per item", spread(_counts(labels.item, labels.n_items))),
         ("Items without labels", f"{summary.n_unannotated_items:,}"),
     ]
     if n_further := summary.n_rows - int(summary.annotators_per_item.sum()):
-        rows.append(("Further labels of an item by the same annotator, each counted", f"{n_further:,}"))
+        rows.append(("Repeated labels of an item by the same annotator, all counted", f"{n_further:,}"))
     if features is not None:
-        rows.append(("Features of an item, which the model does not use", f"{features.shape[1]:,}"))
+        rows.append(("Features (not used by the model)", f"{features.shape[1]:,}"))
     return Table(
         "given",
         "The labels",
         [Column("", "text"), Column("", "wide")],
         [row(*pair) for pair in rows],
-        reading="Classes can be trusted as far as annotators overlap: the more labels an item has, the better.",
+        reading="Classes can be trusted only as far as annotators overlap: the more labels per item, the better.",
     )
 
 
@@ -58,22 +58,23 @@ def _counts(codes: np.ndarray, n: int) -> pd.Series:
     return pd.Series(np.bincount(codes, minlength=n))
 
 
-def said_of(labels: Labels, places: np.ndarray) -> pd.Series:
-    """What annotators said of some items, the most frequent first, by place of the item."""
-    said = {}
+def labels_of(labels: Labels, places: np.ndarray) -> pd.Series:
+    """Return the labels of some items as text, the most frequent first, by place of the item."""
+    found = {}
     for place in places:
         counts = np.bincount(labels.label[labels.item == place], minlength=labels.n_classes)
-        found = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-        texts = [f"{name_text(labels.classes[label])} {counts[label]:,}" for label in found[:SAID]]
-        said[place] = ", ".join(texts) + (f", {len(found) - SAID} more" if len(found) > SAID else "") or "none"
-    return pd.Series(said, dtype=object)
+        given = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        texts = [f"{name_text(labels.classes[label])} {counts[label]:,}" for label in given[:MOST_LABELS]]
+        more = f", {len(given) - MOST_LABELS} more" if len(given) > MOST_LABELS else ""
+        found[place] = ", ".join(texts) + more or "none"
+    return pd.Series(found, dtype=object)
 
 
 def annotator_frame(estimator: Any, labels: Labels) -> pd.DataFrame:
-    """Figures of every annotator, the most accurate first.
+    """Return the figures of every annotator, the most accurate first.
 
-    The columns of ``annotators_``; ``said``, ``instead_of`` and ``times``: the class most often said for another, and
-    the expected number of such labels; and ``remark``.
+    The columns are those of ``annotators_``; ``said``, ``instead_of`` and ``times``: the most frequent wrong label, the
+    class it is given for, and the expected number of such labels; and ``remark``.
     """
     frame = estimator.annotators_.copy()
     share = estimator.responsibilities_.mean(0)
@@ -83,22 +84,23 @@ def annotator_frame(estimator: Any, labels: Labels) -> pd.DataFrame:
     if is_named(frame):
         found = _errors(estimator, labels).reindex(frame.index)
         frame[found.columns] = found
-    chance = (len(share) - 1) * (labels.n_classes - 1) / (2 * np.log(2))  # bits, times labels: what noise seems to tell
-    little = TELLING * entropy
+    # bits times labels: the mutual information that random labels appear to have
+    chance = (len(share) - 1) * (labels.n_classes - 1) / (2 * np.log(2))
+    little = INFORMATIVE * entropy
     seldom_wrong = frame["accuracy"].isna() | (frame["accuracy"] > guess)
     frame["remark"] = remarks(
         (frame["n_labels"] == 0, "no labels here"),
         (lone, "always the same label"),
-        (seldom_wrong & (frame["information"] < little), "tells almost nothing"),
+        (seldom_wrong & (frame["information"] < little), "almost uninformative"),
         (seldom_wrong, ""),
-        (frame["information"] >= little + chance / frame["n_labels"], "often wrong, yet tells something"),
+        (frame["information"] >= little + chance / frame["n_labels"], "often wrong, but informative"),
         (True, "no better than guessing"),
     )
     return frame.sort_values(["accuracy", "information"], ascending=False, kind="stable", na_position="last")
 
 
 def _errors(estimator: Any, labels: Labels) -> pd.DataFrame:
-    """Class that each annotator says most often for another, by the expected number of labels."""
+    """Return the wrong label that each annotator gives most often, by the expected number of such labels."""
     names = estimator._cluster_names()
     place = names.get_indexer(labels.classes)  # of the class that a label names
     best = pd.DataFrame({"said": None, "instead_of": None, "times": 0.0}, index=labels.annotators, dtype=object)
@@ -107,17 +109,17 @@ def _errors(estimator: Any, labels: Labels) -> pd.DataFrame:
         weights = estimator.responsibilities_[labels.item, true]
         counts = np.bincount(cell, weights, labels.n_annotators * labels.n_classes).reshape(-1, labels.n_classes)
         counts[:, place == true] = 0
-        said = counts.argmax(1)
-        times = counts[np.arange(len(counts)), said]
+        label = counts.argmax(1)
+        times = counts[np.arange(len(counts)), label]
         worse = (times > best["times"].to_numpy(float)) & (times >= 0.5)
-        best.loc[worse, "said"] = labels.classes.take(said[worse]).to_numpy(object)
+        best.loc[worse, "said"] = labels.classes.take(label[worse]).to_numpy(object)
         best.loc[worse, "instead_of"] = names[true]
         best.loc[worse, "times"] = times[worse]
     return best.astype({"times": float})
 
 
 def _always_the_same(labels: Labels) -> pd.Series:
-    """Annotators of more than a few labels, all of one class."""
+    """Return which annotators gave more than a few labels, all of one class."""
     counts = np.bincount(
         labels.annotator * labels.n_classes + labels.label, minlength=labels.n_annotators * labels.n_classes
     ).reshape(-1, labels.n_classes)
@@ -125,12 +127,12 @@ def _always_the_same(labels: Labels) -> pd.Series:
 
 
 def confusion_file(estimator: Any) -> Download:
-    """Every confusion matrix, a row for each annotator and class."""
+    """Return all confusion matrices as a file, one row per annotator and class."""
     return download("confusion.csv", keyed(estimator.confusion_matrices_.round(4)))
 
 
 def keyed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with its index in the first columns, whose names get a "_" where a label is called so."""
+    """Return a table with its index in the first columns; "_" is added to a name that is also that of a label."""
     keys = []
     for level in map(str, table.index.names):
         name = level

@@ -1,4 +1,4 @@
-"""Tables of a report on a model that maps groups to clusters: what the annotators' groups stand for."""
+"""Tables of a report on a model that maps groups to clusters: what the annotators' groups mean."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from consilience.inspection.report.tables import (
 )
 
 MIN_ACCURACY = 0.8
-GUESS = 0.7  # of q(t): a single label gives about 0.8
+GUESS = 0.7  # q(t) below which a mapping is a guess: a single label gives about 0.8
 DISTINCTIONS = 10
 NAMINGS = 8
 OTHER_DISTINCTIONS = 15
@@ -36,9 +36,9 @@ Key = tuple[Any, Any]
 
 
 def distinction_tables(estimator: Any) -> list[Table]:
-    """Groupings that draw the same lines between the clusters, their namings beside each other; Table 4.
+    """Return tables of groupings that divide the clusters in the same way, with the names side by side; Table 4.
 
-    A table for each distinction that several groupings draw, and one for all others.
+    There is a table for each distinction that several groupings make, and one for all others.
     """
     found = estimator.annotator_groups(min_accuracy=MIN_ACCURACY)
     mapping = estimator.annotator_mapping_
@@ -47,7 +47,7 @@ def distinction_tables(estimator: Any) -> list[Table]:
     each = [namings for _, namings in found.groupby("distinction")]
     shared = [namings for namings in each if namings["n_groupings"].sum() > 1][:DISTINCTIONS]
     tables = [_distinction(namings, guessed) for namings in shared]
-    others = each[len(shared) :]  # the commonest come first
+    others = each[len(shared) :]  # the most common come first
     if not others:
         return tables
     caption = counted(len(others), "further distinction" if tables else "distinction")
@@ -91,7 +91,7 @@ def _other_distinctions(others: list[pd.DataFrame], guessed: set, caption: str) 
 
 
 def _parts(groupings: list[Key], naming: tuple, guessed: set) -> list[str]:
-    """Names of the groups, with a question mark where one of their clusters is a guess."""
+    """Return the names of the groups, with a question mark if one of their clusters is a guess."""
     return [
         name_text(group) + (" (?)" if any((*grouping, group) in guessed for grouping in groupings) else "")
         for group in naming
@@ -104,7 +104,7 @@ def _part_column(clusters: tuple[int, ...]) -> Column:
 
 
 def owners(keys: list[Key]) -> list[str]:
-    """Names of groupings: their annotators' where these gave one each."""
+    """Return names of groupings: that of the annotator if they gave a single one."""
     return [
         name_text(annotator) if annotator == grouping else f"{name_text(annotator)} / {name_text(grouping)}"
         for annotator, grouping in keys
@@ -112,20 +112,20 @@ def owners(keys: list[Key]) -> list[str]:
 
 
 def weak_groupings(estimator: Any) -> list[str]:
-    """Names of the groupings that the clusters predict too badly to be among the distinctions."""
+    """Return the names of groupings that the clusters predict too poorly to be among the distinctions."""
     accuracy = estimator.groupings_["accuracy"]
     return owners(accuracy.index[~accuracy.ge(MIN_ACCURACY).to_numpy()].tolist())
 
 
 def mapping_file(estimator: Any) -> Download:
-    """What every group stands for, as a file."""
+    """Return the meaning of every group as a file."""
     mapping = estimator.annotator_mapping_
     clusters = mapping["clusters"].map(lambda found: " ".join(map(str, found)))
     return download("mapping.csv", mapping.assign(clusters=clusters, probability=mapping["probability"].round(4)))
 
 
 def unmatched_table(estimator: Any) -> Table | None:
-    """Groups that no cluster goes by."""
+    """Return the table of groups that correspond to no cluster."""
     mapping = estimator.annotator_mapping_
     unmatched = mapping[mapping["clusters"].map(len) == 0].sort_values("n_items", ascending=False, kind="stable")
     if unmatched.empty:
@@ -139,21 +139,21 @@ def unmatched_table(estimator: Any) -> Table | None:
     left = len(unmatched) - len(rows)
     return Table(
         "unmatched",
-        "Groups that no cluster goes by",
+        "Groups that correspond to no cluster",
         [Column("Grouping", "text"), Column("Group", "text"), Column("Items")],
         rows,
         reading=(
-            "The annotator set these items apart, but the others' groupings and the features do not: a slip, or a view "
-            "that nobody shares."
+            "The annotator set these items apart, but the others' groupings and the features do not: a slip, or a "
+            "distinction that nobody else makes."
         ),
         more=f"{left:,} more, with no more items each{IN_FILE}" if left > 0 else "",
     )
 
 
 def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFrame) -> pd.DataFrame:
-    """Figures of every annotator, the best first.
+    """Return the figures of every annotator, the best first.
 
-    The columns of ``annotators_``, and ``by_guessing`` (accuracy of always saying the annotator's largest group),
+    The columns are those of ``annotators_``, ``by_guessing`` (accuracy of always predicting the largest group),
     ``agreement`` (mean adjusted Rand index with the others) and ``remark``.
     """
     frame = estimator.annotators_.copy()

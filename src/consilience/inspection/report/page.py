@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from consilience.annotations.files.atomic import replacing
+from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.inspection.names import as_text
 from consilience.inspection.plots.style import plain_text
@@ -20,7 +20,7 @@ __all__ = ["report"]
 
 
 class Page(str):
-    """A page of HTML as text, which a notebook shows as a page."""
+    """A page of HTML as text, which a notebook renders."""
 
     __slots__ = ()
 
@@ -39,46 +39,45 @@ def report(
     warnings: Iterable[str] = (),
     path: str | Path | None = None,
 ) -> str | Path:
-    """Write what a fitted model found, and how far to trust it, as one self-contained HTML page.
+    """Write what a fitted model found, and how far to trust it, to one self-contained HTML page.
 
-    The page shows what was given; the clusters, how sure they are and what tells them apart; which annotators draw the
-    same lines between them, how good each annotator is and who agrees with whom; how the fit went, and what is needed
-    to repeat it. Of a model with several views it shows who holds which, and the clusters of each. Of a model that
-    answers in the names of classes that annotators give, it shows the classes, and what each annotator takes for what;
-    of a fusion of groupings how the items lie to each other, how many clusters they make, and what people call these.
-    Tables that are too long are cut, and say so; where their size allows, the whole tables are in the page as CSV files
-    to save.
+    The page summarises the data; shows the clusters, how certain they are and what distinguishes them; which annotators
+    divide the items in the same way, how good each annotator is and who agrees with whom; how the fit went, and what is
+    needed to repeat it. For a model with several views, it shows who holds which view, and the clusters of each. For a
+    model that finds the class of each item, it shows the classes, and which of them each annotator confuses; for a
+    fusion of groupings, how items relate, how many clusters there are, and what people call them. Long tables are
+    shortened, and say so; if not too large, the full tables are in the page as CSV files to save.
 
     Parameters
     ----------
     model : fitted estimator, or a Pipeline that ends in one
     groupings : Groupings, Labels, Pairs or array
-        The annotations that were given to `fit`. SubsetFusion keeps them; for other models they must be given.
+        The annotations that were passed to `fit`. SubsetFusion keeps them; other models need them here.
     X : DataFrame or array, shape (n_items, n_features), optional
-        The features that were given to `fit`, or any where it took none, in the order of the items or indexed by name:
+        The features that were passed to `fit`, or any if it took none, in the order of the items or indexed by name:
         for the profiles of the clusters and the plot of the items.
     scores : DataFrame, Series or array, shape (n_items, n_scores), optional
-        What the model did not see, to be tested against the clusters. NaN where a score is missing.
+        Scores that the model did not see, to be tested against the clusters. NaN where a score is missing.
     stability : DataFrame with columns n_groupings and stability, optional
-        How far the clusters of fewer groupings agree with these, for the report of a fusion; see `plot_stability`.
+        How far clusters from fewer groupings agree with these, for the report of a fusion; see `plot_stability`.
     title : str, optional
         By default the number of clusters or classes, items and annotators.
     warnings : iterable of str, optional
-        What is to be said before anything else, such as that the annotators do not agree.
+        Sentences to put before everything else, such as that the annotators do not agree.
     path : str or Path, optional
-        Where to write the page, in UTF-8; the folder must exist. A file that is there is replaced, once the new one is
-        whole.
+        Where to write the page, in UTF-8; the folder must exist. An existing file is replaced only when the new one is
+        complete.
 
     Returns
     -------
     str or Path
-        The page, which a notebook shows, or its path if one was given.
+        The page, which a notebook renders, or its path if one was given.
 
     Raises
     ------
     InputError
-        Annotations that are not given; annotations, features or scores that do not fit the model, a stability that
-        cannot be drawn, or a path that is empty, a folder or in none.
+        The annotations are missing; annotations, features or scores do not fit the model; the stability cannot be
+        drawn; or the path is empty, a folder, or in a folder that does not exist.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 

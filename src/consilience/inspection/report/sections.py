@@ -1,4 +1,4 @@
-"""What a report says, section by section; the template only sets it."""
+"""The content of a report, section by section; the template only lays it out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import consilience
 from consilience.annotations import Labels, Pairs
 from consilience.errors import InputError
 from consilience.inspection.capabilities import attributes
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_mapping
@@ -41,7 +41,7 @@ from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Column, Download, Table, number, percent, row
 from consilience.metrics.agreement import order_by_agreement
 
-NAMES = 12  # names that a sentence lists
+NAMES = 12  # listed in a sentence
 WEAKEST = 3
 REACHED = (
     "prior_variance_",
@@ -61,16 +61,16 @@ MOST_DRAWN = 400  # annotators whose agreement is drawn
 
 
 def default_title(subject: Subject) -> str:
-    """Return the size of the answer and of what it rests on."""
-    answer, annotations = subject.answer, subject.annotations
-    parts = counted(len(answer.names), answer.noun, answer.nouns)
+    """Return the numbers of clusters or classes, of items and of annotators as a title."""
+    clusters, annotations = subject.clusters, subject.annotations
+    parts = counted(len(clusters.names), clusters.noun, clusters.nouns)
     items, annotators = counted(annotations.n_items, "item"), counted(annotations.n_annotators, "annotator")
-    return f"{items} in {parts} by {annotators}" if answer.is_named else f"{parts} of {items} by {annotators}"
+    return f"{items} in {parts} by {annotators}" if clusters.is_named else f"{parts} of {items} by {annotators}"
 
 
 def key_findings(subject: Subject) -> list[str]:
-    """Return the answer in a few sentences."""
-    if subject.answer.is_named:
+    """Return the main results in a few sentences."""
+    if subject.clusters.is_named:
         findings = [
             label_sections.sizes_in_short(subject),
             label_sections.certainty_in_short(subject),
@@ -80,12 +80,12 @@ def key_findings(subject: Subject) -> list[str]:
         findings = _clusters_in_short(subject)
     estimator = subject.estimator
     if subject.can.converged is False:
-        findings.append(f"The fit had not converged after {estimator.n_iter_} sweeps: raise max_iter.")
+        findings.append(f"The fit did not converge in {estimator.n_iter_} sweeps: raise max_iter.")
     return findings
 
 
 def _clusters_in_short(subject: Subject) -> list[str]:
-    findings = [_sizes_in_short(subject.answer.sizes)]
+    findings = [_sizes_in_short(subject.clusters.sizes)]
     if "probability" in subject.items:
         sure = (_clustered(subject)["probability"] >= item_tables.SURE).to_numpy()
         findings.append(
@@ -103,26 +103,26 @@ def _clusters_in_short(subject: Subject) -> list[str]:
 
 def sections(subject: Subject) -> Iterator[Section]:
     """Yield the sections for which there is something to say."""
-    answer = subject.answer
-    yield Section("given", "What was given", [], [_given(subject)])
-    yield _answer(subject)
+    clusters = subject.clusters
+    yield Section("given", "The data", [], [_given(subject)])
+    yield _clusters(subject)
     if subject.can.fuses:
         yield from filter(None, [fusion_sections.names_section(subject)])
         yield from filter(None, [fusion_sections.evidence_section(subject)])
         yield fusion_sections.number_section(subject)
-    elif subject.groups and not answer.is_named:
+    elif subject.groups and not clusters.is_named:
         yield from filter(None, [fusion_sections.evidence_section(subject)])
     if subject.features is not None:
-        table = item_tables.profile_table(subject.features, answer, "feature", item_tables.FEATURES)
-        yield Section("profiles", f"What tells the {answer.nouns} apart", [], [table])
+        table = item_tables.profile_table(subject.features, clusters, "feature", item_tables.FEATURES)
+        yield Section("profiles", f"What distinguishes the {clusters.nouns}", [], [table])
     if subject.can.has_views:
         yield from view_sections.sections(subject)
     if subject.can.maps_groups:
         yield _meaning(subject)
     yield _annotators(subject)
     if subject.scores is not None:
-        tests = item_tables.association_table(subject.scores, answer)
-        table = item_tables.profile_table(subject.scores, answer, "score", item_tables.SCORES)
+        tests = item_tables.association_table(subject.scores, clusters)
+        table = item_tables.profile_table(subject.scores, clusters, "score", item_tables.SCORES)
         yield Section("association", "Association with outside scores", [], [tests, table])
     if subject.can.has_epochs:
         yield deep_sections.training_section(subject)
@@ -139,37 +139,38 @@ def _given(subject: Subject) -> Table:
     return item_tables.given_table(subject.annotations, subject.features)
 
 
-def _answer(subject: Subject) -> Section:
-    items, answer = subject.items, subject.answer
+def _clusters(subject: Subject) -> Section:
+    items, clusters = subject.items, subject.clusters
     clustered, nowhere = _clustered(subject), items[items["cluster"] < 0]
-    silent = clustered[clustered["n_annotators"] == 0]
+    unannotated = clustered[clustered["n_annotators"] == 0]
     blocks: list[Table | Figure] = [item_tables.clusters_table(items, *_called(subject))]
     placed = subject.groups or subject.can.embedding is not None
     if subject.features is not None or (placed and not subject.can.fuses):
         blocks.append(deep_sections.latent_figure(subject) or _plane(subject))
-    sentences = [] if answer.is_named else ["Clusters are numbered from 0, the largest first."]
+    sentences = [] if clusters.is_named else ["Clusters are numbered from 0, the largest first."]
     if subject.can.has_views:
-        sentences.append("They are those of view 0, which most annotators hold; the others follow below.")
-    if len(silent):
-        text = f"Nobody said anything about {counted(len(silent), 'item')}"
+        sentences.append("They are the clusters of view 0, which most annotators hold; the other views follow below.")
+    if len(unannotated):
+        text = counted(len(unannotated), "item has no annotations", "items have no annotations")
         if "probability" in items:
-            text += f"; their {answer.nouns} have a mean {answer.measure} of {number(silent['probability'].mean())}"
+            mean = number(unannotated["probability"].mean())
+            text += f"; the mean {clusters.measure} of their {clusters.nouns} is {mean}"
         sentences.append(text + ".")
     if len(nowhere):
         names = _some([name_text(name) for name in nowhere["item"].tolist()])
         be = "is" if len(nowhere) == 1 else "are"
-        sentences.append(f"{counted(len(nowhere), 'item')} {be} in no grouping, and so in no {answer.noun}: {names}.")
+        sentences.append(f"{counted(len(nowhere), 'item')} {be} in no grouping, and so in no {clusters.noun}: {names}.")
     if "probability" in items:
         blocks.append(
-            item_tables.certainty_table(clustered, answer, fusion_sections.GIVEN if subject.can.fuses else "")
+            item_tables.certainty_table(clustered, clusters, fusion_sections.GIVEN if subject.can.fuses else "")
         )
-        said = None
+        labels_given = None
         if isinstance(subject.annotations, Labels):
             least = clustered["probability"].sort_values(kind="stable").index[: item_tables.UNCERTAIN_ITEMS]
-            said = label_tables.said_of(subject.annotations, least.to_numpy())
-        uncertain = item_tables.uncertain_items_table(clustered, answer, said)
+            labels_given = label_tables.labels_of(subject.annotations, least.to_numpy())
+        uncertain = item_tables.uncertain_items_table(clustered, clusters, labels_given)
         blocks += [] if uncertain is None else [uncertain]
-    return Section("answer", f"The {answer.nouns}", sentences, blocks)
+    return Section("clusters", f"The {clusters.nouns}", sentences, blocks)
 
 
 def _clustered(subject: Subject) -> pd.DataFrame:
@@ -177,15 +178,15 @@ def _clustered(subject: Subject) -> pd.DataFrame:
     return subject.items[subject.items["cluster"] >= 0]
 
 
-def _called(subject: Subject) -> tuple[list[list[str]], Answer, str]:
-    """What annotators call the clusters in short, the answer, and how to read those names."""
-    answer = subject.answer
-    if answer.is_named or not subject.groups:
-        return [], answer, ""
-    reading = "Names are those that at least two annotators use for the cluster, with their number"
-    rule = "of the items in their group of this name or in the cluster, at least half are in both"
+def _called(subject: Subject) -> tuple[list[list[str]], FoundClusters, str]:
+    """Return the most common names of the clusters, the clusters, and how to read those names."""
+    clusters = subject.clusters
+    if clusters.is_named or not subject.groups:
+        return [], clusters, ""
+    reading = "Names are those that at least two annotators use for the cluster, with the number of these annotators"
+    rule = "at least half of the items in their group of this name or in the cluster are in both"
     reading += "; more below." if subject.can.fuses else f": {rule}."
-    return called(subject.names, len(answer.index), item_tables.NAMES_OF_CLUSTER), answer, reading
+    return called(subject.names, len(clusters.index), item_tables.NAMES_OF_CLUSTER), clusters, reading
 
 
 def _plane(subject: Subject) -> Figure:
@@ -196,20 +197,20 @@ def _plane(subject: Subject) -> Figure:
     except InputError:  # features that the report can list but not draw
         n_features = 0
         ax = plot_clusters(subject.model, None, subject.annotations, ax=Sheet())
-    how = "The items by what was said of them: close where the same annotators put them together."
+    how = "The items by their annotations: close where the same annotators put them together."
     if not subject.groups:
-        how = "The items by the two directions in which the places vary most that the model gave them."
-    noun = subject.answer.noun
+        how = "The items along the two directions of largest variance of the coordinates that the model gives them."
+    noun = subject.clusters.noun
     if n_features == 1:
         how = "The items by their feature."
     elif n_features == 2:
         how = "The items by their two features"
         how += f", with the region in which each {noun} is the most probable." if ax.collections else "."
     elif n_features:
-        how = f"The items by the two directions in which their {n_features:,} features vary most."
-    hollow = "; hollow where there are no annotations" if (subject.items["n_annotators"] == 0).any() else ""
+        how = f"The items along the two directions of largest variance of their {n_features:,} features."
+    hollow = "; items without annotations are hollow" if (subject.items["n_annotators"] == 0).any() else ""
     named = " Items are named where there is room." if n_named(ax) else ""
-    caption = f"{how} A colour and a shape for each {noun}{hollow}.{named}"
+    caption = f"{how} Each {noun} has its colour and shape{hollow}.{named}"
     return _figure("plane", ax, "Scatter plot. " + caption, caption)
 
 
@@ -219,9 +220,9 @@ def _meaning(subject: Subject) -> Section:
     unmatched = mapping_tables.unmatched_table(estimator)
     share = f"{mapping_tables.MIN_ACCURACY:.0%}"
     sentences = [
-        "A distinction is a way to divide the clusters; groupings that divide them in the same way stand together, "
-        "whatever they call the parts, with their names for each part in its column. A question mark stands where it "
-        "is a guess that one of the clusters goes by the name, as when the annotator said nothing about its items."
+        "A distinction is a way to divide the clusters. Groupings that divide them in the same way are listed "
+        "together, whatever they call the parts; each column has their names for one part. A question mark means that "
+        "the name is a guess for one of the clusters, as when the annotator did not label its items."
     ]
     weak = mapping_tables.weak_groupings(estimator)
     if weak:
@@ -230,12 +231,12 @@ def _meaning(subject: Subject) -> Section:
             f"({len(weak):,} of {counted(len(estimator.groupings_), 'grouping')})."
         )
     caption = (
-        "A row for each group, a column for each cluster; the darker, the more probable that the annotator means this "
-        "group by the cluster. Groupings that divide the clusters in similar ways stand close."
+        "One row per group, one column per cluster; the darker, the more probable that the cluster belongs to this "
+        "group of the annotator. Groupings that divide the clusters in similar ways are close together."
     )
     ax = plot_mapping(subject.model, ax=Sheet())
     left = " ".join(ax.get_xlabel().split()[1:])
-    alternative = "Heat map of the probability that a cluster goes by a group. " + left
+    alternative = "Heat map of the probability that a cluster belongs to a group. " + left
     drawn = _figure("mapping", ax, alternative.strip(), caption, mapping_tables.mapping_file(estimator))
     return Section(
         "meaning",
@@ -261,7 +262,7 @@ def _annotators(subject: Subject) -> Section:
 
 
 def _ranking(subject: Subject) -> annotators.Ranking:
-    """How the table of annotators is written for a model."""
+    """Return the layout of the table of annotators for a model."""
     can = subject.can
     if can.names_classes:
         return label_sections.ranking(subject)
@@ -278,16 +279,16 @@ def _agreement(subject: Subject) -> Figure:
     matrix = subject.agreement.iloc[most, most]
     order = order_by_agreement(matrix)
     caption = (
-        "Agreement of every two annotators, those who agree side by side: 1 for the same groups, 0 for agreement as by "
-        "chance; hatched where they have fewer than two items in common. Dark squares along the diagonal are schools "
-        "of thought."
+        "Agreement of each pair of annotators, those who agree next to each other: 1 for the same groups, 0 for "
+        "agreement by chance; hatched where they have fewer than two items in common. Dark squares along the diagonal "
+        "are schools of thought."
     )
     if isinstance(subject.annotations, Labels):
-        caption += " What they call the classes plays no part in it."
+        caption += " It does not depend on the names of the classes."
     if len(order) < len(n_items):
-        caption += f" Drawn are the {len(order)} of {len(n_items):,} annotators with the most items."
+        caption += f" Only the {len(order)} of {len(n_items):,} annotators with the most items are drawn."
     if len(order) > MOST_NAMED:
-        caption += " Their names are in the file, in the order of the drawing."
+        caption += " Their names are in the file, in the order of the heat map."
     return _figure(
         "agreement",
         plot_agreement(matrix, ax=Sheet()),
@@ -300,9 +301,9 @@ def _agreement(subject: Subject) -> Figure:
 def _fit(subject: Subject) -> Section:
     estimator, can = subject.estimator, subject.can
     bounds = estimator.lower_bounds_
-    checked = can.converged is not None  # else the sweeps are as many as asked for, and some may lower the bound
+    checked = can.converged is not None  # else the number of sweeps is fixed, and some may lower the bound
     end = f"{estimator.n_iter_} sweeps{' without converging' if can.converged is False else ''}"
-    rises = "it may only rise, and levels off" if checked else "it should rise and level off"
+    rises = "it can only rise, and levels off" if checked else "it should rise and level off"
     caption = f"The lower bound on the log evidence after each sweep; {rises} ({end})."
     shown = f"Line plot from {number(bounds[0], 1)} to {number(bounds[-1], 1)} nats."
     blocks = [_figure("bound", plot_lower_bound(estimator, ax=Sheet()), shown, caption)]
@@ -310,8 +311,8 @@ def _fit(subject: Subject) -> Section:
     sentences = [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
     if can.searched_variance:
         caption = (
-            "How well each prior variance predicts annotations left out; the one in the ring was chosen. Where the "
-            "bars overlap widely, the choice matters little."
+            "How well each prior variance predicts held-out annotations; the ring marks the one chosen. Where the bars "
+            "overlap widely, the choice matters little."
         )
         shown = f"Line plot with error bars; {estimator.prior_variance_:.3g} was chosen."
         blocks.append(_figure("variance", plot_prior_variance(estimator, ax=Sheet()), shown, caption))
@@ -322,19 +323,19 @@ def _settings(subject: Subject) -> Section:
     estimator = subject.estimator
     parameters = [row(name, repr(value)) for name, value in estimator.get_params(deep=False).items()]
     reached = [row(name, _figure_text(value)) for name, value in attributes(estimator, REACHED).items()]
-    steps = [row(f"step before: {name}", repr(step)) for name, step in _steps_before(subject.model)]
+    steps = [row(f"previous step: {name}", repr(step)) for name, step in _steps_before(subject.model)]
     packages = ["numpy", "scipy", "scikit-learn", "pandas"]
     packages += ["jax", "equinox", "optax"] if type(estimator).__module__.startswith("consilience.deep") else []
     versions = [row("consilience", consilience.__version__), row("Python", platform.python_version())]
     versions += [row(package, version(package)) for package in packages]
-    sentences = ["With the same data, settings and versions the model can be fitted again."]
+    sentences = ["With the same data, settings and versions, the fit can be repeated."]
     if estimator.get_params(deep=False).get("random_state", 0) is None:
-        sentences = ["No random_state was set, so another fit may differ; set one to be able to repeat it."]
+        sentences = ["No random_state was set, so another fit may differ; set one to make the fit repeatable."]
     head = [Column("", "text"), Column("", "wide")]
     name = type(estimator).__name__
     tables = [
         Table("parameters", f"Settings of {name}", head, [*steps, *parameters]),
-        Table("reached", "What the fit reached", head, reached),
+        Table("reached", "Results of the fit", head, reached),
         Table("versions", "Versions", head, versions),
     ]
     return Section("settings", "Settings and versions", sentences, [table for table in tables if table.rows])
@@ -369,7 +370,7 @@ def _annotators_in_short(frame: pd.DataFrame) -> str:
     if weak.empty:
         return text + "."
     worst = [f"{name_text(name)} ({percent(accuracy)})" for name, accuracy in weak["accuracy"].head(WEAKEST).items()]
-    return f"{text}; worst those of {listed(worst)}."
+    return f"{text}; the worst are {listed(worst)}."
 
 
 def _some(names: list[str]) -> str:

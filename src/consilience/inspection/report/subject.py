@@ -1,4 +1,4 @@
-"""What a report is about, and what it is made of: sections of sentences, tables and figures."""
+"""The subject of a report, and its parts: sections of sentences, tables and figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.capabilities import Capabilities
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
 from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
@@ -26,7 +26,7 @@ from consilience.metrics.agreement import annotator_agreement
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing, what it shows, and how to read it."""
+    """A figure with its caption and the file of its numbers."""
 
     kind: ClassVar[str] = "figure"
 
@@ -62,7 +62,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a report is about: a model, and what it was fitted to, in the order of its items."""
+    """The subject of a report: a model and the data that it was fitted to, in the order of its items."""
 
     model: Any
     estimator: Any
@@ -95,26 +95,26 @@ class Subject:
 
     @property
     def is_judged(self) -> bool:
-        """Whether the model says of annotators neither what their groups nor what their names of classes mean."""
+        """Whether the model rates annotators, but does not model the meaning of their groups or labels."""
         plain = not (self.can.fuses or self.can.maps_groups or self.can.names_classes)
         return plain and self.can.rates_annotators
 
     @property
     def groups(self) -> bool:
-        """Whether annotators put items into groups, and did not judge pairs one by one."""
+        """Whether annotators put items into groups instead of judging pairs one by one."""
         return not isinstance(self.annotations, Pairs)
 
     @cached_property
     def groupings(self) -> Groupings:
-        """The annotations, whatever annotators call the groups; there are none where pairs were judged."""
+        """The annotations as groupings, without regard to the names of groups; not for judgements of pairs."""
         if isinstance(self.annotations, Pairs):
-            raise TypeError("Judgements of pairs are no groupings.")
+            raise TypeError("Judgements of pairs are not groupings.")
         return groupings_of(self.annotations)
 
     @cached_property
-    def answer(self) -> Answer:
-        """See `Answer`."""
-        return Answer.of(self.estimator)
+    def clusters(self) -> FoundClusters:
+        """See `FoundClusters`."""
+        return FoundClusters.of(self.estimator)
 
     @cached_property
     def items(self) -> pd.DataFrame:
@@ -128,7 +128,7 @@ class Subject:
 
     @cached_property
     def annotators(self) -> pd.DataFrame:
-        """Figures of every annotator and a remark on each: `annotator_frame` of the tables of its kind of model."""
+        """Figures of every annotator with remarks: `annotator_frame` of the tables for this kind of model."""
         if self.can.names_classes:
             return label_tables.annotator_frame(self.estimator, cast(Labels, self.annotations))
         if self.is_judged:
@@ -139,4 +139,4 @@ class Subject:
     @cached_property
     def names(self) -> pd.DataFrame:
         """See `group_names.cluster_names`."""
-        return cluster_names(self.groupings, self.answer.codes, len(self.answer.index))
+        return cluster_names(self.groupings, self.clusters.codes, len(self.clusters.index))

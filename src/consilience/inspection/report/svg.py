@@ -27,16 +27,16 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
     figure : Figure
         Drawn under `style.plain_text`, so that its text stays text.
     key : str
-        Unique on the page; every id in the drawing begins with it.
+        Unique on the page; the prefix of every id in the drawing.
     description : str
-        What the figure shows, for those who cannot see it.
+        Text alternative for those who cannot see the figure.
     readable : int
-        CSS pixels below which the figure is scrolled and not shrunk.
+        Width in CSS pixels below which the figure scrolls instead of shrinking.
 
     Returns
     -------
     Markup
-        Without namespaces, ids that nothing refers to, fonts (the page's style sheet names them) and invisible digits.
+        Without namespaces, unused ids, fonts (the page's style sheet sets them) and decimals too small to see.
     """
     drawing = io.StringIO()
     figure.savefig(drawing, format="svg", metadata=_METADATA)
@@ -61,7 +61,7 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
 
 
 def swatch(cluster: int) -> Markup:
-    """Draw the marker of a cluster, as in the plot of the clusters, at the size of a letter."""
+    """Draw the marker of a cluster, as in the plots, at the size of a letter."""
     outline = "".join(
         letter + " ".join(f"{number:.2f}" for number in points) for letter, points in marker_outline(cluster)
     )
@@ -90,12 +90,12 @@ def _value(name: str, value: str, key: str) -> str:
 
 
 def _referred(name: str, value: str) -> list[str]:
-    """Ids that an attribute refers to."""
+    """Return the ids that an attribute refers to."""
     return [value[1:]] if name.endswith("href") and value.startswith("#") else _URL.findall(value)
 
 
 def _hoist_style(group: ET.Element) -> None:
-    """Give a style that all points of a series share to the series."""
+    """Move a style that all points of a series share to the series."""
     styles = {child.get("style") for child in group}
     if len(group) > 1 and len(styles) == 1 and None not in styles and all(child.tag.endswith("use") for child in group):
         group.set("style", ";".join(filter(None, [group.get("style"), *styles])))

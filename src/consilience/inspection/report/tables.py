@@ -1,4 +1,4 @@
-"""Tables of a report: what is in a cell, how numbers are written, and whole tables as CSV inside the page."""
+"""Tables of a report: cells, the formatting of numbers, and full tables as CSV files inside the page."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from markupsafe import Markup
 
 from consilience.inspection.names import name_text
 
-MAX_CSV = 300_000  # bytes; a larger table is not put into the page
-FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")  # how a spreadsheet may know one
+MAX_CSV = 300_000  # bytes; a larger table is not embedded in the page
+FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")  # what a spreadsheet may take for a formula
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a cell of a table.
+    """Content of a cell of a table.
 
     Attributes
     ----------
@@ -30,13 +30,13 @@ class Cell:
     names : tuple of str
         A list of names, after the text.
     more : str
-        What the list leaves out, in words.
+        Says what the list leaves out.
     pairs : tuple of (str, str)
-        Terms, and what goes by each.
+        Terms, each with what belongs to it.
     tone : str
         CSS class of the cell.
     mark : Markup
-        A drawing before the text.
+        A marker before the text.
     """
 
     text: str = ""
@@ -49,7 +49,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """Head of a column; `kind` is "number", "text", "line" (never broken), "names" or "wide" (for lists of names)."""
+    """Heading of a column; `kind` is "number", "text", "line" (not broken), "names" or "wide" (for lists of names)."""
 
     head: str
     kind: str = "number"
@@ -58,7 +58,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Download:
-    """A whole table as a file inside the page; `address` is empty if it is too large for that."""
+    """A full table as a file inside the page; `address` is empty if it is too large for that."""
 
     name: str
     address: str
@@ -67,7 +67,7 @@ class Download:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the report; the first cell of each row is its head.
+    """A table of the report; the first cell of each row is its header.
 
     Attributes
     ----------
@@ -77,13 +77,13 @@ class Table:
     columns : sequence of Column
     rows : sequence of sequences of Cell or str
     reading : str
-        How to read the table, in a sentence.
+        Sentences on how to read the table.
     gap : (int, str) or None
-        Row before which others are left out, and what to say there.
+        Row before which others are left out, and the text shown there.
     more : str
-        What is left out at the end, in words.
+        Says what is left out at the end.
     download : Download or None
-        Where the whole table is.
+        The full table.
     """
 
     kind: ClassVar[str] = "table"
@@ -99,31 +99,31 @@ class Table:
 
 
 def row(*cells: Any) -> list[Cell]:
-    """Cells of a row, of texts."""
+    """Return the cells of a row; anything else than a cell becomes text."""
     return [cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in cells]
 
 
 def name_cell(name: Any, tone: str = "") -> Cell:
-    """Cell with the name of an item, an annotator or a group."""
+    """Return a cell with the name of an item, an annotator or a group."""
     return Cell(names=(name_text(name),), tone=tone)
 
 
 def names_cell(names: Sequence[Any], most: int, where: str = "") -> Cell:
-    """Cell with some names, the first of them written out and the rest counted."""
+    """Return a cell with the first of some names, and how many more there are."""
     left = len(names) - most
     more = f"and {left:,} more{where}" if left > 0 else ""
     return Cell(names=tuple(map(name_text, names[:most])), more=more)
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Write a number, a dash where there is none."""
+    """Format a number; a dash if it is not finite."""
     if not np.isfinite(value):
         return "–"
     return f"{value:,.{digits}f}".replace("-", "\u2212")
 
 
 def significant(value: float) -> str:
-    """Write a number of any size in about three digits."""
+    """Format a number of any size with about three digits."""
     if not np.isfinite(value):
         return "–"
     size = np.floor(np.log10(abs(value))) if value else 0
@@ -133,13 +133,13 @@ def significant(value: float) -> str:
 
 
 def as_exact(value: float, spread: float) -> str:
-    """Write a number with as many decimals as tell apart numbers that vary by so much: two digits of the spread."""
+    """Format a number to two digits of the spread, so that numbers that vary by that much can be told apart."""
     digits = 1 - int(np.floor(np.log10(spread)))
     return significant(value) if digits > 5 else number(value, max(digits, 0))
 
 
 def percent(share: float) -> str:
-    """Write a share; 99.96 % is not called 100 %, nor a trifle 0 %."""
+    """Format a share as a percentage; only an exact 1 is written as 100 %, and only an exact 0 as 0 %."""
     if not np.isfinite(share):
         return "–"
     if 0 < share < 0.005 or 0.995 <= share < 1:
@@ -148,10 +148,10 @@ def percent(share: float) -> str:
 
 
 def download(name: str, frame: pd.DataFrame, index_label: str | None = None) -> Download:
-    """Put a table into the page as a CSV file for spreadsheets, if it is not too large.
+    """Embed a table in the page as a CSV file for spreadsheets, if it is not too large.
 
-    Its index is the first column if that has a label. No text in it is a formula, see `defused_text`, and
-    all text is in quotes, so that no other separator splits it.
+    Its index becomes the first column if `index_label` is given. No text in it is a formula, see `defused_text`, and
+    all text is quoted, so that no other separator splits it.
     """
     frame = frame if index_label is None else frame.rename_axis(index_label).reset_index(allow_duplicates=True)
     safe = pd.DataFrame({place: defused(frame.iloc[:, place]) for place in range(frame.shape[1])})
@@ -163,14 +163,14 @@ def download(name: str, frame: pd.DataFrame, index_label: str | None = None) -> 
 
 
 def defused(column: pd.Series) -> pd.Series:
-    """Return a column in which a spreadsheet finds no formula; numbers stay numbers."""
+    """Return a column without text that a spreadsheet would take for a formula; numbers stay numbers."""
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
         return column
     return pd.Series([defused_text(value) for value in column], index=column.index, dtype=object)
 
 
 def defused_text(value: Any) -> Any:
-    """Return text that a spreadsheet would take for a formula with an apostrophe before it, all else as it is.
+    """Return text that a spreadsheet would take for a formula after an apostrophe; anything else is unchanged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a report says of a model with several views: who holds which, the clusters of each, how they cross."""
+"""Sections of a report on a model with several views: who holds which, the clusters of each, how they overlap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.inspection.clustering import Answer
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import counted, listed
 from consilience.inspection.plots.clusters import draw_clusters
 from consilience.inspection.plots.style import Sheet
@@ -24,7 +24,7 @@ LISTED = 12
 
 
 def in_short(subject: Subject) -> list[str]:
-    """Who holds how many views, in a sentence."""
+    """Say how many annotators hold each view."""
     views = subject.estimator.views_
     parts = [
         f"{n_annotators:,} hold view {view} ({counted(n_clusters, 'cluster')})"
@@ -34,22 +34,22 @@ def in_short(subject: Subject) -> list[str]:
 
 
 def sections(subject: Subject) -> Iterator[Section]:
-    """The views beside each other, then each after the first, which is the answer of the model."""
+    """Yield the section that compares the views, then one for each view but the first, whose clusters are above."""
     estimator = subject.estimator
     sentences = [
-        "A view is a way to look at the items, with clusters of its own; every annotator is taken to judge by one of "
-        "them. The clusters above are those of view 0, which most annotators hold."
+        "A view is a way to look at the items, with clusters of its own; the model assumes that each annotator judges "
+        "by one of them. The clusters above are those of view 0, which most annotators hold."
     ]
     yield Section("views", "The views", sentences, [_views(estimator), *map(_crossing, _others(estimator))])
     for view in range(1, len(estimator.views_)):
         yield _view(subject, view)
 
 
-def answer_of(estimator: Any, view: int) -> Answer:
-    """Return the clusters of a view as an answer."""
+def clusters_of(estimator: Any, view: int) -> FoundClusters:
+    """Return the clusters of a view."""
     codes = estimator.view_labels_[view].to_numpy()
     index = pd.RangeIndex(int(estimator.views_["n_clusters"].iloc[view]))
-    return Answer(codes, index, "cluster", "clusters", "cluster", f"view-{view}.csv", "probability")
+    return FoundClusters(codes, index, "cluster", "clusters", "cluster", f"view-{view}.csv", "probability")
 
 
 def _others(estimator: Any) -> list[tuple[Any, int]]:
@@ -57,12 +57,12 @@ def _others(estimator: Any) -> list[tuple[Any, int]]:
 
 
 def _views(estimator: Any) -> Table:
-    """Who holds each view, how reliable they are by it, and how many clusters it has."""
+    """Return the table of who holds each view, how reliable they are, and how many clusters it has."""
     people = estimator.annotators_.sort_values("weight", ascending=False, kind="stable")
     rows = []
     for view in range(len(estimator.views_)):
         mine = people[people["view"] == view]
-        sizes = answer_of(estimator, view).sizes
+        sizes = clusters_of(estimator, view).sizes
         rates = [percent(mine[name].mean()) for name in ("sensitivity", "specificity")]
         held = names_cell(mine.index.tolist() or ["–"], LISTED, " (in annotators.csv)")
         rows.append(
@@ -72,21 +72,21 @@ def _views(estimator: Any) -> Table:
     heads += [("Specificity", "number"), ("Clusters", "number"), ("Their sizes", "text")]
     return Table(
         "views",
-        "The views, the most held first",
+        "The views, those of most annotators first",
         [Column(head, kind) for head, kind in heads],
         rows,
         reading=(
             "Sensitivity: how often those who hold the view put two items of one of its clusters together; "
-            "specificity: how often they tell items of two apart; both on average over them. The most reliable stand "
-            "first. Every annotator with figures of their own is in the table of annotators."
+            "specificity: how often they keep apart items of two clusters; both are means over these annotators. The "
+            "most reliable are named first. The table of annotators has the figures of each."
         ),
     )
 
 
 def _crossing(which: tuple[Any, int]) -> Table:
-    """How the items of each cluster of a view are spread over those of view 0."""
+    """Return the table of how the items of each cluster of view 0 are spread over the clusters of another view."""
     estimator, view = which
-    first, other = answer_of(estimator, 0), answer_of(estimator, view)
+    first, other = clusters_of(estimator, 0), clusters_of(estimator, view)
     counts = np.zeros((len(first.index), len(other.index)), dtype=int)
     np.add.at(counts, (first.codes, other.codes), 1)
     rows = [row(Cell(f"cluster {k}", mark=swatch(k)), *(f"{n:,}" for n in counts[k])) for k in range(len(first.index))]
@@ -98,38 +98,38 @@ def _crossing(which: tuple[Any, int]) -> Table:
         [Column("View 0", "text"), *heads],
         rows,
         reading=(
-            f"A row for each cluster of view 0, a column for each of view {view}. Their normalised mutual information "
-            f"is {shared}: 1 for the same clusters, 0 for views that tell nothing of each other."
+            f"One row per cluster of view 0, one column per cluster of view {view}. Normalised mutual information: "
+            f"{shared} (1 for the same clusters, 0 for views that say nothing about each other)."
         ),
     )
 
 
 def _view(subject: Subject, view: int) -> Section:
-    """Clusters, drawing and profile of a view."""
-    answer, estimator = answer_of(subject.estimator, view), subject.estimator
+    """Return the section of the clusters, the plot and the profile of a view."""
+    clusters, estimator = clusters_of(subject.estimator, view), subject.estimator
     items = item_tables.items_by(
-        estimator.items_, answer.codes, estimator.view_responsibilities_[view], subject.annotations
+        estimator.items_, clusters.codes, estimator.view_responsibilities_[view], subject.annotations
     )
-    clusters = replace(
-        item_tables.clusters_table(items, [], answer),
+    table = replace(
+        item_tables.clusters_table(items, [], clusters),
         key=f"clusters-{view}",
         caption=f"Clusters of view {view}",
-        reading="Each row is a group of items that belong together by what those said who hold the view.",
+        reading="Each row is a cluster of items that belong together for the annotators who hold the view.",
     )
-    blocks: list[Table | Figure] = [clusters]
+    blocks: list[Table | Figure] = [table]
     if subject.features is not None:
-        blocks += _features(subject, answer, view)
+        blocks += _features(subject, clusters, view)
     return Section(f"view-{view}", f"View {view}", [], blocks)
 
 
-def _features(subject: Subject, answer: Answer, view: int) -> list[Table | Figure]:
+def _features(subject: Subject, clusters: FoundClusters, view: int) -> list[Table | Figure]:
     features = cast(pd.DataFrame, subject.features)
-    profile = item_tables.profile_table(features, answer, "feature", item_tables.FEATURES)
+    profile = item_tables.profile_table(features, clusters, "feature", item_tables.FEATURES)
     file = None if profile.download is None else replace(profile.download, name=f"features-{view}.csv")
     profile = replace(
         profile, key=f"features-{view}", caption=f"Features of the clusters of view {view}", download=file
     )
-    ax = draw_clusters(subject.model, features, None, answer, ax=Sheet())
-    caption = f"The items as above, a colour and a shape for each cluster of view {view}."
+    ax = draw_clusters(subject.model, features, None, clusters, ax=Sheet())
+    caption = f"The items as above, with a colour and a shape for each cluster of view {view}."
     sheet = cast(MatplotlibFigure, ax.figure)
     return [Figure.of(f"plane-{view}", sheet, "Scatter plot. " + caption, caption), profile]

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, under temporary names that the next program knows."""
+"""Files are written whole or not at all, under temporary names that later programs recognise."""
 
 import errno
 import gzip
@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings, write_annotations
-from consilience.annotations.files.atomic import (
+from consilience.atomic_files import (
     left_behind,
     naming,
     remove_leftovers,
@@ -41,7 +41,7 @@ def test_a_file_is_made_or_replaced(tmp_path):
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
-def test_a_failure_leaves_the_file_before(tmp_path):
+def test_a_failure_keeps_the_old_file(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
 
@@ -69,7 +69,7 @@ def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "folder").mkdir()
     target, link = tmp_path / "folder" / "a.txt", tmp_path / "link.txt"
     link.symlink_to(target)
-    for _ in range(2):  # the file that it leads to is made, then replaced
+    for _ in range(2):  # the file that it points to is made, then replaced
         write(link)
         assert link.is_symlink()
         assert target.read_bytes() == b"new"
@@ -96,12 +96,12 @@ def test_a_name_as_long_as_can_be(tmp_path):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("", "The name of the file to write is empty."),
+        ("", "The name of the output file is empty."),
         (".", r"\. is a folder; give the name of a file\."),
-        ("nowhere/a.txt", "There is no folder nowhere."),
+        ("nowhere/a.txt", "The folder nowhere does not exist."),
     ],
 )
-def test_paths_that_name_no_file(path, message, tmp_path, monkeypatch):
+def test_paths_that_do_not_name_a_file(path, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=f"^{message}$"):
         write(path)
@@ -127,10 +127,10 @@ def test_equal_content_makes_equal_compressed_files(tmp_path):
     assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()
 
 
-# ---- what killed programs left behind
+# ---- leftovers of killed programs
 
 
-def test_the_next_write_removes_what_was_left_behind(tmp_path):
+def test_the_next_write_removes_leftovers(tmp_path):
     (tmp_path / LEFT).write_text("half")
     mine = tmp_path / ".consilience-notes.part"
     mine.write_text("a user's")
@@ -138,7 +138,7 @@ def test_the_next_write_removes_what_was_left_behind(tmp_path):
     assert sorted(os.listdir(tmp_path)) == [mine.name, "a.txt"]
 
 
-def test_what_is_in_use_is_not_left_behind(tmp_path):
+def test_files_in_use_are_not_leftovers(tmp_path):
     with replacing(tmp_path / "a.txt") as file, temporary_folder(tmp_path) as folder:
         assert len(os.listdir(tmp_path)) == 2
         remove_leftovers(tmp_path)
@@ -149,8 +149,8 @@ def test_what_is_in_use_is_not_left_behind(tmp_path):
     assert (tmp_path / "a.txt").read_bytes() == b"new"
 
 
-def test_another_program_finds_what_a_killed_one_left(tmp_path):
-    script = "import os, sys; from consilience.annotations.files.atomic import replacing\n"
+def test_another_program_finds_leftovers_of_a_killed_one(tmp_path):
+    script = "import os, sys; from consilience.atomic_files import replacing\n"
     script += "with replacing(sys.argv[1]) as file: file.write(b'half'); file.flush(); os.kill(os.getpid(), 9)"
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.txt")])
     assert done.returncode == -9
@@ -160,7 +160,7 @@ def test_another_program_finds_what_a_killed_one_left(tmp_path):
     assert os.listdir(tmp_path) == ["b.txt"]
 
 
-def test_a_pipe_or_a_link_of_such_a_name_is_left_alone(tmp_path):
+def test_a_pipe_or_a_link_with_such_a_name_is_kept(tmp_path):
     os.mkfifo(tmp_path / LEFT)
     (tmp_path / "kept.txt").write_text("kept")
     link = tmp_path / LEFT.replace("0", "1")
@@ -171,12 +171,12 @@ def test_a_pipe_or_a_link_of_such_a_name_is_left_alone(tmp_path):
     assert (tmp_path / "kept.txt").read_text() == "kept"
 
 
-# ---- all that write go this way
+# ---- all writers use this
 
 
 @pytest.fixture
 def full(monkeypatch):
-    """A disk that is full when files are put on it."""
+    """Simulate a disk that is full when files are written to it."""
 
     def fail(*_):
         raise OSError(errno.ENOSPC, "No space left on device")

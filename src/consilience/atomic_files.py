@@ -1,7 +1,7 @@
-"""Files that are written whole or not at all: under a temporary name in their folder, which in the end becomes theirs.
+"""Atomic writing of files: under a temporary name in the same folder, renamed at the end.
 
-Temporary files and folders are called ``.consilience-….part``. Whoever writes one holds a lock on it, so that those of
-a program that was killed are told from those in use; the next program that writes to the folder removes them.
+Temporary files and folders are called ``.consilience-….part``. Their writer holds a lock on them, so that leftovers of
+a killed program can be told from those in use; the next program that writes to the folder removes them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from consilience.errors import InputError
 fcntl: Any
 try:
     import fcntl
-except ImportError:  # a system without these locks: what was left behind stays
+except ImportError:  # no such locks on this system: leftovers stay
     fcntl = None
 
 LEFTOVER = re.compile(r"\.consilience-[0-9a-f]{16}\.part")
@@ -32,10 +32,10 @@ _in_use: set[Path] = set()  # temporary files and folders of this process
 
 @contextlib.contextmanager
 def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of `path` in the end, if nothing fails.
+    """Open a file that replaces `path` at the end, if nothing fails.
 
-    A link stays a link: the file that it leads to is replaced. The new file has the permissions of the one before. What
-    is no regular file, such as a pipe, is written to as it is.
+    A link stays a link: the file that it points to is replaced. The new file has the permissions of the old one. What
+    is not a regular file, such as a pipe, is written to directly.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
 
     Yields
     ------
-    binary file, to be written
+    binary file to write to
 
     Raises
     ------
@@ -72,19 +72,19 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def require_file_name(path: str | PathLike[str]) -> None:
-    """Raise an InputError unless a file could be made at `path`."""
+    """Raise an InputError unless a file can be created at `path`."""
     if not os.fspath(path):
-        raise InputError("The name of the file to write is empty.")
+        raise InputError("The name of the output file is empty.")
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the name of a file.")
     if not path.parent.is_dir():
-        raise InputError(f"There is no folder {path.parent}.")
+        raise InputError(f"The folder {path.parent} does not exist.")
 
 
 @contextlib.contextmanager
 def unpacked(file: IO[bytes], name: str) -> Iterator[IO[bytes]]:
-    """Give a file whose content is compressed as it is written, if its name ends in ``.gz``; else the file itself."""
+    """Yield a file that compresses what is written to it, if its name ends in ``.gz``; else the file itself."""
     if not name.lower().endswith(".gz"):
         yield file
         return
@@ -106,7 +106,7 @@ def naming(path: str | PathLike[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def temporary_folder(parent: Path) -> Iterator[Path]:
-    """Make a folder that nobody else takes for left behind while it is open; what becomes of it is the caller's."""
+    """Make a temporary folder and lock it; the caller renames or removes it."""
     while True:
         folder = _temporary_name(parent)
         _in_use.add(folder)
@@ -122,7 +122,7 @@ def temporary_folder(parent: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _temporary_file(folder: Path) -> Iterator[tuple[Path, IO[bytes]]]:
-    """Make a file that is removed in the end unless it has been renamed."""
+    """Make a file that is removed at the end unless it was renamed."""
     while True:
         path = _temporary_name(folder)
         _in_use.add(path)
@@ -138,7 +138,7 @@ def _temporary_file(folder: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
 @contextlib.contextmanager
 def _held(path: Path) -> Iterator[bool]:
-    """Lock what was just made; False if another process took it for left behind before it was locked."""
+    """Lock a new file; False if another process removed it as a leftover before it was locked."""
     if fcntl is None:
         yield True
         return
@@ -155,7 +155,7 @@ def _held(path: Path) -> Iterator[bool]:
 
 
 def _lock(descriptor: int) -> bool:
-    """Lock a file or folder until it is closed; False if it is locked, or the file system knows no locks."""
+    """Lock a file or folder until it is closed; False if it is locked already, or the file system has no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -168,15 +168,15 @@ def _temporary_name(folder: Path) -> Path:
 
 
 def left_behind(folder: Path) -> Iterator[Path]:
-    """Temporary files and folders in a folder, each locked while it is given, of programs that are no more."""
+    """Yield temporary files and folders of programs that no longer run, each locked while it is yielded."""
     if fcntl is None:
         return
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if LEFTOVER.fullmatch(entry.name))
-    except OSError:  # a folder that may be written to, but not listed
+    except OSError:  # a folder that is writable but cannot be listed
         return
     for name in names:
-        with contextlib.suppress(OSError):  # gone, or of somebody else
+        with contextlib.suppress(OSError):  # removed meanwhile, or owned by somebody else
             descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 if _lock(descriptor):
@@ -186,14 +186,14 @@ def left_behind(folder: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files in a folder that programs left there when they were killed."""
+    """Remove the temporary files in a folder that killed programs left there."""
     for path in left_behind(folder):
         if path.is_file():
             path.unlink(missing_ok=True)
 
 
 def remove_temporaries() -> None:
-    """Remove the temporary files and folders of this process, which is about to end."""
+    """Remove the temporary files and folders of this process before it ends."""
     for path in list(_in_use):
         with contextlib.suppress(OSError):
             path.unlink()
@@ -201,7 +201,7 @@ def remove_temporaries() -> None:
 
 
 def synchronise(folder: Path) -> None:
-    """See that the names of the files in a folder are on the disk, where the system can do that."""
+    """Flush the names of the files in a folder to disk, if the system can."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -212,7 +212,7 @@ def synchronise(folder: Path) -> None:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other programs that lock the folder waiting, where the file system knows locks."""
+    """Make other programs that lock the folder wait, if the file system has locks."""
     if fcntl is None:
         yield
         return

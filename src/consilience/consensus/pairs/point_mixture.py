@@ -1,7 +1,7 @@
-"""Mixture of an unknown number of Gaussians over uncertain points, by their moments: clusters of `item_embeddings`.
+"""Mixture of an unknown number of Gaussians over uncertain points: the clusters of `crowdclustering`.
 
-A point is known by its moments u, E[y yᵀ] of y = (x, 1), in which everything is linear: see `Layout`. The model and its
-symbols stand in `item_embeddings`:
+A point is given by its moments u, E[y yᵀ] of y = (x, 1), in which everything is linear: see `Layout`. The model and its
+symbols are those of `crowdclustering`:
 
     v_k ~ Beta(1, γ),  Λ_k ~ Wishart(ν₀, S₀⁻¹),  μ_k ~ N(0, (β₀ Λ_k)⁻¹),  z_i ~ Categorical(π),  x_i ~ N(μ_k, Λ_k⁻¹)
 
@@ -30,7 +30,7 @@ Points = Float[np.ndarray, "items moments"]
 
 @dataclass(frozen=True)
 class Prior:
-    """Variances of x, W and τ; γ; and the variance within clusters that is expected."""
+    """Variances of x, W and τ; γ; and the expected variance within clusters."""
 
     item_variance: float = 5.0
     weight_variance: float = 10.0
@@ -40,7 +40,7 @@ class Prior:
 
     @property
     def strength(self) -> float:
-        """β₀: the variance of the centres, within / β₀, is the rest of that of the points."""
+        """β₀, by which the variance of the centres, within / β₀, is the points' variance less that within clusters."""
         return self.within / (self.item_variance - self.within)
 
 
@@ -61,7 +61,7 @@ class Layout:
 
     @classmethod
     def of(cls, n_components: int) -> Layout:
-        """Layout for a number of dimensions."""
+        """Build the layout for a number of dimensions."""
         row, column = np.triu_indices(n_components)
         last = np.arange(n_components + 1)
         rows, columns = np.append(row, last), np.append(column, np.full(len(last), n_components))
@@ -104,7 +104,7 @@ class Layout:
 
     def maximum(self, coefficients: Points) -> Points:
         """Moments of the Gaussians that maximise coefficients·u + entropy."""
-        half = self.second_moments(coefficients)  # the coefficients off the diagonal stand for two entries
+        half = self.second_moments(coefficients)  # an off-diagonal coefficient represents two entries
         precision = -half
         diagonal = np.arange(self.n_components)
         precision[:, diagonal, diagonal] *= 2
@@ -115,7 +115,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Mixture:
-    """q(z), q(v), q(μ, Λ); see the module."""
+    """q(z), q(v), q(μ, Λ); see the module docstring."""
 
     share: Float[np.ndarray, "items clusters"]
     sticks: Float[np.ndarray, "sticks 2"]
@@ -149,9 +149,9 @@ def mixture_bound(layout: Layout, prior: Prior, points: Points, mixture: Mixture
 def mixtures_of(
     layout: Layout, prior: Prior, points: Points, n_clusters: int, *, fewest: int = 1, rng: np.random.Generator
 ) -> list[Mixture]:
-    """Mixtures of the means of points, from k-means with each number of clusters, those of the highest bounds first.
+    """Fit mixtures to the means of points, from k-means with each number of clusters; the highest bounds come first.
 
-    The numbers are those from `fewest` to `n_clusters`, as far as there are so many different points.
+    The numbers run from `fewest` to `n_clusters`, or to the number of distinct points if it is smaller.
     """
     means = layout.means(points)
     exact = layout.points(means, np.zeros((len(means), *2 * means.shape[1:])))
@@ -188,7 +188,7 @@ def expected_sticks(sticks: Float[np.ndarray, "sticks 2"]) -> Float[np.ndarray, 
 
 
 def prior_points(layout: Layout, prior: Prior, mixture: Mixture | None) -> Float[np.ndarray, " moments"]:
-    """Moments of a point of which nothing was said; without a mixture those of the first stage."""
+    """Moments of a point without judgements; without a mixture, those of the first stage."""
     d = layout.n_components
     if mixture is None:
         return layout.points(np.zeros((1, d)), prior.item_variance * np.eye(d)[None])[0]
@@ -198,7 +198,7 @@ def prior_points(layout: Layout, prior: Prior, mixture: Mixture | None) -> Float
 
 
 def at_rest(layout: Layout, prior: Prior, share: Float[np.ndarray, "items clusters"]) -> Mixture:
-    """Mixture with these shares, all else as in the prior."""
+    """Mixture with these shares, and everything else as in the prior."""
     n_clusters, d = share.shape[1], layout.n_components
     return Mixture(
         share=share,
@@ -211,7 +211,7 @@ def at_rest(layout: Layout, prior: Prior, share: Float[np.ndarray, "items cluste
 
 
 def divergence(layout: Layout, prior: Prior, mixture: Mixture) -> float:
-    """KL of q(v) and q(μ, Λ), and that of q(z) from π expected."""
+    """KL divergence of q(v) and q(μ, Λ), and the expected one of q(z) from π."""
     d = layout.n_components
     of_sticks = kl_dirichlet(mixture.sticks, np.tile([1.0, prior.stick], (len(mixture.sticks), 1)))
     of_items = (mixture.share @ expected_log_sticks(mixture.sticks)).sum() + entr(mixture.share).sum()
@@ -230,7 +230,7 @@ def divergence(layout: Layout, prior: Prior, mixture: Mixture) -> float:
 
 
 def _prior_scatter(layout: Layout, prior: Prior) -> Float[np.ndarray, "components components"]:
-    """S₀: with ν₀ = D + 2, the covariance that is expected within clusters."""
+    """S₀: with ν₀ = D + 2, the expected covariance within clusters."""
     return prior.within * np.eye(layout.n_components)
 
 
