@@ -7,6 +7,7 @@ import ast
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 
 from consilience.registry import ESTIMATORS
@@ -74,7 +75,12 @@ def model_called(asked):
     return found
 
 
+@cache
 def _models():
+    return list(_read_models())
+
+
+def _read_models():
     pages = {path.read_text("utf-8").splitlines()[0]: path for path in (ROOT / "docs" / "models").glob("*.rst")}
     for home in SOURCE.rglob("*_estimator.py"):
         for name in re.findall(r"^class (\w+)\(", home.read_text("utf-8"), re.MULTILINE):

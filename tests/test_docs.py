@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import importlib.util
+import json
 import os
 import pkgutil
 import re
@@ -216,15 +217,34 @@ def test_the_examples_give_the_output_shown(pages, folder):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+RUN_COMMANDS = """
+import contextlib, io, json, sys
+from consilience.cli import main
+
+outputs = []
+for arguments in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")) as output:
+        try:
+            main(arguments)
+        except SystemExit as end:
+            if end.code:
+                raise
+    output.flush()
+    outputs.append(output.buffer.getvalue().decode())
+json.dump(outputs, sys.stdout)
+"""
+"""Runs commands of the program in one process, which imports it once, and prints the outputs as JSON."""
+
+
 @pytest.mark.parametrize("page", [*sorted(DOCS.glob("*tutorial.rst")), DOCS / "coming-from.rst"], ids=name_of)
 def test_the_commands_of_a_page_give_the_output_shown(page, folder):
     shown = list(console(page))
     assert len(shown) >= 2
-    for arguments, expected in shown:
-        done = python("-c", "from consilience.cli import main; main()", *arguments, folder=folder)
-        assert done.returncode == 0, done.stderr
-        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        assert doctest.OutputChecker().check_output(expected + "\n", done.stdout, flags), done.stdout
+    done = python("-c", RUN_COMMANDS, json.dumps([arguments for arguments, _ in shown]), folder=folder)
+    assert done.returncode == 0, done.stderr
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    for (_, expected), output in zip(shown, json.loads(done.stdout), strict=True):
+        assert doctest.OutputChecker().check_output(expected + "\n", output, flags), output
     stated = set(re.findall(r"^``([\w.]+)``", text_of(page), re.MULTILINE))
     if stated:
         assert {path.name for path in (folder / "study").iterdir()} == stated
@@ -241,7 +261,7 @@ def test_the_python_of_the_readme_runs(folder):
 
 
 SHUFFLED = [ROOT / "README.md", *WITH_EXAMPLES, *sorted(DOCS.glob("examples/*.py"))]
-QUICKLY_SHUFFLED = [page for page in SHUFFLED if page.stem in {"README", "tutorial", "how-to-choose", "annotations"}]
+QUICKLY_SHUFFLED = [page for page in SHUFFLED if page.stem in {"README", "tutorial", "how-to-choose"}]
 
 
 def run_shuffled(pages, folder):
