@@ -192,3 +192,12 @@ def _posterior(chunk: Chunk, log_weights: Weights, log_table: LogTable) -> tuple
 def _column_sums(q: Responsibilities) -> Weights:
     """Sum over items; with few columns a product is several times faster than sum(0)."""
     return np.ones(len(q)) @ q
+
+
+def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
+    """Share of the votes of each item for each class; equal shares for items without votes."""
+    votes = np.bincount(labels.item * labels.n_classes + labels.label, minlength=len(labels) * labels.n_classes)
+    shares = votes.reshape(len(labels), labels.n_classes).astype(float)
+    shares[shares.sum(1) == 0] = 1.0
+    shares /= shares.sum(1, keepdims=True)
+    return shares
