@@ -22,6 +22,8 @@ from jaxtyping import Float, Int
 from joblib import effective_n_jobs
 from scipy.sparse import csc_array, csr_array
 
+from consilience.annotations import Labels
+
 CHUNK_ENTRIES = 1 << 18  # scores in memory at a time: two megabytes
 SAFE_EXPONENT = 600.0  # exp of scores up to this size neither overflows nor vanishes
 
