@@ -248,7 +248,8 @@ def test_new_items_may_have_gaps_other_categories_and_another_order(patients, st
     result = run("predict", MODEL, "new.csv", "--proba")
     assert result.stderr.splitlines() == [
         "Note: Columns of new.csv that are not features of the model, left out: 1.",
-        "Note: new.csv: 'colour' of the item 'n2' in line 3 is 'purple'; no item that the model was fitted to had this value.",
+        "Note: new.csv: 'colour' of the item 'n2' in line 3 is 'purple'; "
+        "no item that the model was fitted to had this value.",
     ]
     told = pd.read_csv(io.StringIO(result.stdout), index_col="item")
     pipeline = load(study / MODEL)
