@@ -143,6 +143,13 @@ def test_models_do_not_import_each_other():
             assert not (imports(tree) & of_models) - own - BUILT_ON, mine
 
 
+def test_the_mathematics_of_a_model_knows_no_estimators():
+    shells = {name for name in NAMES if name.endswith("_estimator")}
+    for path, tree in MODULES.items():
+        if f"{name_of(path)}_estimator" in shells:
+            assert not [name for name in imports(tree) if name.startswith("consilience.estimators")], name_of(path)
+
+
 def test_plots_know_nothing_of_the_report():
     plots = {name: path for path in MODULES if (name := name_of(path)).startswith("consilience.inspection.plots.")}
     assert len(plots) > 10  # else the search has gone wrong

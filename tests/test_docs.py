@@ -320,7 +320,7 @@ def test_files_named_for_developers_exist(page):
             assert found, f"{named} in {line!r}"
             beside.append(found[0].parent)
             n_found += 1
-    assert n_found > 10  # else the search has gone wrong
+    assert n_found > 3  # else the search has gone wrong
 
 
 @pytest.mark.parametrize("example", sorted(DOCS.glob("examples/*.py")), ids=name_of)

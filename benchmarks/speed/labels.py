@@ -33,8 +33,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote, StagewiseEM
 from consilience.consensus.labels import dawid_skene
-from consilience.estimators.labels import vote_shares
-from consilience.inference.product_distributions import OneHotLabels
+from consilience.inference.product_distributions import OneHotLabels, vote_shares
 from consilience.inference.threads import one_blas_thread
 from consilience.simulation import simulate_labels, sparse_crowd
 

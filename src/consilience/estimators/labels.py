@@ -340,12 +340,3 @@ def information(
     marginal = np.einsum("k,akl->al", share, confusion)
     bits = (entr(marginal).sum(1) - entr(confusion).sum(2) @ share) / np.log(2)
     return np.maximum(bits, 0.0)
-
-
-def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
-    """Share of the votes of each item for each class; equal shares for items without votes."""
-    votes = np.bincount(labels.item * labels.n_classes + labels.label, minlength=len(labels) * labels.n_classes)
-    shares = votes.reshape(len(labels), labels.n_classes).astype(float)
-    shares[shares.sum(1) == 0] = 1.0
-    shares /= shares.sum(1, keepdims=True)
-    return shares

@@ -22,6 +22,8 @@ from jaxtyping import Float, Int
 from joblib import effective_n_jobs
 from scipy.sparse import csc_array, csr_array
 
+from consilience.annotations import Labels
+
 CHUNK_ENTRIES = 1 << 18  # scores in memory at a time: two megabytes
 SAFE_EXPONENT = 600.0  # exp of scores up to this size neither overflows nor vanishes
 
@@ -192,3 +194,12 @@ def _posterior(chunk: Chunk, log_weights: Weights, log_table: LogTable) -> tuple
 def _column_sums(q: Responsibilities) -> Weights:
     """Sum over items; with few columns a product is several times faster than sum(0)."""
     return np.ones(len(q)) @ q
+
+
+def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
+    """Share of the votes of each item for each class; equal shares for items without votes."""
+    votes = np.bincount(labels.item * labels.n_classes + labels.label, minlength=len(labels) * labels.n_classes)
+    shares = votes.reshape(len(labels), labels.n_classes).astype(float)
+    shares[shares.sum(1) == 0] = 1.0
+    shares /= shares.sum(1, keepdims=True)
+    return shares

@@ -20,8 +20,7 @@ from consilience.consensus.labels.annotator_models import Hierarchical
 from consilience.consensus.labels.dawid_skene import SMOOTHING, Evidence, init, labels_of, lower_bound, step
 from consilience.datasets import load_crowd_labels
 from consilience.errors import InputError, MissingDataError, UnannotatedWarning
-from consilience.estimators.labels import vote_shares
-from consilience.inference.product_distributions import OneHotLabels, posterior
+from consilience.inference.product_distributions import OneHotLabels, posterior, vote_shares
 from consilience.simulation import simulate_labels
 from tests.consensus.labels.test_annotator_models import crowds_log_prior, explicit_log_prior
 

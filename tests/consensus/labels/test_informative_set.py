@@ -19,7 +19,7 @@ from consilience.consensus.labels.informative_set import (
     refine,
     score_statistic,
 )
-from consilience.estimators.labels import vote_shares
+from consilience.inference.product_distributions import vote_shares
 from consilience.simulation import simulate_labels, sparse_crowd
 
 

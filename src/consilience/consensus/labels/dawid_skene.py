@@ -45,10 +45,15 @@ from scipy.special import gammaln
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
-from consilience.estimators.labels import vote_shares
 from consilience.inference import Trace, iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
-from consilience.inference.product_distributions import Expectation, OneHotLabels, expectation, expectation_of
+from consilience.inference.product_distributions import (
+    Expectation,
+    OneHotLabels,
+    expectation,
+    expectation_of,
+    vote_shares,
+)
 
 SMOOTHING = 1e-6  # pseudo-count of maximum likelihood
 

@@ -16,7 +16,8 @@ import numpy as np
 from jaxtyping import Float
 
 from consilience.annotations import Labels
-from consilience.estimators.labels import LabelAggregator, vote_shares
+from consilience.estimators.labels import LabelAggregator
+from consilience.inference.product_distributions import vote_shares
 
 SMOOTHING = 0.01
 

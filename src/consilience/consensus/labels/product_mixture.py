@@ -31,18 +31,13 @@ agreement of labels and components beyond chance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
-from consilience.annotations import Labels
-from consilience.estimators.labels import LabelAggregator
-from consilience.estimators.traces import keep_trace
 from consilience.inference import Trace, iterate
 from consilience.inference.product_distributions import (
     Expectation,
@@ -135,46 +130,3 @@ def matched(counts: Float[np.ndarray, "annotators labels components"]) -> Int[np
     total = np.maximum(size.sum(2, keepdims=True), 1e-300)
     beyond = (counts - size * share / total).sum(0)
     return linear_sum_assignment(-beyond)[1]
-
-
-def as_confusion(log_table: Float[np.ndarray, "annotators labels components"]) -> np.ndarray:
-    """Probability of each label in each component, (annotators, components, labels)."""
-    table = np.exp(log_table).transpose(0, 2, 1)
-    return table / table.sum(2, keepdims=True)
-
-
-def read_off(
-    estimator: LabelAggregator,
-    labels: Labels,
-    state: Mixture,
-    responsibilities: Responsibilities,
-    deciding: Sequence[int] | None = None,
-    evidence: Float[np.ndarray, "columns components"] | None = None,
-) -> None:
-    """Name components after classes if there are as many, else by decreasing size, and set the fitted attributes.
-
-    `deciding` are the annotators whose labels decide an item's component, and its name; by default all. `evidence` is
-    the evidence of each of their labels for each component; by default its log probability.
-    """
-    n_labels, n_components = labels.n_classes, len(state.log_weights)
-    table = state.log_table.reshape(-1, n_labels, n_components)
-    who = np.arange(len(table)) if deciding is None else np.asarray(deciding, dtype=int)
-    order = np.argsort(-state.log_weights, kind="stable")
-    classes: pd.Index = pd.RangeIndex(n_components)
-    if n_components == n_labels:
-        order = matched(state.expected.counts.reshape(table.shape)[who])
-        classes = labels.classes
-    deciding_table = np.zeros_like(table)
-    deciding_table[who] = (state.log_table if evidence is None else evidence).reshape(table.shape)[who]
-    estimator.weights_ = np.exp(state.log_weights[order])
-    estimator._log_weights = state.log_weights[order]
-    estimator._log_table = deciding_table[:, :, order].reshape(-1, n_components)
-    estimator._set_result(labels, responsibilities[:, order], classes, as_confusion(table[:, :, order]))
-
-
-def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[Mixture]]) -> Trace[Mixture]:
-    """Return the restart with the highest bound, and set the attributes of the restarts."""
-    best = max(traces, key=lambda trace: trace.lower_bound)
-    keep_trace(estimator, best)
-    estimator.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
-    return best

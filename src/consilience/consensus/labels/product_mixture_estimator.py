@@ -11,16 +11,10 @@ from consilience.annotations import Labels
 from consilience.annotations.alignment import rows_of_items
 from consilience.annotations.names import plain
 from consilience.annotations.types import ArrayLike, Flag, Integer, Literal, NumberOfClusters, RandomSource, Real
-from consilience.consensus.labels.product_mixture import (
-    RANDOM_CONCENTRATION,
-    SMOOTHING,
-    Mixture,
-    keep_best,
-    read_off,
-    run,
-)
+from consilience.consensus.labels.mixture_result import keep_best, read_off
+from consilience.consensus.labels.product_mixture import RANDOM_CONCENTRATION, SMOOTHING, Mixture, run
 from consilience.errors import InputError
-from consilience.estimators.labels import MAX_TABLE_ENTRIES, LabelAggregator, vote_shares
+from consilience.estimators.labels import MAX_TABLE_ENTRIES, LabelAggregator
 from consilience.estimators.parameters import (
     ARRAY,
     AUTO,
@@ -39,6 +33,7 @@ from consilience.inference.product_distributions import (
     OneHotLabels,
     Responsibilities,
     posterior,
+    vote_shares,
 )
 from consilience.inference.randomness import check_random_state, spawn_seeds
 

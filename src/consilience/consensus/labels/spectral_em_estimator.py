@@ -11,10 +11,11 @@ from numpy.linalg import LinAlgError
 from consilience.annotations import Labels
 from consilience.annotations.names import outside
 from consilience.annotations.types import Flag, Integer, Literal, RandomSource, Real
-from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, keep_best, read_off, run
+from consilience.consensus.labels.mixture_result import keep_best, read_off
+from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, run
 from consilience.consensus.labels.spectral_em import MAX_CLASSES, N_GROUPS, partition, spectral_start
 from consilience.errors import AnnotationWarning, InputError
-from consilience.estimators.labels import LabelAggregator, vote_shares
+from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import (
     NOT_NEGATIVE,
     POSITIVE,
@@ -25,7 +26,7 @@ from consilience.estimators.parameters import (
 )
 from consilience.inference import Trace
 from consilience.inference.iterate import restarts
-from consilience.inference.product_distributions import OneHotLabels, Responsibilities, posterior
+from consilience.inference.product_distributions import OneHotLabels, Responsibilities, posterior, vote_shares
 from consilience.inference.randomness import spawn_seeds
 from consilience.inference.tensor import N_STARTS
 

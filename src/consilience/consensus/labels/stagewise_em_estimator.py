@@ -19,10 +19,11 @@ from consilience.annotations.types import Flag, Integer, Literal, NumberOfCluste
 from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels import stagewise_em as stagewise
 from consilience.consensus.labels.informative_set import Selection, criterion, informs, onehot_of, refine
-from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_step, matched, read_off
+from consilience.consensus.labels.mixture_result import read_off
+from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_step, matched
 from consilience.consensus.labels.stagewise_em import Settings, Stage, Study
 from consilience.errors import AnnotationWarning
-from consilience.estimators.labels import LabelAggregator, vote_shares
+from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import (
     AUTO,
     TRUTH,
@@ -32,7 +33,7 @@ from consilience.estimators.parameters import (
     one_of,
     whole,
 )
-from consilience.inference.product_distributions import Responsibilities, expectation_of, posterior
+from consilience.inference.product_distributions import Responsibilities, expectation_of, posterior, vote_shares
 
 EM_ITER, EM_TOL = 500, 1e-6
 ROUND_ITER = 100  # EM sweeps between two tests of the annotators
