@@ -10,13 +10,14 @@ FEATURES ?=
 
 export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help setup demo test test-all test-lowest lint format hooks docs dist bench papers serve clean
+.PHONY: help setup demo test test-all test-model test-lowest lint format hooks docs dist bench papers serve clean
 
 help:
 	@echo "make setup     virtual environment in $(VENV) with everything"
 	@echo "make demo      cluster digits from a simulated crowd, or DATA=file.csv [FEATURES=file.csv]; writes $(REPORT)/report.html"
 	@echo "make test      the test suite"
 	@echo "make test-all  the slow tests too"
+	@echo "make test-model MODEL=dawid_skene  the tests that concern one model, by its module or class"
 	@echo "make test-lowest  the test suite with the lowest versions that pyproject.toml allows, in .venv-lowest"
 	@echo "make lint      format, style and types"
 	@echo "make hooks     check each commit, with pre-commit"
@@ -52,13 +53,19 @@ else
 endif
 
 # two workers, a thread each: the machines have two cores
-test test-all test-lowest: export OMP_NUM_THREADS = 1
+test test-all test-model test-lowest: export OMP_NUM_THREADS = 1
+
+# without compiled files, each process that the tests start compiles the package again
+test test-all test-model: export PYTHONDONTWRITEBYTECODE =
 
 test: setup
 	$(BIN)/python -m pytest -n 2
 
 test-all: setup
-	$(BIN)/python -m pytest -n 2 -m ''
+	$(BIN)/python -m pytest -n 2 -m '' --check-every-call
+
+test-model: setup
+	$(BIN)/python -m pytest -n 2 --model '$(MODEL)'
 
 # its own environment; the constraints come from pyproject.toml
 test-lowest:

@@ -3,9 +3,45 @@
 import os
 import sys
 
+import jaxtyping
 import pytest
 
+from tests import shape_checks
+
 os.environ.setdefault("MPLBACKEND", "agg")  # plots need no display
+MODEL = pytest.StashKey()
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--check-every-call", action="store_true", help="check the types and shapes of every call, not of some"
+    )
+    parser.addoption("--model", help="only the tests of this model, by its module or class: dawid_skene, DawidSkene")
+
+
+def pytest_configure(config):
+    if not config.getoption("--check-every-call"):
+        jaxtyping.jaxtyped = shape_checks.check_some_calls  # which the import hook writes before every function
+    if config.getoption("--model") is not None:
+        from tests import of_one_model  # which imports the package
+
+        try:
+            config.stash[MODEL] = of_one_model.model_called(config.getoption("--model"))
+        except ValueError as error:
+            raise pytest.UsageError(str(error)) from error
+        if config.args_source is not pytest.Config.ArgsSource.ARGS:
+            config.args = list(map(str, config.stash[MODEL].files))
+
+
+def pytest_collection_modifyitems(config, items):
+    if MODEL in config.stash:
+        kept = list(filter(config.stash[MODEL].concerns, items))
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
+
+
+def pytest_runtest_setup():
+    shape_checks.Test.number += 1
 
 
 @pytest.fixture(autouse=True)

@@ -201,7 +201,15 @@ def python(*arguments, folder):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("pages", [*([page] for page in SLOW_PAGES), QUICK_PAGES], ids=lambda pages: name_of(pages[0]))
+def pytest_generate_tests(metafunc):
+    """Run the examples of most pages in one process, those of one model's page alone."""
+    if "pages" in metafunc.fixturenames:
+        groups = [*([page] for page in SLOW_PAGES), QUICK_PAGES]
+        if metafunc.config.getoption("--model") is not None:
+            groups = [[page] for page in WITH_EXAMPLES]
+        metafunc.parametrize("pages", groups, ids=lambda pages: name_of(pages[0]))
+
+
 def test_the_examples_give_the_output_shown(pages, folder):
     flags = ["-o", "ELLIPSIS", "-o", "NORMALIZE_WHITESPACE"]
     done = python("-m", "doctest", *flags, *map(str, pages), folder=folder)
@@ -292,7 +300,7 @@ def test_files_named_for_developers_exist(page):
             assert found, f"{named} in {line!r}"
             beside.append(found[0].parent)
             n_found += 1
-    assert n_found > 10  # else the search has gone wrong
+    assert n_found > 3  # else the search has gone wrong
 
 
 @pytest.mark.parametrize("example", sorted(DOCS.glob("examples/*.py")), ids=name_of)

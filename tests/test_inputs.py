@@ -104,7 +104,7 @@ REFUSED = {
     "rows of two levels": (pd.concat({"a": WIDE}, names=["study", "item"]), "index of 2 levels, .* join the levels"),
     "rows of two levels without names": (pd.concat({"a": WIDE.rename_axis(None)}), "index of 2 unnamed levels"),
     "index and column of one name": (WIDE.assign(item=1), "index and a column are both called 'item'"),
-    "Series": (WIDE["u0"], "a Series holds what one did. Give a DataFrame with a column for each annotator"),
+    "Series": (WIDE["u0"], "a Series holds those of one. Give a DataFrame with a column for each annotator"),
     "dict": ({"u0": [1, 2]}, r"Got a dict; give pd.DataFrame"),
     "no rows": (WIDE.iloc[:0], "has no rows"),
 }

@@ -41,11 +41,8 @@ PARAMETERS = {
     "MetaClustering": {"random_state": 0},
 }
 COMPILED = ("BayesSCDC", "SCDC", "DeepMCVC")
-CASES = [
-    pytest.param(name, kind, marks=[pytest.mark.slow] if name in COMPILED else [])
-    for name, known in registry.ESTIMATORS.items()
-    for kind in known.reads
-]
+READ = [(name, kind) for name, known in registry.ESTIMATORS.items() for kind in known.reads]
+CASES = [pytest.param(name, kind, marks=[pytest.mark.slow] if name in COMPILED else []) for name, kind in READ]
 CHANGES = {
     "rows shuffled": {"move": ["items"], "rename": []},
     "items renamed": {"move": [], "rename": ["items"]},
@@ -53,6 +50,15 @@ CHANGES = {
     "groups renamed and reordered": {"move": ["groups"], "rename": ["groups"]},
     "everything": {"move": WHAT, "rename": WHAT},
 }
+CHANGED = [
+    pytest.param(name, kind, change, marks=() if quick and name not in COMPILED else pytest.mark.slow)
+    for turn, (name, kind) in enumerate(
+        (name, kind) for name, known in registry.ESTIMATORS.items() for kind in known.reads
+    )
+    for number, change in enumerate(CHANGES)
+    for quick in [change == "everything" or number == turn % (len(CHANGES) - 1)]
+]
+"""All changes at once for every estimator, and one of the changes alone in turn; the others are slow."""
 NAMING = {"items_", "groupings_", "informative_set_", "_trained_annotators", "_rated", "consensus_", "classifier_"}
 """Attributes that hold names of items or annotators, or other estimators."""
 NAMED = {
@@ -155,8 +161,7 @@ def assert_learned_the_same(here, there, scrambled):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize(("name", "kind"), CASES)
+@pytest.mark.parametrize(("name", "kind", "change"), CHANGED)
 def test_order_and_names_change_nothing(name, kind, change):
     X, said = study(kind)
     scrambled = scramble(said, np.random.default_rng(1), **CHANGES[change])
@@ -193,7 +198,7 @@ def card_sort():
 
 @pytest.mark.skipif(not DATA, reason="CONSILIENCE_DATA does not name the folder of real data sets")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("change", ["rows shuffled", "everything"])
+@pytest.mark.parametrize("change", [pytest.param("rows shuffled", marks=pytest.mark.slow), "everything"])
 @pytest.mark.parametrize("name", ["PartitionLabelModel", "SubsetFusion", "MCVC", "MetaClustering", "KCC"])
 def test_a_real_card_sort(name, change):
     X, said = card_sort()

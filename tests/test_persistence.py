@@ -546,16 +546,16 @@ def change(document, key, value):
         ("versions", [], "its 'versions' are missing or invalid"),
         ("model", 5, "Got int instead"),
         ("model", {"estimator": {"class": "StandardScaler", "parameters": {}, "attributes": {}}}, "Got StandardScaler"),
-        ("model", {"estimator": {"class": "os.system", "parameters": {}, "attributes": {}}}, "holds a 'os.system'"),
+        ("model", {"estimator": {"class": "os.system", "parameters": {}, "attributes": {}}}, "contains a 'os.system'"),
         ("model", {"unknown tag": 0}, "its 'model' has the unknown kind 'unknown tag'"),
         ("model", {"array": 0, "float": "1"}, "its 'model' does not have exactly one key, the tag of its kind"),
         ("model", {"array": -1}, "its 'model' refers to the array -1, which does not exist"),
         ("model", {"array": 10**6}, "its 'model' refers to the array 1000000, which does not exist"),
-        ("model", {"objects": [[10**12], []]}, "its 'model' is no 'objects'"),
-        ("model", {"dtype": "O,O"}, "its 'model' is no 'dtype'"),
-        ("model", {"scalar": ["O", "0000000000000000"]}, "its 'model' is no 'scalar'"),
-        ("model", {"dict": [[[], 1]]}, "its 'model' is no 'dict'"),
-        ("model", {"extension": ["float64", [1.0]]}, "its 'model' is no 'extension'"),
+        ("model", {"objects": [[10**12], []]}, "its 'model' is not a valid 'objects'"),
+        ("model", {"dtype": "O,O"}, "its 'model' is not a valid 'dtype'"),
+        ("model", {"scalar": ["O", "0000000000000000"]}, "its 'model' is not a valid 'scalar'"),
+        ("model", {"dict": [[[], 1]]}, "its 'model' is not a valid 'dict'"),
+        ("model", {"extension": ["float64", [1.0]]}, "its 'model' is not a valid 'extension'"),
     ],
 )
 def test_documents_that_are_not_ours_are_refused(saved, key, value, message):
@@ -566,7 +566,7 @@ def test_documents_that_are_not_ours_are_refused(saved, key, value, message):
 @pytest.mark.parametrize(
     ("part", "name", "message"),
     [
-        ("parameters", "shell", "gives PartitionLabelModel the parameter 'shell', which this version"),
+        ("parameters", "shell", "gives PartitionLabelModel the parameter 'shell', which it does not have"),
         ("attributes", "__class__", "gives PartitionLabelModel the attribute '__class__', which it does not have"),
         ("attributes", "fit", "gives PartitionLabelModel the attribute 'fit', which it does not have"),
         ("attributes", "not a name", "gives PartitionLabelModel the attribute 'not a name', which it"),
@@ -599,11 +599,11 @@ def test_odd_pipelines_are_refused(saved, steps):
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (b"{", r"its member model\.json is no JSON"),
+        (b"{", r"its member model\.json is not JSON"),
         (b"[" * 10**6, r"its member model\.json is not JSON, or is nested too deep"),
-        (b"\xff\xfe\x00", r"its member model\.json is no JSON"),
+        (b"\xff\xfe\x00", r"its member model\.json is not JSON"),
         ("[]", "its 'format' is not"),
-        ("9" * 10**4, r"its member model\.json is no JSON"),
+        ("9" * 10**4, r"its member model\.json is not JSON"),
     ],
     ids=["cut", "deep", "binary", "list", "long number"],
 )
@@ -684,7 +684,7 @@ def test_arrays_that_are_not_plain_are_refused(content, saved):
     with pytest.raises(ValueError, match=r"array|magic|header"):
         parsed(content)
     rewrite(saved, without=["arrays/0.npy"], extra=[("arrays/0.npy", content)])
-    refused(saved, r"its member arrays/0\.npy is no array")
+    refused(saved, r"its member arrays/0\.npy is not an array")
 
 
 def test_an_array_of_pickles_is_not_run(saved, tmp_path):
@@ -695,7 +695,7 @@ def test_an_array_of_pickles_is_not_run(saved, tmp_path):
     file = io.BytesIO()
     np.save(file, np.array([Bomb()], dtype=object), allow_pickle=True)
     rewrite(saved, without=["arrays/0.npy"], extra=[("arrays/0.npy", file.getvalue())])
-    refused(saved, r"its member arrays/0\.npy is no array")
+    refused(saved, r"its member arrays/0\.npy is not an array")
     assert not (tmp_path / "exploded").exists()
 
 

@@ -124,7 +124,7 @@ def test_a_class_that_is_not_an_estimator_is_named(files, tmp_path):
     document = document_of(files["KCC"])
     document["model"]["estimator"]["class"] = "Popen"
     said = refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
-    assert said == " holds a 'Popen', which this version of consilience does not know."
+    assert said == " contains a 'Popen', which this version of consilience does not know."
     document["model"]["estimator"]["class"] = "SubsetFusion"
     said = refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
     assert said.startswith(" gives SubsetFusion the parameter 'init', which it does not have in this version.")
@@ -156,7 +156,7 @@ def test_models_that_load_would_refuse_are_not_saved(tmp_path):
     _, said = study()
     model = KCC(3, random_state=0).fit(said)
     model.set_params(n_init="many")
-    with pytest.raises(InputError, match=r"^KCC cannot be saved: The 'n_init' parameter of KCC must be a positive int"):
+    with pytest.raises(InputError, match=r"^KCC cannot be saved: The 'n_init' parameter of KCC must be an int from 1"):
         save(model, tmp_path / "model.zip")
     half = KCC(3)
     half.items_ = pd.RangeIndex(3)
@@ -269,7 +269,7 @@ def test_columns_that_would_open_files_are_refused(files, tmp_path):
     zone = {"extension": ["datetime64[ns, dateutil//etc/hostname]", []]}
     document["model"]["estimator"]["attributes"]["items_"] = {"index": [zone, None]}
     said = refusal(with_document(files["KCC"], document), tmp_path / "model.zip")
-    assert said == " is damaged: the 'items_' of KCC is no 'extension'."
+    assert said == " is damaged: the 'items_' of KCC is not a valid 'extension'."
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ The worst error of the checks in `load` would be to refuse a valid model.
 import warnings
 from datetime import date
 from functools import cache
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -183,10 +184,21 @@ def quiet():
 
 OF_COMPILED = ["arrays", "whole numbers", "one annotator", "items that nobody labelled", "two items"]
 OF_COMPILED += ["names of several kinds", "few judgements of pairs"]
+OF_ALL = ["arrays", "items that nobody labelled", "names of several kinds"]
+
+
+def is_quick(name, *others):
+    """Whether a model meets a study and the like in the quick tests: each of them four or five models in turn."""
+    turn = list(QUICK).index(name) + sum(others)
+    return name not in COMPILED and turn % 4 == 0
+
+
 FITS = [
-    pytest.param(name, study, marks=pytest.mark.slow if name in COMPILED else ())
+    pytest.param(name, study, marks=() if quick else pytest.mark.slow)
     for name in QUICK
-    for study in (OF_COMPILED if name in COMPILED else STUDIES)
+    for number, study in enumerate(STUDIES)
+    if name not in COMPILED or study in OF_COMPILED
+    for quick in [is_quick(name, number) or (study in OF_ALL and name not in COMPILED)]
 ]
 """Models that compile for every shape, half a minute each, on some of the studies."""
 
@@ -330,8 +342,18 @@ def test_restored_with_any_parameters(name, parameters, tmp_path):
         comes_back(model, tmp_path / "model.zip")
 
 
-@pytest.mark.parametrize("missing", [None, "?", [], ["?", -1, np.nan, date(2024, 1, 1)]])
-@pytest.mark.parametrize("name", [name for name in QUICK if name not in COMPILED])
+MISSING = [None, "?", [], ["?", -1, np.nan, date(2024, 1, 1)]]
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [
+        pytest.param(name, missing, marks=() if is_quick(name, number) else pytest.mark.slow)
+        for name in QUICK
+        if name not in COMPILED
+        for number, missing in enumerate(MISSING)
+    ],
+)
 def test_values_given_as_missing_are_restored(name, missing, tmp_path):
     table = groups(missing=0.0)
     table.iloc[::4, 0] = "?" if missing else table.iloc[::4, 0]
@@ -360,8 +382,17 @@ def test_restored_at_the_end_of_a_pipeline(name, output, tmp_path):
     assert same(loaded.predict(features()), pipeline.predict(features()))
 
 
-@pytest.mark.parametrize("items", [NAMED, range(N_ITEMS), [(number, "x") for number in range(N_ITEMS)]])
-@pytest.mark.parametrize("strategy", [*STRATEGIES, Explore(), ExploreExploitTradeoff()], ids=str)
+KINDS_OF_ITEMS = [NAMED, range(N_ITEMS), [(number, "x") for number in range(N_ITEMS)]]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "items"),
+    [
+        pytest.param(strategy, items, id=f"{strategy}-items{kind}", marks=() if turn == kind else pytest.mark.slow)
+        for turn, strategy in zip(cycle(range(len(KINDS_OF_ITEMS))), [*STRATEGIES, Explore(), ExploreExploitTradeoff()])
+        for kind, items in enumerate(KINDS_OF_ITEMS)
+    ],
+)
 def test_sessions_in_progress_are_restored_at_every_step(strategy, items, tmp_path):
     path = tmp_path / "study.zip"
     session = ActiveSession(items, strategy=strategy, max_per_item=4, random_state=0)

@@ -1,12 +1,16 @@
 """The same data, passed to every estimator in many ways: the same clustering, or one sentence; never another one.
 
-Each way in says whether it is read (`READ`), or may be refused in one sentence. What is silently different fails.
+Each way in is read, or may be refused in one sentence. What is silently different fails.
+
+What an estimator learns from is what it arranges in canonical order. That is compared for every estimator and every
+way; each way is fitted in full by one estimator at least, and each estimator in one way at least. `make test-all` fits
+them all.
 """
 
 import pickle
-import warnings
-from dataclasses import dataclass
-from typing import Any
+import sys
+from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -17,7 +21,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from consilience import Groupings, Labels, read_annotations, registry, write_annotations
+from consilience import Groupings, Labels, Pairs, read_annotations, registry, write_annotations
+from consilience.annotations import canonical
 from consilience.errors import InputError
 from tests.test_estimator_contract import COMPILED, QUICK
 
@@ -26,18 +31,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning"),
     pytest.mark.filterwarnings("ignore::consilience.errors.FeatureScaleWarning"),
 ]
-QUICK_HERE = {"Crowdclustering": {"n_init": 1, "max_iter": 20, "max_clusters": 3, "n_components": 2, "random_state": 0}}
+QUICK_HERE = {
+    "Crowdclustering": {"n_init": 1, "max_iter": 20, "max_clusters": 3, "n_components": 2, "random_state": 0},
+    "PartitionLabelModel": {"max_iter": 30},
+}
 ITEMS = [f"item {i}" for i in range(48)]
 PEOPLE = ["Ann", "Bo", "Cy", "Di", "Ed"]
-
-
-@dataclass(frozen=True)
-class Study:
-    """A study in one of its forms; `items` names the items in the order of the fit where the form has no names."""
-
-    X: Any
-    said: Any
-    items: pd.Index
 
 
 def features():
@@ -131,10 +130,72 @@ MAY_BE_REFUSED = {
 }
 
 
+def unfitted(name):
+    return registry.estimator(name)(**QUICK.get(name, {}) | QUICK_HERE.get(name, {}))
+
+
+def given(name, X, said):
+    return (X, said) if reads_features(name) else (said,)
+
+
+def reads_features(name):
+    return registry.ESTIMATORS[name].kind == "semisupervised"
+
+
 def fitted(name, X, said):
-    parameters = QUICK.get(name, {}) | QUICK_HERE.get(name, {})
-    model = registry.estimator(name)(**parameters)
-    return model.fit(X, said) if registry.ESTIMATORS[name].kind == "semisupervised" else model.fit(said)
+    return unfitted(name).fit(*given(name, X, said))
+
+
+class Read(Exception):  # noqa: N818
+    """Raised instead of learning, with what was read: annotations, and features or None."""
+
+
+def reading(name, fit):
+    """Annotations and features that `fit` reads, without learning from them."""
+
+    def stop(said, features=None):
+        if reads_features(name) and features is None:  # a consensus model inside
+            return canonical.arrange(said)
+        raise Read(said, features)
+
+    holders = [
+        module
+        for module in list(sys.modules.values())
+        if module.__name__.startswith("consilience.")
+        and module is not canonical
+        and vars(module).get("arrange") is canonical.arrange
+    ]
+    patches = [patch.object(module, "arrange", stop) for module in holders]
+    for each in patches:
+        each.start()
+    try:
+        fit()
+    except Read as read:
+        return read.args
+    finally:
+        for each in patches:
+            each.stop()
+    raise AssertionError(f"{name} learned without arranging what it read")
+
+
+def content(name, read, items=None):
+    """What was read of every item, in the order of the study; `items` names the rows where they came without names."""
+    said, features = read
+    places = said.items.get_indexer(ITEMS) if items is None else pd.Index(items).get_indexer(ITEMS)
+    named = set(said.annotators) == set(PEOPLE)
+    people = said.annotators.get_indexer(PEOPLE) if named else np.arange(5)
+    assert len(said.items) == 48
+    assert (places >= 0).all()
+    assert len(said.annotators) == 5
+    features = None if features is None or not reads_features(name) else features[places]
+    if isinstance(said, Pairs):
+        ends = np.sort(np.argsort(places)[np.stack([said.item_a, said.item_b])], axis=0)
+        rows = np.stack([*ends, np.argsort(people)[said.annotator], said.same])
+        return rows[:, np.lexsort(rows)], features
+    table = said.to_matrix().to_numpy(object)[places][:, people]
+    if isinstance(said, Labels):
+        return pd.factorize(table.ravel())[0], features
+    return np.stack([pd.factorize(column)[0] for column in table.T]), features
 
 
 def clusters(model, items):
@@ -159,42 +220,70 @@ def or_one_sentence(fit):
     return None
 
 
-@pytest.fixture(scope="module")
-def reference():
-    """The clusters that each estimator finds in annotations and features that name their items, fitted once."""
-    found = {}
-
-    def of(name):
-        if name not in found:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                model = fitted(name, X, kind_of(name).from_matrix(WIDE))
-            found[name] = clusters(model, model.items_)
-        return found[name]
-
-    return of
+@cache
+def model_of_annotations(name):
+    """The estimator, fitted to annotations and features that name their items."""
+    return fitted(name, X, kind_of(name).from_matrix(WIDE))
 
 
-every = pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow) if n in COMPILED else n for n in registry.ESTIMATORS]
-)
-with_features = pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(n, marks=pytest.mark.slow) if n in COMPILED else n
-        for n, known in registry.ESTIMATORS.items()
-        if known.kind == "semisupervised"
-    ],
-)
+def reference(name):
+    """The clusters that an estimator finds in annotations and features that name their items."""
+    model = model_of_annotations(name)
+    return clusters(model, model.items_)
+
+
+@cache
+def read_of_annotations(name):
+    """What an estimator reads of annotations and features that name their items."""
+    return content(name, reading(name, lambda: fitted(name, X, kind_of(name).from_matrix(WIDE))))
+
+
+def marked(name, *, slow=False):
+    return pytest.mark.slow if slow or name in COMPILED else ()
+
+
+NAMES = list(registry.ESTIMATORS)
+WITH_FEATURES = [name for name in NAMES if reads_features(name)]
+every = pytest.mark.parametrize("name", [pytest.param(name, marks=marked(name)) for name in NAMES])
+with_features = pytest.mark.parametrize("name", [pytest.param(name, marks=marked(name)) for name in WITH_FEATURES])
+
+
+def in_each_way(names, ways):
+    """Every estimator with every way, slow but for one estimator a way and one way an estimator."""
+    quick = [name for name in names if name not in COMPILED]
+    chosen = {(quick[i % len(quick)], way) for i, way in enumerate(ways)}
+    chosen |= {(name, list(ways)[i % len(ways)]) for i, name in enumerate(quick)}
+    return pytest.mark.parametrize(
+        ("name", "way"),
+        [pytest.param(name, way, marks=marked(name, slow=(name, way) not in chosen)) for way in ways for name in names],
+    )
 
 
 def require_same(name, model, items, expected):
     assert same_partition(clusters(model, items), expected), f"{name}: silently another clustering"
 
 
+def require_same_content(name, read, items=None):
+    """What was read is what annotations and features that name their items hold."""
+    said, features = content(name, read, items)
+    expected, expected_features = read_of_annotations(name)
+    np.testing.assert_array_equal(said, expected)
+    if features is not None:
+        np.testing.assert_array_equal(features, expected_features)
+
+
 @every
 @pytest.mark.parametrize("way", SAID)
-def test_what_people_said_beside_names(name, way, reference):
+def test_annotations_with_names_are_read(name, way):
+    read = or_one_sentence(lambda: reading(name, lambda: fitted(name, X, SAID[way](name))))
+    if read is None:
+        assert way in MAY_BE_REFUSED
+    else:
+        require_same_content(name, read)
+
+
+@in_each_way(NAMES, SAID)
+def test_annotations_with_names(name, way):
     model = or_one_sentence(lambda: fitted(name, X, SAID[way](name)))
     if model is None:
         assert way in MAY_BE_REFUSED
@@ -204,21 +293,25 @@ def test_what_people_said_beside_names(name, way, reference):
 
 @every
 @pytest.mark.parametrize("way", NUMBERED)
-def test_what_people_said_by_position(name, way, reference):
-    model = or_one_sentence(lambda: fitted(name, X.to_numpy(), NUMBERED[way](name)))
-    assert model is not None
+def test_annotations_by_position_are_read(name, way):
+    read = reading(name, lambda: fitted(name, X.to_numpy(), NUMBERED[way](name)))
+    require_same_content(name, read, ITEMS)
+
+
+@in_each_way(NAMES, NUMBERED)
+def test_annotations_by_position(name, way):
+    model = fitted(name, X.to_numpy(), NUMBERED[way](name))
     require_same(name, model, pd.Index(ITEMS), reference(name))
 
 
 @every
-def test_what_people_said_in_a_file(name, tmp_path, reference):
+def test_annotations_in_a_file(name, tmp_path):
     write_annotations(kind_of(name).from_matrix(WIDE), tmp_path / "said.csv")
-    model = fitted(name, X, read_annotations(tmp_path / "said.csv"))
-    require_same(name, model, model.items_, reference(name))
+    require_same_content(name, reading(name, lambda: fitted(name, X, read_annotations(tmp_path / "said.csv"))))
 
 
 @every
-def test_other_names(name, reference):
+def test_other_names(name):
     """Items, people and groups are called something else, which sorts otherwise."""
     names = {item: f"{(7 * i) % 48:02d}" for i, item in enumerate(ITEMS)}
     people = dict(zip(PEOPLE, ["v", "b", "z", "k", "c"]))
@@ -253,12 +346,19 @@ FEATURES = {
 
 @with_features
 @pytest.mark.parametrize("way", FEATURES)
-def test_features_beside_annotations_with_names(name, way, reference):
+def test_features_beside_annotations_with_names_are_read(name, way):
     make, is_read = FEATURES[way]
-    model = or_one_sentence(lambda: fitted(name, make(), Groupings.from_matrix(WIDE)))
-    assert (model is not None) == is_read
-    if model is not None:
-        require_same(name, model, model.items_, reference(name))
+    said = Groupings.from_matrix(WIDE)
+    read = or_one_sentence(lambda: reading(name, lambda: fitted(name, make(), said)))
+    assert (read is not None) == is_read
+    if read is not None:
+        require_same_content(name, read)
+
+
+@in_each_way(WITH_FEATURES, [way for way, (_, is_read) in FEATURES.items() if is_read])
+def test_features_beside_annotations_with_names(name, way):
+    model = fitted(name, FEATURES[way][0](), Groupings.from_matrix(WIDE))
+    require_same(name, model, model.items_, reference(name))
 
 
 BARE = {
@@ -272,7 +372,13 @@ BARE = {
 
 @with_features
 @pytest.mark.parametrize("way", BARE)
-def test_features_beside_numbered_rows(name, way, reference):
+def test_features_beside_numbered_rows_are_read(name, way):
+    read = reading(name, lambda: fitted(name, BARE[way](), Groupings.from_matrix(WIDE).by_position()))
+    require_same_content(name, read, ITEMS)
+
+
+@in_each_way(WITH_FEATURES, BARE)
+def test_features_beside_numbered_rows(name, way):
     model = fitted(name, BARE[way](), Groupings.from_matrix(WIDE).by_position())
     require_same(name, model, pd.Index(ITEMS), reference(name))
 
@@ -292,33 +398,54 @@ KEPT = {
 }
 
 
-@with_features
-def test_pipelines(name, reference):
-    parameters = QUICK.get(name, {})
+def pipelines(name, rows):
+    """A pipeline that keeps names with what it is fitted to, and one that does not, with rows by position."""
     said = Groupings.from_matrix(WIDE)
+    bare = make_pipeline(StandardScaler(), unfitted(name))
+    assert or_one_sentence(lambda: clone(bare).fit(rows, said)) is None
+    return (
+        (clone(bare).set_output(transform="pandas"), said, None),
+        (clone(bare), WIDE.loc[rows.index].to_numpy(), rows.index),
+    )
+
+
+@with_features
+def test_pipelines(name):
     scaled = X.sub(X.mean()).div(X.std(ddof=0))
-    expected = fitted(name, scaled, said)
-    expected = clusters(expected, expected.items_)
+    expected, expected_features = content(
+        name, reading(name, lambda: fitted(name, scaled, Groupings.from_matrix(WIDE)))
+    )
     for rows in (X, X.iloc[ORDER], X.sort_values("b")):
-        bare = make_pipeline(StandardScaler(), registry.estimator(name)(**parameters))
-        assert or_one_sentence(lambda bare=bare, rows=rows: bare.fit(rows, said)) is None
-        kept = clone(bare).set_output(transform="pandas").fit(rows, said)
-        require_same(name, kept[-1], kept[-1].items_, expected)
-        numbered = clone(bare).fit(rows, WIDE.loc[rows.index].to_numpy())
-        require_same(name, numbered[-1], rows.index, expected)
+        for pipeline, said, items in pipelines(name, rows):
+            read = reading(name, lambda pipeline=pipeline, rows=rows, said=said: pipeline.fit(rows, said))
+            found, features = content(name, read, items)
+            np.testing.assert_array_equal(found, expected)
+            np.testing.assert_allclose(features, expected_features, atol=1e-12)
+
+
+@pytest.mark.slow
+@with_features
+def test_pipelines_fit_alike(name):
+    scaled = fitted(name, X.sub(X.mean()).div(X.std(ddof=0)), Groupings.from_matrix(WIDE))
+    for rows in (X, X.iloc[ORDER], X.sort_values("b")):
+        for pipeline, said, items in pipelines(name, rows):
+            final = pipeline.fit(rows, said)[-1]
+            require_same(name, final, final.items_ if items is None else items, clusters(scaled, scaled.items_))
 
 
 @every
-def test_clones_and_pickles_fit_alike(name, reference):
-    said = kind_of(name).from_matrix(WIDE)
-    model = fitted(name, X, said)
+def test_clones_and_pickles_fit_alike(name):
+    said, model = kind_of(name).from_matrix(WIDE), model_of_annotations(name)
     for again in (clone(model), pickle.loads(pickle.dumps(model))):
-        again = again.fit(X, said) if registry.ESTIMATORS[name].kind == "semisupervised" else again.fit(said)
+        again.fit(*given(name, X, said))
         require_same(name, again, again.items_, reference(name))
 
 
-def test_every_way_is_told_apart_from_a_wrong_one(reference):
+def test_every_way_is_told_apart_from_a_wrong_one():
     """The study would show it if rows were matched with the wrong items."""
     for name in ("PartitionLabelModel", "MajorityVote", "KCC"):
-        wrong = fitted(name, X, WIDE.set_axis([ITEMS[i] for i in ORDER]))
-        assert not same_partition(clusters(wrong, wrong.items_), reference(name))
+        wrong = WIDE.set_axis([ITEMS[i] for i in ORDER])
+        with pytest.raises(AssertionError):
+            require_same_content(name, reading(name, lambda name=name, wrong=wrong: fitted(name, X, wrong)))
+        model = fitted(name, X, wrong)
+        assert not same_partition(clusters(model, model.items_), reference(name))

@@ -90,7 +90,7 @@ def test_functions_match_two_indexes(named):
         pd.testing.assert_frame_equal(function(SCORE.to_frame(), labels.iloc[SHUFFLED].to_frame()[0]), expected)
         with pytest.raises(InputError, match=r"^Row 'item 0' of '.*' is not in the index of 'labels'"):
             function(SCORE, pd.Series(BLOB))
-        with pytest.raises(InputError, match=r"^'labels' must be one cluster for each of 30 rows"):
+        with pytest.raises(InputError, match=r"^'labels' must have one cluster for each of 30 rows"):
             function(SCORE, BLOB[1:])
 
 

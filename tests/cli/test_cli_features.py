@@ -216,7 +216,7 @@ def test_predict_applies_the_preprocessing_of_fit(impute, categorical, patients,
     options = ("--categorical", categorical, "--impute", impute)
     result = run("fit", "sorts.csv", "--features", "mixed.csv", *options, *quick, "--out", "out")
     assert "Note: The column 'smoker' of true and false was read as 1 and 0." in result.stderr
-    shown = f"{impute.replace('_', ' ')}, text with its most frequent: 'length' 2, 'colour' 1."
+    shown = f"{impute.replace('_', ' ')}, text with its most frequent value: 'length' 2, 'colour' 1."
     assert f"Note: Missing values of mixed.csv, each column filled with its {shown}" in result.stderr
 
     by_hand = patients.assign(smoker=[1.0, 0.0] * 6)
@@ -248,7 +248,8 @@ def test_new_items_may_have_gaps_other_categories_and_another_order(patients, st
     result = run("predict", MODEL, "new.csv", "--proba")
     assert result.stderr.splitlines() == [
         "Note: Columns of new.csv that are not features of the model, left out: 1.",
-        "Note: new.csv: 'colour' of the item 'n2' in line 3 is 'purple'; no item that the model was fitted to.",
+        "Note: new.csv: 'colour' of the item 'n2' in line 3 is 'purple'; "
+        "no item that the model was fitted to had this value.",
     ]
     told = pd.read_csv(io.StringIO(result.stdout), index_col="item")
     pipeline = load(study / MODEL)

@@ -142,7 +142,7 @@ def test_components_have_no_names(crowd, run, quick_report):
     result = run("fit", "labels.csv", "--model", "ProductMixture", "--set", "n_clusters=3", "--set", "n_init=2")
     assert "\n  class 0 " in result.stdout
     assert "accuracy" not in result.stdout
-    assert "\nA label tells " in result.stdout
+    assert "bits per label" in result.stdout
     found = json.loads((crowd / "consilience-report" / "summary.json").read_text())
     assert found["agreement"] is None
     assert found["weakest_annotators"][0]["accuracy"] is None
@@ -320,7 +320,7 @@ def test_gold_that_cannot_be_used(content, message, fails, crowd):
     [
         ("item,label\nzz,cat\n", "counts.csv: Expected the columns annotator, class, then one for each label"),
         ("annotator,class,cat\nAnn,cat,\n", "counts.csv: 'cat' in line 2 is ''. Expected a number of labels."),
-        ("annotator,class,cat\nAnn,,1\n", "counts.csv: There is no class in line 2."),
+        ("annotator,class,cat\nAnn,,1\n", "counts.csv: class is missing in line 2."),
         ("annotator,class,cat\nAnn,cat,-1\n", "history of the annotator 'Ann' has -1.0 in the column 'cat'."),
         ("annotator,class,owl\nAnn,owl,1\n", "history has the class 'owl'"),
     ],

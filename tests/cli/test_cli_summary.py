@@ -65,8 +65,8 @@ def test_annotators_without_annotations_are_named_and_not_ranked(sorts, run, qui
     path = sorts(FRUIT, ROOTS)
     result = run("fit", path, "--model", model, *kind, "--json", code=0)
     found = json.loads(result.stdout)
-    assert "2 annotators said nothing: 'x', 'y'." in found["notes"]
-    assert "Note: 2 annotators said nothing: 'x', 'y'.\n" in result.stderr
+    assert "2 annotators gave no annotations: 'x', 'y'." in found["notes"]
+    assert "Note: 2 annotators gave no annotations: 'x', 'y'.\n" in result.stderr
     ranked = [row["annotator"] for row in found["weakest_annotators"]]
     assert len(ranked) == 3
     held = [name for view in found.get("views", ()) for name in view["annotators"]]
@@ -75,4 +75,4 @@ def test_annotators_without_annotations_are_named_and_not_ranked(sorts, run, qui
 
 def test_no_note_if_everybody_gave_annotations(tmp_path, run, quick_report):
     (tmp_path / "in.csv").write_text("item,annotator,label\na,Ann,x\nb,Ann,y\na,Bo,x\nb,Bo,y\n")
-    assert "said nothing" not in run("fit", "in.csv", "-o", "out").stderr
+    assert "gave no annotations" not in run("fit", "in.csv", "-o", "out").stderr

@@ -130,10 +130,10 @@ def test_a_link_or_a_folder_instead_of_a_file_is_not_replaced(out, tmp_path):
     (tmp_path / "clusters.csv").write_text((out / "clusters.csv").read_text())
     (out / "clusters.csv").unlink()
     (out / "clusters.csv").symlink_to(tmp_path / "clusters.csv")
-    assert refused(out).startswith("out/clusters.csv has changed")
+    assert refused(out).startswith("out/clusters.csv was changed")
     (out / "clusters.csv").unlink()
     (out / "clusters.csv").mkdir()
-    assert refused(out).startswith("out/clusters.csv has changed")
+    assert refused(out).startswith("out/clusters.csv was changed")
 
 
 def test_a_file_added_during_the_fit_is_not_replaced(out):
@@ -144,7 +144,7 @@ def test_a_file_added_during_the_fit_is_not_replaced(out):
             (folder / "views.csv").write_text("new")
             (out / "views.csv").write_text("mine")
 
-    with pytest.raises(InputError, match=r"views\.csv is there"):
+    with pytest.raises(InputError, match=r"views\.csv exists"):
         slowly()
     (out / "views.csv").unlink()
     assert fit_of(out)["fit"] == "old"

@@ -326,7 +326,7 @@ def test_pyplot_is_not_imported_before_it_is_needed():
 @pytest.mark.parametrize("name", ["plot_co_occurrence", "plot_dendrogram", "plot_item_map"])
 def test_annotations_alone_are_drawn(name, sorts):
     plot, annotations = getattr(inspection, name), sorts[1]
-    with pytest.warns(AnnotationWarning, match="Hardly a label is shared"):
+    with pytest.warns(AnnotationWarning, match="share hardly any labels"):
         labels = Labels.from_matrix(annotations.to_matrix().to_numpy(), items=annotations.items)
     assert plot(annotations, ax=Figure()).has_data()
     assert plot(labels, ax=Figure()).has_data()

@@ -49,7 +49,7 @@ def reason_for(choice: Choice) -> str:
 
     Examples
     --------
-    >>> said_why(choose("pairs", features=True))[:76]
+    >>> reason_for(choose("pairs", features=True))[:76]
     'Chose MECC, since the file holds judgements of pairs, and there are features'
     """
     other = "Use --model for another; 'consilience compare' compares them."

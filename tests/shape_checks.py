@@ -1,0 +1,66 @@
+"""Which calls of the package's functions are checked against their types and shapes.
+
+A check costs more than many of the functions that it guards, and jaxtyping's import hook checks every call. Here a
+function is checked at its first, second, fourth, eighth, ... call in each test; one that is defined within another, for
+which the check would have to be compiled each time, in the whole run. Checks are made when they are first needed, not
+on import. With `--check-every-call`, as in `make test-all`, every call is checked.
+"""
+
+import dataclasses
+import functools
+import inspect
+
+import jaxtyping
+
+check_each_call = jaxtyping.jaxtyped
+
+
+class Test:
+    """The test that runs, by its number."""
+
+    number = 0
+
+
+class Calls:
+    """How often a function was called in a test."""
+
+    __slots__ = ("number", "test")
+
+    def __init__(self):
+        self.test = self.number = 0
+
+
+_CALLS = {}
+"""Calls by module and name of a function: one count for all the closures that are made of it."""
+
+
+def check_some_calls(fn=None, *, typechecker):
+    """Do as `jaxtyping.jaxtyped` does, for some calls of a function."""
+    if fn is None:
+        return functools.partial(check_some_calls, typechecker=typechecker)
+    if inspect.isclass(fn):
+        if dataclasses.is_dataclass(fn) and "__init__" in vars(fn) and not hasattr(fn.__init__, "__wrapped__"):
+            fn.__init__ = check_some_calls(fn.__init__, typechecker=typechecker)
+        return fn
+    if not inspect.isfunction(fn):
+        return check_each_call(fn, typechecker=typechecker)
+    if not fn.__annotations__:
+        return fn
+    calls = _CALLS.setdefault((fn.__module__, fn.__qualname__), Calls())
+    is_inner = "<locals>" in fn.__qualname__
+    checked = None
+
+    @functools.wraps(fn)
+    def call(*args, **kwargs):
+        __tracebackhide__ = True
+        nonlocal checked
+        if calls.test != Test.number and not is_inner:
+            calls.test, calls.number = Test.number, 0
+        calls.number += 1
+        if calls.number & (calls.number - 1):  # no power of two
+            return fn(*args, **kwargs)
+        if checked is None:
+            checked = check_each_call(fn, typechecker=typechecker)
+        return checked(*args, **kwargs)
+
+    return call
