@@ -8,6 +8,7 @@ first.
 from __future__ import annotations
 
 import textwrap
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -189,7 +190,7 @@ def set_names(axis: Axis, ax: Axes, places: Any, names: Sequence[str], gap: floa
     axis.set_tick_params(which="minor" if minor else "major", labelsize=small(), length=0)
 
 
-class AtDraw(Artist):
+class AtDraw(Artist, ABC):
     """Artist that is called whenever its axes are drawn, before anything else in them."""
 
     def __init__(self) -> None:
@@ -201,9 +202,9 @@ class AtDraw(Artist):
         """Fit what belongs to the axes."""
         self.fit(renderer)
 
+    @abstractmethod
     def fit(self, renderer: Any) -> None:
-        """Defined by each subclass."""
-        raise NotImplementedError
+        """Move, show or hide what belongs to the axes, given their present size."""
 
 
 class CellNumbers(AtDraw):
