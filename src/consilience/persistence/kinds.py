@@ -35,12 +35,8 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _is_scalar_type(value: Any) -> bool:
-    if not (isinstance(value, type) and issubclass(value, np.number | np.bool_)):
-        return False
-    try:
-        return np.dtype(value).type is value
-    except TypeError:  # an abstract type, such as numpy.floating
-        return False
+    concrete = isinstance(value, type) and issubclass(value, np.number | np.bool_)
+    return concrete and value in np.sctypeDict.values()  # abstract types, such as np.floating, are not among them
 
 
 def _encode_scalar(value: np.generic, encode: Encoder) -> Json:
