@@ -18,6 +18,7 @@ from scipy.stats import beta
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from consilience.annotations import Annotations
 from consilience.annotations.canonical import Arrangement, arrange, arrange_items
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, RandomSource, Self
@@ -29,6 +30,7 @@ from consilience.deep.networks import LIKELIHOODS, Same
 from consilience.deep.restarts import Course
 from consilience.deep.training import CHUNK_SIZE
 from consilience.errors import InputError
+from consilience.estimators import scoring
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import (
     AUTO,
@@ -245,36 +247,11 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         owned[owned.sum(1) == 0] = self.weights_  # in SCDC, if none of the candidates owns items
         return owned / owned.sum(1, keepdims=True)
 
-    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of judgements of other items, predicted from the items' features.
+    score = scoring.score
 
-        Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as how far a model leads.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-        y : annotations, as for `fit`
-            An annotator who was not fitted is predicted like the crowd.
-        missing : optional
-            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
-            By default -1 if it is the only negative integer.
-
-        Returns
-        -------
-        float
-            Nats per judgement, at most 0.
-
-        Raises
-        ------
-        InputError
-            No two of the items were judged, or the model was fitted without annotations.
-        """
-        check_is_fitted(self)
+    def _score(self, X: FeaturesLike, judgements: Annotations) -> float:
         w_and_v = rates_of_table(self.annotators_)
-        return score_of_clusters(
-            self._judgements(X, y, missing), self.predict_proba(X), w_and_v, self.annotators_.index
-        )
+        return score_of_clusters(judgements, self.predict_proba(X), w_and_v, self.annotators_.index)
 
     def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items dims"]:
         """Return the posterior means of the latent positions of new items.

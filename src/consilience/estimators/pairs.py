@@ -19,13 +19,14 @@ from jaxtyping import Float, Int
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from consilience.annotations import Groupings, Pairs
+from consilience.annotations import Annotations, Groupings, Pairs
 from consilience.annotations.canonical import arrange
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
+from consilience.estimators import scoring
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import (
     NONE,
@@ -126,36 +127,11 @@ class PairwiseClustering(CrowdEstimator):
         check_is_fitted(self)
         return self._nearest(self._features(X, reset=False))
 
-    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of judgements of other items, predicted from the items' features.
+    score = scoring.score
 
-        Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as how far a model leads.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-        y : annotations, as for `fit`
-            An annotator who was not fitted is predicted like the crowd.
-        missing : optional
-            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
-            By default -1 if it is the only negative integer.
-
-        Returns
-        -------
-        float
-            Nats per judgement, at most 0.
-
-        Raises
-        ------
-        InputError
-            No two of the items were judged.
-        """
-        check_is_fitted(self)
+    def _score(self, X: FeaturesLike, judgements: Annotations) -> float:
         of_item = np.eye(self.n_clusters_)[self.predict(X)]
-        return score_of_clusters(
-            self._judgements(X, y, missing), of_item, rates_of_table(self.annotators_), self.annotators_.index
-        )
+        return score_of_clusters(judgements, of_item, rates_of_table(self.annotators_), self.annotators_.index)
 
     @abstractmethod
     def _learn(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> list[str]:

@@ -11,18 +11,23 @@ Decided here
 ------------
 As in `consilience.selection`, groupings and labels are judgements of all pairs of their items, at most 20,000 are
 drawn, and probabilities are clipped to [0.01, 0.99]. An annotator who was not fitted is predicted as the crowd.
+
+A class of models takes the method from here, ``score = scoring.score``, and implements `_score(X, judgements)`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
+from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Annotations
 from consilience.annotations.judgements import Rows, draw
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing
 from consilience.errors import InputError
 from consilience.metrics.clusterings import same_log_loss
 
@@ -32,6 +37,35 @@ CROWD_HABIT = 10.0  # imagined judgements at the crowd's rates, added to each an
 
 Same = Float[np.ndarray, " judgements"]
 Places = Int[np.ndarray, " judgements"]
+
+
+def score(self: Any, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
+    """Mean log probability of judgements of other items, predicted from the items' features.
+
+    Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
+    `consilience.selection.compare` says more, such as how far a model leads.
+
+    Parameters
+    ----------
+    X : DataFrame or array, shape (n_items, n_features)
+    y : annotations, as for `fit`
+        An annotator who was not fitted is predicted like the crowd.
+    missing : optional
+        Value or list of values that means missing, in addition to blank cells; for tables and arrays.
+        By default -1 if it is the only negative integer.
+
+    Returns
+    -------
+    float
+        Nats per judgement, at most 0.
+
+    Raises
+    ------
+    InputError
+        No two of the items were judged, or the model was fitted without annotations.
+    """
+    check_is_fitted(self)
+    return float(self._score(X, self._judgements(X, y, missing)))
 
 
 def rates(
@@ -75,7 +109,7 @@ def rates_of_table(annotators: pd.DataFrame) -> Float[np.ndarray, "annotators_an
     return np.column_stack(columns)
 
 
-def score(
+def score_of_pairs(
     annotations: Annotations,
     together: Callable[[Places, Places, Places], Same],
     w_and_v: Float[np.ndarray, "annotators_and_crowd 2"],
@@ -114,4 +148,4 @@ def score_of_clusters(
     fitted: pd.Index,
 ) -> float:
     """`score` of one clustering, with s_ij from the probability of each cluster of each item."""
-    return score(annotations, lambda a, b, _: (of_item[a] * of_item[b]).sum(1), w_and_v, fitted)
+    return score_of_pairs(annotations, lambda a, b, _: (of_item[a] * of_item[b]).sum(1), w_and_v, fitted)

@@ -15,9 +15,10 @@ from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
+from consilience.estimators import scoring
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import is_whole
-from consilience.estimators.scoring import rates_of_table, score
+from consilience.estimators.scoring import rates_of_table, score_of_pairs
 from consilience.estimators.user_order import Axes
 
 
@@ -132,40 +133,16 @@ class ViewEstimator(CrowdEstimator):
         same = within @ self.view_probabilities_.to_numpy()[place]
         return same * own["sensitivity"] + (1 - same) * (1 - own["specificity"])
 
-    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of judgements of other items, predicted from the items' features.
+    score = scoring.score
 
-        Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as how far a model leads.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-        y : annotations, as for `fit`
-            An annotator who was not fitted is predicted like the crowd.
-        missing : optional
-            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
-            By default -1 if it is the only negative integer.
-
-        Returns
-        -------
-        float
-            Nats per judgement, at most 0.
-
-        Raises
-        ------
-        InputError
-            No two of the items were judged.
-        """
-        check_is_fitted(self)
-        annotations = self._judgements(X, y, missing)
+    def _score(self, X: FeaturesLike, judgements: Annotations) -> float:
         views = [self.predict_proba(X, view) for view in range(len(self.views_))]
         holds = np.vstack([self.view_probabilities_.to_numpy(), self.views_["weight"].to_numpy()])  # the crowd last
 
         def together(a: np.ndarray, b: np.ndarray, place: np.ndarray) -> np.ndarray:
             return (np.stack([(eta[a] * eta[b]).sum(1) for eta in views], axis=1) * holds[place]).sum(1)
 
-        return score(annotations, together, rates_of_table(self.annotators_), self.annotators_.index)
+        return score_of_pairs(judgements, together, rates_of_table(self.annotators_), self.annotators_.index)
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)

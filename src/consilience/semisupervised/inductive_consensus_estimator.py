@@ -29,11 +29,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from consilience.annotations import Annotations
 from consilience.annotations.canonical import arrange
 from consilience.annotations.display import shown
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, RandomSource, Self
 from consilience.errors import InputError, UnannotatedWarning
+from consilience.estimators import scoring
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.scoring import rates, score_of_clusters
@@ -203,38 +205,15 @@ class InductiveConsensus(CrowdEstimator):
         check_is_fitted(self)
         return self._probabilities(self._features(X, reset=False))
 
-    def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of judgements of other items, predicted from the items' features.
+    score = scoring.score
 
-        Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
-        `consilience.selection.compare` says more, such as how far a model leads.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-        y : annotations, as for `fit`
-            An annotator who was not fitted is predicted like the crowd.
-        missing : optional
-            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
-            By default -1 if it is the only negative integer.
-
-        Returns
-        -------
-        float
-            Nats per judgement, at most 0.
-
-        Raises
-        ------
-        InputError
-            No two of the items were judged.
-        """
-        check_is_fitted(self)
+    def _score(self, X: FeaturesLike, judgements: Annotations) -> float:
         if not hasattr(self, "_rates"):
             raise InputError(
                 "This InductiveConsensus was saved by an earlier version, without the data to score with; fit it again."
             )
         of_item = self._probabilities(self._features(X, reset=False))
-        return score_of_clusters(self._judgements(X, y, missing), of_item, self._rates, self._rated)
+        return score_of_clusters(judgements, of_item, self._rates, self._rated)
 
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
