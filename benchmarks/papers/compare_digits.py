@@ -34,7 +34,8 @@ from consilience.consensus.groupings.kcc_estimator import KCC
 from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion
 from consilience.datasets import load_digits
 from consilience.metrics import nmi
-from consilience.selection import Comparison, compare, final, fit, seeded
+from consilience.selection import Comparison, compare
+from consilience.selection.candidates import final, fit, seeded
 from consilience.semisupervised.mcvc_estimator import MECC
 from consilience.semisupervised.mpckmeans_estimator import MPCKMeans
 from consilience.semisupervised.partition_label_model_estimator import PartitionLabelModel

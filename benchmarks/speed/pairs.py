@@ -32,8 +32,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 
 from consilience import Groupings, Pairs
-from consilience.estimators.consensus import one_blas_thread
 from consilience.inference.pair_evidence import PairEvidence
+from consilience.inference.threads import one_blas_thread
 from consilience.metrics import nmi
 from consilience.semisupervised import MCVC, MECC, ITMLClustering, MPCKMeans
 from consilience.semisupervised import mcvc as multiple_views

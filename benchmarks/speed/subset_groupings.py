@@ -27,8 +27,8 @@ from matplotlib.figure import Figure
 from consilience import Groupings
 from consilience.consensus import SubsetFusion
 from consilience.consensus.groupings import distatis
-from consilience.estimators.consensus import one_blas_thread
 from consilience.inference.memberships import Memberships
+from consilience.inference.threads import one_blas_thread
 from consilience.inspection.plots.style import colour, marker, plain_text, tidy
 from consilience.metrics import nmi
 
