@@ -10,7 +10,7 @@ FEATURES ?=
 
 export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help setup demo test test-all test-model test-lowest lint format hooks docs dist bench papers serve clean
+.PHONY: help setup demo test test-all test-model test-lowest lint format hooks docs dist bench papers papers-check serve clean
 
 help:
 	@echo "make setup     virtual environment in $(VENV) with everything"
@@ -24,7 +24,8 @@ help:
 	@echo "make docs      the documentation, in docs/_build/html"
 	@echo "make dist      the sdist and the wheel, in dist, checked"
 	@echo "make bench     speed against peers and against the machine"
-	@echo "make papers    the tables and figures of the papers"
+	@echo "make papers    the pages of the papers: compute what is missing or stale, and write them"
+	@echo "make papers-check  say what is stale, and where the pages differ from the record of results"
 	@echo "make serve     show the report of make demo at http://127.0.0.1:8000/report.html"
 	@echo "make clean     remove what these targets made"
 
@@ -107,11 +108,14 @@ bench: setup
 
 papers: setup
 	$(BIN)/python benchmarks/papers/partition_labels.py --out docs/papers/partition_labels.txt --figures docs/papers
-	$(BIN)/python benchmarks/papers/stagewise.py --slow --out docs/papers/stagewise.txt --figures docs/papers
+	$(BIN)/python -m benchmarks.papers
 	$(BIN)/python benchmarks/papers/subset_groupings.py --out docs/papers/subset_groupings.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/multiple_views.py --out docs/papers/multiple_views.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/deep.py --out docs/papers/deep.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/compare_digits.py --out docs/papers/compare_digits.txt
+
+papers-check: setup
+	$(BIN)/python -m benchmarks.papers --check
 
 serve: $(VENV)/.core
 	@test -e $(REPORT)/report.html || { echo "There is no $(REPORT)/report.html; run make demo first." >&2; exit 2; }

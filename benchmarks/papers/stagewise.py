@@ -1,73 +1,62 @@
 """Paper 2, Figs. 3 to 5 and Table 1: informative sets in sparse crowds, and errors on real labels.
 
-    python benchmarks/papers/stagewise.py [--slow] [--out docs/papers/stagewise.txt] [--figures docs/papers]
-
 Protocol (Zhao & Zucker, section 4). Figs. 3 and 4: 100 annotators label 1000 items of 3 classes; annotator i of the
 first 30 is right with a probability that falls from 0.7 to 0.45, the others draw labels from one distribution each.
 Fig. 5: the first 5, 10, 15 or 20 of 100 annotators are right with probability 0.6; 20 draws of crowd, classes and
-labels (the paper: 10). Table 1: real labels, where nothing is random except the groups of Spectral-EM, drawn ten
-times. Known classes are used only to count errors.
+labels (the paper: 10). Table 1: real labels; methods that draw random numbers are run from ten seeds. Known classes
+are used only to count errors.
 
-Ours are compared with the methods of crowd-kit at their defaults, GLAD and MACE only with --slow: they take longest.
-Its Wawa and ZeroBasedSkill cannot predict with scikit-learn 1.7 and later; their skills weigh crowd-kit's majority
-vote, as their predict does. peerannot needs PyTorch to be imported, and this project does not: its methods are run
-where it is installed, else left out, and the table says so.
+Ours are compared with the methods of crowd-kit at their defaults. Its Wawa and ZeroBasedSkill cannot predict with
+scikit-learn 1.7 and later; their skills weigh crowd-kit's majority vote, as their predict does. peerannot needs PyTorch
+to be imported, which this project does not use.
 """
 
 from __future__ import annotations
 
-import argparse
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.util import find_spec
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import crowdkit.aggregation as crowdkit
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from paper_plots.stagewise import plot_conditional_information, plot_stagewise
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
+from sklearn.base import clone
 
+from benchmarks.experiments import Cell, Page, Part, Record
+from benchmarks.experiments.statistics import paired
+from benchmarks.papers.paper_plots.stagewise import plot_conditional_information, plot_stagewise
 from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote, SpectralEM, StagewiseEM
 from consilience.consensus.labels import stagewise_em as stagewise
 from consilience.datasets import load_crowd_labels
-from consilience.errors import AnnotationWarning
 from consilience.inspection.plots.style import INK, SMALL, colour, marker, tidy
 from consilience.simulation import simulate_labels, sparse_crowd
 
 N_ITEMS, N_ANNOTATORS, N_CLASSES = 1000, 100, 3
-N_DRAWS = 20
+N_DRAWS, N_SEEDS = 20, 10
 ALPHAS = (0.05, 0.10, 0.15, 0.20)
+SHOWN = 0  # the draw of Figs. 3 and 4
 ROUNDS = (0, 3, 5, 7)
-DEFAULT, TRUE = "StagewiseEM", "true model"
+DEFAULT, TRUE, STAGES = "StagewiseEM", "true model", "StagewiseEM(refine=None)"
 MODELS = {
-    DEFAULT: lambda: StagewiseEM(),
-    "StagewiseEM(refine='all')": lambda: StagewiseEM(refine="all"),
-    "StagewiseEM(refine=None)": lambda: StagewiseEM(refine=None),
-    "DawidSkene(prior=None)": lambda: DawidSkene(prior=None),
-    "DawidSkene": lambda: DawidSkene(),
-    "SpectralEM": lambda: SpectralEM(random_state=0),
-    "MajorityVote": lambda: MajorityVote(),
+    DEFAULT: StagewiseEM(),
+    "StagewiseEM(refine='all')": StagewiseEM(refine="all"),
+    STAGES: StagewiseEM(refine=None),
+    "DawidSkene(prior=None)": DawidSkene(prior=None),
+    "DawidSkene": DawidSkene(),
+    "SpectralEM": SpectralEM(),
+    "MajorityVote": MajorityVote(),
 }
 DATA = ("bluebird", "dog", "rte")
-PUBLISHED = {
+PUBLISHED = {  # error on bluebird and dog, %; the paper's size of the set
     "StagewiseEM(refine='all')": ("10.19", "16.73"),
-    "StagewiseEM(refine=None)": ("12.04 |S| 11", "20.69 |S| 14"),
+    STAGES: ("12.04, |S| 11", "20.69, |S| 14"),
     "DawidSkene(prior=None)": ("11.11", "16.66"),
-    "SpectralEM, lowest": ("11.11", ""),
-    "SpectralEM, mean": ("11.57", ""),
-    "SpectralEM, highest": ("12.04", ""),
+    "SpectralEM": ("11.57 (11.11 to 12.04)", ""),
 }
-PEERS = ("MajorityVote", "DawidSkene", "OneCoinDawidSkene", "MMSR", "Wawa", "ZeroBasedSkill", "KOS")
-SLOW_PEERS = ("GLAD", "MACE")
-PEERANNOT = ("dawid_skene", "iwmv", "wawa")
+PEERS = ("MajorityVote", "DawidSkene", "OneCoinDawidSkene", "MMSR", "Wawa", "ZeroBasedSkill", "KOS", "GLAD", "MACE")
+RANDOM = ("SpectralEM", "crowd-kit MMSR", "crowd-kit KOS", "crowd-kit MACE")
 
 
 def draw(alpha: float, accuracy: float | np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, Labels]:
@@ -99,12 +88,10 @@ def values_of_truth(crowd: np.ndarray, labels: Labels) -> dict[str, float]:
     return {"log_likelihood": float(totals.sum()), "information": float(information.max())}
 
 
-def fit(model, labels: Labels):
-    """Fit without warnings of few components or missing convergence, which are part of the comparison."""
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", AnnotationWarning)
-        return model.fit(labels)
+def seeded(name: str, seed: int) -> Any:
+    """Return an unfitted model, with the seed if it draws random numbers."""
+    model = clone(MODELS[name])
+    return model.set_params(random_state=seed) if "random_state" in model.get_params() else model
 
 
 def number(annotator: str) -> int:
@@ -112,90 +99,152 @@ def number(annotator: str) -> int:
     return int(annotator.split()[1])
 
 
-def rounds_of(seed: int) -> dict:
-    """Return the classes found in a draw, the rounds until S stopped growing, its members, and whether it converged."""
-    model = fit(StagewiseEM(refine=None), falling_crowd(seed)[1])
+# ---- Figs. 3 and 4: rounds
+
+
+def cells_of_rounds() -> Iterator[Cell]:
+    for seed in range(N_DRAWS):
+        yield Cell("rounds", "0.3-sparse", STAGES, seed, MODELS[STAGES])
+        yield Cell("rounds", "0.3-sparse", TRUE, seed, uses=(StagewiseEM,))
+
+
+def compute_rounds(cell: Cell) -> dict[str, Any]:
+    """Return the trace, the members of S by number, and whether it converged; or the values of the true model."""
+    crowd, labels = falling_crowd(cell.draw)
+    if cell.model == TRUE:
+        return values_of_truth(crowd, labels)
+    model = clone(cell.estimator).fit(labels)
+    trace = model.trace_
     return {
-        "classes": model.n_components_,
-        "grown": int(model.trace_["n_informative"].idxmax()),
-        "members": np.array([number(name) for name in model.informative_set_]),
-        "settled": model.converged_,
+        "rounds": trace[["n_components", "log_likelihood", "information", "n_informative"]].to_numpy(),
+        "entered": [[number(name) for name in row] for row in trace["entered"]],
+        "settled": bool(model.converged_),
     }
 
 
-def summary_of_draws() -> list[str]:
+def cells_of_information() -> Iterator[Cell]:
+    for stop in ROUNDS:
+        model = StagewiseEM(refine=None, max_iter=stop) if stop else StagewiseEM(n_clusters=1, refine=None)
+        yield Cell("information", f"round {stop}", STAGES, SHOWN, model)
+
+
+def compute_information(cell: Cell) -> dict[str, Any]:
+    """Return conditional information of all pairs of annotators, row by row above the diagonal, and the set."""
+    labels = falling_crowd(cell.draw)[1]
+    model = clone(cell.estimator).fit(labels)
+    table = model.conditional_information().to_numpy()
+    informative = model.informative_set_ if hasattr(model, "informative_set_") else []
+    return {
+        "information": [float(f"{value:.3g}") for value in table[np.triu_indices(N_ANNOTATORS, 1)]],
+        "set": [number(name) for name in informative],
+    }
+
+
+def trace_of(row: pd.Series) -> pd.DataFrame:
+    columns = ["n_components", "log_likelihood", "information", "n_informative"]
+    return pd.DataFrame(row["rounds"], columns=columns).assign(entered=row["entered"])
+
+
+def summary_of_draws(record: Record) -> dict[str, Any]:
     """Summarise over all draws what Fig. 3 shows for one."""
-    draws = pd.DataFrame([rounds_of(seed) for seed in range(N_DRAWS)])
-    complete = draws[draws["classes"] == N_CLASSES]
-    sizes, grown = complete["members"].map(len), complete["grown"]
-    first = np.concatenate([members[:8] for members in complete["members"]])
+    rows = record.frame("rounds")
+    rows = rows[rows["model"] == STAGES]
+    traces = [trace_of(row) for _, row in rows.iterrows()]
+    complete = [trace["n_components"].iloc[-1] == N_CLASSES for trace in traces]
+    found = [trace for trace, whole in zip(traces, complete) if whole]
+    members = [[member for entered in trace["entered"] for member in entered] for trace in found]
+    first = np.concatenate([entered[:8] for entered in members])
+    return {
+        "draws": len(rows),
+        "complete": len(found),
+        "incomplete": len(rows) - len(found),
+        "grown": [int(trace["n_informative"].idxmax()) for trace in found],
+        "sizes": [len(entered) for entered in members],
+        "settled": int(rows["settled"][complete].sum()),
+        "first_of_15": float((first <= 15).mean()),
+        "first_of_30": float((first <= 30).mean()),
+    }
+
+
+def table_of_rounds(record: Record) -> list[str]:
+    rows = record.frame("rounds").query("draw == @SHOWN").set_index("model")
+    lines = [f"Fig. 3: rounds of {STAGES} in a 0.3-sparse crowd, experts right from .7 to .45; draw {SHOWN}", ""]
+    lines.append(f"{'round':>10s} {'classes':>8s} {'log likelihood':>15s} {'largest I':>10s} {'|S|':>4s}  entered")
+    for place, row in trace_of(rows.loc[STAGES]).iterrows():
+        entered = ", ".join(map(str, row["entered"]))
+        lines.append(
+            f"{place:>10d} {int(row['n_components']):8d} {row['log_likelihood']:15.1f} {row['information']:10.4f} "
+            f"{int(row['n_informative']):4d}  {entered}".rstrip()
+        )
+    truth = rows.loc[TRUE]
+    lines.append(f"{TRUE:>10s} {N_CLASSES:8d} {truth['log_likelihood']:15.1f} {truth['information']:10.4f}")
+    found = summary_of_draws(record)
+    grown, sizes = found["grown"], found["sizes"]
     return [
-        f"{N_DRAWS} draws: {len(complete)} come to three classes; in these S stops growing in round {grown.min()} to "
-        f"{grown.max()} (median {grown.median():g})",
-        f"with {sizes.min()} to {sizes.max()} members (median {sizes.median():g}), and "
-        f"{complete['settled'].sum()} settle within 20 rounds; of the first 8 members",
-        f"{(first <= 15).mean():.0%} are among the 15 best annotators, {(first <= 30).mean():.0%} among the 30 experts",
+        *lines,
+        "",
+        f"{found['draws']} draws: {found['complete']} come to three classes; in these S stops growing in round "
+        f"{min(grown)} to {max(grown)} (median {np.median(grown):g})",
+        f"with {min(sizes)} to {max(sizes)} members (median {np.median(sizes):g}), and {found['settled']} settle "
+        "within 20 rounds; of the first 8 members",
+        f"{found['first_of_15']:.0%} are among the 15 best annotators, {found['first_of_30']:.0%} among the 30 experts",
     ]
 
 
-def figure_3(seed: int) -> tuple[list[str], Figure]:
-    """Draw the trace of one draw against the true model, and summarise 20 draws."""
-    crowd, labels = falling_crowd(seed)
-    truth = values_of_truth(crowd, labels)
-    model = fit(StagewiseEM(refine=None), labels)
-    lines = ["Fig. 3: rounds of StagewiseEM(refine=None) in a 0.3-sparse crowd, experts right from .7 to .45", ""]
-    lines.append(f"{'round':>10s} {'classes':>8s} {'log likelihood':>15s} {'largest I':>10s} {'|S|':>4s}  entered")
-    for place, row in model.trace_.iterrows():
-        entered = ", ".join(str(number(name)) for name in row["entered"])
-        lines.append(
-            f"{place:>10d} {row['n_components']:8d} {row['log_likelihood']:15.1f} {row['information']:10.4f} "
-            f"{row['n_informative']:4d}  {entered}".rstrip()
-        )
-    lines.append(f"{TRUE:>10s} {N_CLASSES:8d} {truth['log_likelihood']:15.1f} {truth['information']:10.4f}")
-    lines += ["", *summary_of_draws()]
+def draw_rounds(record: Record) -> Figure:
+    rows = record.frame("rounds").query("draw == @SHOWN").set_index("model")
+    truth = {name: float(rows.loc[TRUE, name]) for name in ("log_likelihood", "information")}
     figure = Figure(figsize=(9.6, 2.9), layout="tight")
-    plot_stagewise(model, truth=truth, ax=figure)
-    return lines, figure
+    plot_stagewise(trace_of(rows.loc[STAGES]), truth=truth, ax=figure)
+    return figure
 
 
-def states(labels: Labels) -> Iterator[tuple[int, StagewiseEM]]:
-    """Yield the model after each of `ROUNDS`; before the first one all items are in one component."""
-    for stop in ROUNDS:
-        model = StagewiseEM(refine=None, max_iter=stop) if stop else StagewiseEM(n_clusters=1, refine=None)
-        yield stop, fit(model, labels)
+def information_after(record: Record) -> dict[int, tuple[pd.DataFrame, list[int]]]:
+    """Return the table of all pairs, and the set, after each of `ROUNDS`."""
+    found = {}
+    for _, row in record.frame("information").iterrows():
+        table = np.full((N_ANNOTATORS, N_ANNOTATORS), np.nan)
+        table[np.triu_indices(N_ANNOTATORS, 1)] = row["information"]
+        names = range(1, N_ANNOTATORS + 1)
+        table = np.where(np.isnan(table), table.T, table)
+        found[int(row["data"].split()[1])] = (pd.DataFrame(table, index=names, columns=names), row["set"])
+    return found
 
 
-def figure_4(seed: int) -> tuple[list[str], Figure]:
-    """Draw the conditional information after some rounds: of all, of the experts, and of the informative set."""
-    _, labels = falling_crowd(seed)
-    experts = labels.annotators[:30]
-    figure = Figure(figsize=(10.4, 4.6), layout="constrained")
-    grid = figure.subplots(2, 1 + len(ROUNDS))
-    lines = ["Fig. 4: mutual information of two annotators given the class, nats", ""]
+def table_of_information(record: Record) -> list[str]:
+    lines = [f"Fig. 4: mutual information of two annotators given the class, nats; draw {SHOWN}", ""]
     heads = ("round", "mean, experts", "mean, others", "largest, experts", "mean, S")
     lines.append("".join(f"{head:>18s}" for head in heads))
-    for column, (stop, model) in enumerate(states(labels), start=1):
-        table = model.conditional_information()
-        informative = model.informative_set_ if stop else []
+    for stop, (table, informative) in information_after(record).items():
+        experts = table.index[:30]
         others = table.drop(index=experts, columns=experts)
-        values = [np.nanmean(table.loc[experts, experts]), np.nanmean(others), np.nanmax(table.loc[experts, experts])]
+        of_experts = table.loc[experts, experts]
+        values = [np.nanmean(of_experts), np.nanmean(others), np.nanmax(of_experts)]
         if informative:
             values.append(np.nanmean(table.loc[informative, informative]))
         lines.append(f"{stop:18d}" + "".join(f"{value:18.4f}" for value in values))
-        if column == 1:
-            most = float(np.nanmax(table))
-            draw_information(table, labels.annotators, grid[0, 0], "round 0, all", most)
-            draw_information(table, [], grid[1, 0], "", most)
-        draw_information(table, experts, grid[0, column], f"round {stop}, experts", most)
-        draw_information(table, informative, grid[1, column], f"round {stop}, S", most)
+    return lines
+
+
+def draw_information(record: Record) -> Figure:
+    """Draw the information after some rounds: of all, of the experts, and of the informative set."""
+    figure = Figure(figsize=(10.4, 4.6), layout="constrained")
+    grid = figure.subplots(2, 1 + len(ROUNDS))
+    found = information_after(record)
+    most = float(np.nanmax(found[0][0]))
+    draw_matrix(found[0][0], found[0][0].index, grid[0, 0], "round 0, all", most)
+    draw_matrix(found[0][0], [], grid[1, 0], "", most)
+    for column, (stop, (table, informative)) in enumerate(found.items(), start=1):
+        draw_matrix(table, table.index[:30], grid[0, column], f"round {stop}, experts", most)
+        draw_matrix(table, informative, grid[1, column], f"round {stop}, S", most)
     bar = figure.colorbar(grid[0, 0].images[0], ax=list(grid.ravel()), shrink=0.7, aspect=30)
     bar.set_label("mutual information given the class (nats)", fontsize=SMALL, color=INK)
     bar.ax.tick_params(labelsize=SMALL)
     bar.outline.set_visible(False)
-    return lines, figure
+    return figure
 
 
-def draw_information(table: pd.DataFrame, annotators: Sequence[str], ax: Axes, title: str, most: float) -> None:
+def draw_matrix(table: pd.DataFrame, annotators: Sequence[int], ax: Axes, title: str, most: float) -> None:
     """Draw some annotators, by number if there are few; leave the axes empty if there are none."""
     if not len(annotators):
         ax.axis("off")
@@ -203,52 +252,75 @@ def draw_information(table: pd.DataFrame, annotators: Sequence[str], ax: Axes, t
     plot_conditional_information(table, annotators, ax=ax, vmax=most, labels=False, colorbar=False)
     ax.set_title(title, fontsize=9, color=INK)
     few = annotators if len(annotators) < 20 else []
-    ax.set_yticks(range(len(few)), [str(number(name)) for name in few])
+    ax.set_yticks(range(len(few)), list(map(str, few)))
 
 
-def errors_of(alpha: float, seed: int) -> dict:
-    """Return the errors of all models on one draw of Fig. 5, and whether the informative set is exactly the experts."""
-    crowd, classes, labels = draw(alpha, 0.6, seed)
-    fitted = {name: fit(make(), labels) for name, make in MODELS.items()}
-    errors = {name: float((model.labels_ != classes).mean()) for name, model in fitted.items()}
-    errors[TRUE] = float((scores_under(crowd, labels).argmax(1) != classes).mean())
-    experts = set(labels.annotators[: round(alpha * N_ANNOTATORS)])
-    found = set(fitted[DEFAULT].informative_set_)
-    return {"alpha": alpha, "exact": found == experts, "others": len(found - experts)} | errors
+# ---- Fig. 5: errors in sparse crowds
 
 
-def results_of_draws(n_jobs: int) -> pd.DataFrame:
-    """Return the errors of every model in every draw of Fig. 5, one row per draw."""
-    jobs = [delayed(errors_of)(alpha, seed) for alpha in ALPHAS for seed in range(N_DRAWS)]
-    return pd.DataFrame(Parallel(n_jobs=n_jobs)(jobs))
+def cells_of_errors() -> Iterator[Cell]:
+    for alpha in ALPHAS:
+        for seed in range(N_DRAWS):
+            for name in MODELS:
+                yield Cell("errors", f"{alpha:.2f}", name, seed, seeded(name, 0))
+            yield Cell("errors", f"{alpha:.2f}", TRUE, seed)
 
 
-def figure_5(n_jobs: int) -> tuple[list[str], Figure]:
-    """Return the errors over the draws of sparse crowds: mean, best and worst."""
-    results = results_of_draws(n_jobs)
-    by_alpha = results.groupby("alpha")
+def compute_errors(cell: Cell) -> dict[str, Any]:
+    """Return the error, and of the informative set how many are experts and others."""
+    alpha = float(cell.data)
+    crowd, classes, labels = draw(alpha, 0.6, cell.draw)
+    if cell.model == TRUE:
+        return {"error": float((scores_under(crowd, labels).argmax(1) != classes).mean())}
+    model = clone(cell.estimator).fit(labels)
+    found = {"error": float((model.labels_ != classes).mean())}
+    if isinstance(model, StagewiseEM):
+        experts, members = set(labels.annotators[: round(alpha * N_ANNOTATORS)]), set(model.informative_set_)
+        found |= {"experts": len(members & experts), "others": len(members - experts)}
+        found |= {"classes": int(model.n_components_)}
+    return found
 
-    def row(name: str, cells: Iterable[str]) -> str:
-        return f"{name:26s}" + "".join(f"{cell:>25s}" for cell in cells)
 
-    lines = [f"Fig. 5: error over {N_DRAWS} draws of an α-sparse crowd, mean (best to worst)", ""]
+def errors(record: Record) -> pd.DataFrame:
+    """Return errors by α and draw, a column for each model."""
+    return record.frame("errors").pivot_table(index=["data", "draw"], columns="model", values="error")
+
+
+def exact_sets(record: Record) -> pd.DataFrame:
+    """Return for each draw whether the set of the default is exactly the set of experts, and others in it."""
+    rows = record.frame("errors").query("model == @DEFAULT").set_index(["data", "draw"])
+    n_experts = rows.index.get_level_values("data").astype(float) * N_ANNOTATORS
+    exact = (rows["experts"] == n_experts.to_numpy().round()) & (rows["others"] == 0)
+    return pd.DataFrame({"exact": exact, "others": rows["others"]})
+
+
+def table_of_errors(record: Record) -> list[str]:
+    found = errors(record)
+
+    def row(name: str, cells: Any) -> str:
+        return f"{name:26s}" + "".join(f"{cell:>29s}" for cell in cells)
+
+    lines = [f"Fig. 5: error over {N_DRAWS} draws of an α-sparse crowd: mean ± sd (best to worst)", ""]
     lines.append(row("", (f"α = {alpha:.2f}" for alpha in ALPHAS)))
     for name in (*MODELS, TRUE):
-        cells = by_alpha[name].agg(["mean", "min", "max"]).to_numpy()
-        lines.append(row(name, (f"{mean:.3f} ({least:.3f} to {most:.3f})" for mean, least, most in cells)))
-    behind = (results[DEFAULT] - results[TRUE]).groupby(results["alpha"]).mean()
-    lines += ["", row("default behind true model", (f"{gap:+.4f}" for gap in behind))]
-    lines.append(row("S exactly the experts", (f"{n} of {N_DRAWS}" for n in by_alpha["exact"].sum())))
-    lines.append(row("others in S, all draws", (str(n) for n in by_alpha["others"].sum())))
-    return lines, error_curves(by_alpha)
+        cells = found[name].groupby("data").agg(["mean", "std", "min", "max"]).to_numpy()
+        lines.append(row(name, (f"{mean:.3f} ± {sd:.3f} ({low:.3f} to {high:.3f})" for mean, sd, low, high in cells)))
+    lines += ["", row("above the true model ± se", ("" for _ in ALPHAS)).rstrip()]
+    for name in MODELS:
+        gaps = [paired(found.loc[f"{alpha:.2f}", name], found.loc[f"{alpha:.2f}", TRUE]) for alpha in ALPHAS]
+        lines.append(row(name, (f"{gap.mean:+.4f} ± {gap.error:.4f}" for gap in gaps)))
+    sets = exact_sets(record).groupby("data").sum()
+    lines += ["", row("S exactly the experts", (f"{n} of {N_DRAWS}" for n in sets["exact"]))]
+    lines.append(row("others in S, all draws", (f"{n:.0f}" for n in sets["others"])))
+    return lines
 
 
-def error_curves(by_alpha: Any) -> Figure:
+def draw_errors(record: Record) -> Figure:
     """Draw mean errors against α, shaded from the best to the worst."""
     figure = Figure(figsize=(7.6, 4.0), layout="constrained")
     ax = figure.subplots()
     for place, name in enumerate((*MODELS, TRUE)):
-        cells = by_alpha[name].agg(["mean", "min", "max"])
+        cells = errors(record)[name].groupby("data").agg(["mean", "min", "max"])
         look = {"color": colour(place), "marker": marker(place)}
         if name == TRUE:
             look = {"color": INK, "ls": "--", "zorder": 5}
@@ -263,117 +335,166 @@ def error_curves(by_alpha: Any) -> Figure:
     return figure
 
 
-def error(found: np.ndarray, truth: np.ndarray) -> float:
-    """Share of wrong labels in percent."""
-    return 100 * float((np.asarray(found) != truth).mean())
+# ---- Table 1: real labels
 
 
-def ours(labels: Labels, truth: np.ndarray) -> dict[str, str]:
-    """Errors of our models, with the sizes of informative sets."""
-    cells = {}
-    for name, make in MODELS.items():
-        if name == "SpectralEM":
-            draws = [error(fit(SpectralEM(random_state=seed), labels).labels_, truth) for seed in range(10)]
-            summary = {"lowest": min(draws), "mean": float(np.mean(draws)), "highest": max(draws)}
-            cells |= {f"SpectralEM, {which}": f"{value:.2f}" for which, value in summary.items()}
-            continue
-        model = fit(make(), labels)
-        size = f" |S| {len(model.informative_set_)}" if name.startswith("Stagewise") else ""
-        cells[name] = f"{error(model.labels_, truth):.2f}{size}"
-    return cells
+def cells_of_labels() -> Iterator[Cell]:
+    for data in DATA:
+        for name in MODELS:
+            for seed in range(N_SEEDS if name in RANDOM else 1):
+                yield Cell("labels", data, name, seed, seeded(name, seed))
+        for name in (f"crowd-kit {peer}" for peer in PEERS if (peer, data) != ("KOS", "dog")):  # KOS: two labels only
+            for seed in range(N_SEEDS if name in RANDOM else 1):
+                yield Cell("labels", data, name, seed, settings={"random_state": seed} if name in RANDOM else {})
 
 
-def crowdkit_labels(name: str, frame: pd.DataFrame) -> pd.Series:
-    """Labels of a method of crowd-kit at its defaults, by task."""
-    method = getattr(crowdkit, name)()
-    if name in ("Wawa", "ZeroBasedSkill"):
-        return crowdkit.MajorityVote().fit_predict(frame, skills=method.fit(frame).skills_)
-    return method.fit_predict(frame)
+def compute_labels(cell: Cell) -> dict[str, Any]:
+    """Return the wrong items, by position; the size of the informative set; items with a tie of votes."""
+    bunch = load_crowd_labels(cell.data)
+    labels, truth = bunch.annotations, np.asarray(bunch.target_names)[bunch.target]
+    figures = {"n_items": len(labels), "n_annotators": labels.n_annotators}
+    if cell.estimator is None:
+        found = crowdkit_labels(cell.model.split()[1], labels, **cell.settings)
+    else:
+        model = clone(cell.estimator).fit(labels)
+        found = np.asarray(model.labels_)
+        if isinstance(model, StagewiseEM):
+            figures["size"] = len(model.informative_set_)
+        if isinstance(model, MajorityVote):
+            figures["tied"] = n_tied(labels)
+    return figures | {"wrong": np.flatnonzero(found != truth)}
 
 
-def peerannot_labels(name: str, labels: Labels) -> np.ndarray:
-    """Labels of a method of peerannot, by item."""
-    from peerannot.models import agg_strategies
-
-    answers: dict[int, dict[int, int]] = {item: {} for item in range(len(labels))}
-    for item, annotator, label in zip(labels.item.tolist(), labels.annotator.tolist(), labels.label.tolist()):
-        answers[item][annotator] = label
-    method = agg_strategies[name](answers=answers, n_workers=labels.n_annotators, n_classes=labels.n_classes)
-    method.run()
-    return labels.classes.to_numpy()[np.asarray(method.get_answers(), dtype=int)]
+def n_tied(labels: Labels) -> int:
+    """Return how many items have as many votes for the most frequent class as for another."""
+    table = labels.to_frame()
+    votes = np.sort(pd.crosstab(table["item"], table["label"]).to_numpy(), axis=1)
+    return int((votes[:, -1] == votes[:, -2]).sum())
 
 
-def peers(labels: Labels, truth: np.ndarray, slow: bool) -> dict[str, str]:
-    """Errors of the methods of other packages."""
+def crowdkit_labels(name: str, labels: Labels, **settings: Any) -> np.ndarray:
+    """Return the labels of a method of crowd-kit at its defaults, by item."""
     frame = labels.to_frame().set_axis(["task", "worker", "label"], axis=1)
-    cells = {}
-    for name in (*PEERS, *SLOW_PEERS):
-        if name == "KOS" and labels.n_classes > 2:
-            cells[f"crowd-kit {name}"] = "two labels only"
-        elif name in SLOW_PEERS and not slow:
-            cells[f"crowd-kit {name}"] = "with --slow"
-        else:
-            found = crowdkit_labels(name, frame).reindex(labels.items)
-            cells[f"crowd-kit {name}"] = f"{error(found.to_numpy(), truth):.2f}"
-    if has_peerannot():
-        for name in PEERANNOT:
-            cells[f"peerannot {name}"] = f"{error(peerannot_labels(name, labels), truth):.2f}"
-    return cells
+    method = getattr(crowdkit, name)(**settings)
+    if name in ("Wawa", "ZeroBasedSkill"):
+        found = crowdkit.MajorityVote().fit_predict(frame, skills=method.fit(frame).skills_)
+    else:
+        found = method.fit_predict(frame)
+    return found.reindex(labels.items).to_numpy()
 
 
-def has_peerannot() -> bool:
-    return find_spec("peerannot") is not None and find_spec("torch") is not None
+def wrong_items(record: Record, data: str) -> dict[str, np.ndarray]:
+    """Return for each method 100 where a seed has an item wrong, else 0, of shape (seeds, items)."""
+    rows = record.frame("labels").query("data == @data")
+    found = {}
+    for name, own in rows.groupby("model", sort=False):
+        wrong = np.zeros((len(own), own["n_items"].iloc[0]))
+        for place, items in enumerate(own["wrong"]):
+            wrong[place, items] = 100.0
+        found[name] = wrong
+    return found
 
 
-def table_1(slow: bool, n_jobs: int) -> list[str]:
-    """Errors on real labels, ours, published and peers'."""
-    heads, tasks = [], []
-    for name in DATA:
-        bunch = load_crowd_labels(name)
-        labels, truth = bunch.annotations, np.asarray(bunch.target_names)[bunch.target]
-        heads.append(f"{name} ({labels.n_annotators})")
-        tasks += [delayed(ours)(labels, truth), delayed(peers)(labels, truth, slow)]
-    found = Parallel(n_jobs=n_jobs)(tasks)
-    columns = [mine | others for mine, others in zip(found[::2], found[1::2], strict=True)]
-    lines = ["Table 1: error, %, on real labels (number of annotators); [published]; |S| is the size of the set", ""]
-    lines.append(f"{'':28s}" + "".join(f"{head:>17s}{'':17s}" for head in heads).rstrip())
-    for method in columns[0]:
-        published = (*PUBLISHED.get(method, ("", "")), "")
-        cells = [
-            f"{column[method]:>17s}" + f"{f' [{there}]' if there else '':17s}"
-            for column, there in zip(columns, published, strict=True)
-        ]
-        lines.append(f"{method:28s}" + "".join(cells).rstrip())
-    if not has_peerannot():
-        lines += ["", "peerannot is left out: it needs PyTorch, which is not installed"]
+def table_of_labels(record: Record) -> list[str]:
+    rows = record.frame("labels").query("draw == 0").set_index(["data", "model"])
+    lines = [
+        f"Table 1: error, %, on real labels; random methods: mean ± sd (best to worst) of {N_SEEDS} seeds; |S| is the",
+        "size of the set; points above StagewiseEM ± standard error of the paired difference over items",
+    ]
+    for place, data in enumerate(DATA):
+        wrong = wrong_items(record, data)
+        title = f"{data}, {rows.loc[(data, DEFAULT), 'n_annotators']} annotators"
+        lines += ["", f"{title:28s}{'error':>30s}   {'[published]':26s}above StagewiseEM"]
+        for name, items in wrong.items():
+            error = items.mean(1)
+            cell = f"{error.mean():.2f}"
+            if len(items) > 1:
+                cell += f" ± {error.std(ddof=1):.2f} ({error.min():.2f} to {error.max():.2f})"
+            if not np.isnan(size := rows.loc[(data, name), "size"]):
+                cell += f", |S| {size:.0f}"
+            there = (*PUBLISHED.get(name, ("", "")), "")[place]
+            gap = paired(items.mean(0), wrong[DEFAULT].mean(0))
+            against = "" if name == DEFAULT else f"{gap.mean:+6.2f} ± {gap.error:.2f}"
+            lines.append(f"{name:28s}{cell:>30s}   {f'[{there}]' if there else '':26s}{against}".rstrip())
     return lines
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--slow", action="store_true", help="run crowd-kit's GLAD and MACE too, which take longest")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=0, help="of the draw that Figs. 3 and 4 show")
-    parser.add_argument("--out", type=Path, help="write the tables there too")
-    parser.add_argument("--figures", type=Path, help="folder for the figures, as SVG")
-    arguments = parser.parse_args()
-    blocks = [table_1(arguments.slow, arguments.jobs)]
-    figures: dict[str, Callable[[], tuple[list[str], Figure]]] = {
-        "stagewise_rounds.svg": lambda: figure_3(arguments.seed),
-        "stagewise_information.svg": lambda: figure_4(arguments.seed),
-        "stagewise_errors.svg": lambda: figure_5(arguments.jobs),
-    }
-    for place, (name, make) in enumerate(figures.items()):
-        lines, figure = make()
-        if arguments.figures:
-            with rc_context({"svg.hashsalt": "consilience"}):  # the same figure gives the same file
-                figure.savefig(arguments.figures / name, metadata={"Date": None})
-        blocks.insert(place, lines)
-    text = "\n\n\n".join("\n".join(block) for block in blocks) + "\n"
-    print(text)
-    if arguments.out:
-        arguments.out.write_text(text, encoding="utf-8")
+# ---- the page
 
 
-if __name__ == "__main__":
-    main()
+def tables(record: Record) -> dict[str, str]:
+    blocks = [table_of_rounds(record), table_of_information(record), table_of_errors(record), table_of_labels(record)]
+    return {"stagewise.txt": "\n\n\n".join("\n".join(block) for block in blocks) + "\n"}
+
+
+def quotes(record: Record) -> dict[str, Any]:
+    """Count what the sentences of the page quote."""
+    found, sets = errors(record), exact_sets(record)
+    gaps = [paired(found.loc[f"{alpha:.2f}", DEFAULT], found.loc[f"{alpha:.2f}", TRUE]) for alpha in ALPHAS]
+    stages = record.frame("errors").query("model == @STAGES").set_index(["data", "draw"])
+    whole = stages["classes"] == N_CLASSES
+    behind = (found[STAGES] - found[TRUE])[whole].groupby("data").mean()
+    at_most = stages.loc[f"{ALPHAS[-1]:.2f}"]
+    return {
+        "seeds": N_SEEDS,
+        "random": len(RANDOM),
+        "constant": sum(is_constant(record, name) for name in RANDOM),
+        "rounds": summary_of_draws(record),
+        "alphas": len(ALPHAS),
+        "level_with_truth": sum(gap.verdict == "level" for gap in gaps),
+        "largest_gap": max(abs(gap.mean) for gap in gaps),
+        "exact": int(sets["exact"].sum()),
+        "sets": len(sets),
+        "stuck": int((~whole).sum()),
+        "stages_behind": behind.to_dict(),
+        "few": (at_most["experts"] + at_most["others"])[whole.loc[f"{ALPHAS[-1]:.2f}"]].astype(int).tolist(),
+        "mean": found.loc[f"{ALPHAS[0]:.2f}"].mean().to_dict(),
+        "tied": int(record.frame("labels").query("data == 'rte'")["tied"].max()),
+    } | quotes_of_labels(record)
+
+
+def quotes_of_labels(record: Record) -> dict[str, Any]:
+    """Count the methods below and above the default on real labels."""
+    rows = record.frame("labels").query("draw == 0").set_index(["data", "model"])
+    found: dict[str, dict[str, Any]] = {}
+    for data in DATA:
+        wrong = wrong_items(record, data)
+        gaps = [paired(items.mean(0), wrong[DEFAULT].mean(0)) for name, items in wrong.items() if name != DEFAULT]
+        verdicts = [gap.verdict for gap in gaps]
+        refined = "StagewiseEM(refine='all')"
+        counts = {
+            "others": len(gaps),
+            "best": verdicts.count("above"),
+            "level": verdicts.count("level"),
+            "below": sum(gap.mean < 0 for gap in gaps),
+            "clearly_below": verdicts.count("below"),
+            "error": {"refined": f"{wrong[refined].mean():.2f}", "stages": f"{wrong[STAGES].mean():.2f}"},
+            "size": {"stages": int(rows.loc[(data, STAGES), "size"])},
+        }
+        for name, count in counts.items():
+            found.setdefault(name, {})[data] = count
+    return found
+
+
+def is_constant(record: Record, name: str) -> bool:
+    """Whether a random method has the same number of wrong items from every seed, on every data set."""
+    rows = record.frame("labels").query("model == @name")
+    return all(wrong.map(len).eq(len(wrong.iloc[0])).all() for _, wrong in rows.groupby("data")["wrong"])
+
+
+PAGE = Page(
+    "stagewise",
+    parts=(
+        Part("rounds", cells_of_rounds, compute_rounds),
+        Part("information", cells_of_information, compute_information),
+        Part("errors", cells_of_errors, compute_errors),
+        Part("labels", cells_of_labels, compute_labels),
+    ),
+    tables=tables,
+    quotes=quotes,
+    plots={
+        "stagewise_rounds.svg": draw_rounds,
+        "stagewise_information.svg": draw_information,
+        "stagewise_errors.svg": draw_errors,
+    },
+)

@@ -42,7 +42,8 @@ def plot_stagewise(
 
     Parameters
     ----------
-    model : fitted StagewiseEM, or a Pipeline that ends in one
+    model : fitted StagewiseEM, a Pipeline that ends in one, or a DataFrame
+        The table is one as the model's ``trace_``.
     truth : mapping, optional
         Values of the true model of simulated labels, drawn as dashed lines: "log_likelihood" and "information",
         or one of them, in nats.
@@ -69,12 +70,9 @@ def plot_stagewise(
     ----------
     Zhao & Zucker. Stagewise Learning for Sparse Clustering of Discretely-Valued Data. Section 4.
     """
-    estimator = unwrap(model)
-    if not hasattr(estimator, "trace_"):
-        raise InputError(f"{type(estimator).__name__} has no trace of rounds to draw; StagewiseEM has.")
     reached = {} if truth is None else dict(truth)
     _check_truth(reached)
-    trace = estimator.trace_
+    trace = model if isinstance(model, pd.DataFrame) else _trace_of(unwrap(model))
     host = host_of(ax, (9.6, 2.9))
     panels, look = curve_panels(host, len(MEASURES)), Look.of(host)
     for panel, measure in zip(panels, MEASURES, strict=True):
@@ -152,6 +150,12 @@ def plot_conditional_information(
         first = f", the {inside.sum()} of the informative set first" if annotators is None and inside.any() else ""
         label_axes(ax, f"{len(names)} annotators{first}", None, labels=labels)
     return ax
+
+
+def _trace_of(estimator: Any) -> pd.DataFrame:
+    if not hasattr(estimator, "trace_"):
+        raise InputError(f"{type(estimator).__name__} has no trace of rounds to draw; StagewiseEM has.")
+    return estimator.trace_
 
 
 def _check_truth(truth: dict[str, Any]) -> None:

@@ -1,0 +1,243 @@
+"""A page of results: what it takes to compute, and the tables, sentences and plots that are made from its record.
+
+The page itself is a template, `docs/papers/NAME.rst.jinja`: the counts and figures that its sentences quote come from
+the record as the tables do.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from joblib import Parallel, delayed
+from matplotlib.figure import Figure
+from tqdm import tqdm
+
+from benchmarks.experiments.code import dependencies, fingerprint
+from benchmarks.experiments.environment import commit, environment
+from benchmarks.experiments.record import Cell, Record, depends_of
+from consilience.inspection.plots.style import plain_text
+
+PAGES = Path(__file__).parents[2] / "docs" / "papers"
+DIGITS = 8  # significant digits of figures in the record
+MADE_BY = ".. Made from {name}.rst.jinja and the record of results: python -m benchmarks.papers {name}\n\n"
+
+Figures = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """An experiment: the cells of the record that it fills, and how one is computed.
+
+    Attributes
+    ----------
+    name : of the experiment
+    cells : all of them
+    compute : figures of a cell; an entry "seconds" replaces the time of the whole call
+    """
+
+    name: str
+    cells: Callable[[], Iterable[Cell]]
+    compute: Callable[[Cell], Figures]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of results.
+
+    Attributes
+    ----------
+    name : of its files
+    parts : its experiments
+    tables : text files, by name, of a record
+    quotes : what the sentences of the page quote from a record
+    plots : how a plot is drawn from a record, by file name
+    others : pages whose records the plots are drawn from too
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+    tables: Callable[[Record], dict[str, str]]
+    quotes: Callable[[Record], dict[str, Any]] = lambda record: {}
+    plots: Mapping[str, Callable[[Record], Figure]] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+
+    def record(self) -> Record:
+        return Record(self.name)
+
+    def cells(self) -> Iterator[tuple[Part, Cell]]:
+        return ((part, cell) for part in self.parts for cell in part.cells())
+
+    def states(self, record: Record) -> Iterator[tuple[Part, Cell, str]]:
+        """Yield each cell with the reason why its row cannot be used, if there is one."""
+        for part, cell in self.cells():
+            yield part, cell, record.state(cell, depends_of(cell, part.compute))
+
+
+# ---- computing
+
+
+def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2) -> int:
+    """Compute the rows that are missing or stale, and return how many."""
+    record = page.record()
+    chosen = None if parts is None else set(parts)
+    due = [(part, cell) for part, cell, state in page.states(record) if state and (not chosen or part.name in chosen)]
+    results = Parallel(n_jobs, return_as="generator_unordered")(
+        delayed(_computed)(place, part.compute, cell) for place, (part, cell) in enumerate(due)
+    )
+    for place, result in tqdm(results, total=len(due), desc=page.name, disable=None):
+        part, cell = due[place]
+        record.add(cell, depends_of(cell, part.compute), result.pop("environment"), result)
+    record.tidy(cell for _, cell in page.cells())
+    return len(due)
+
+
+def confirm(page: Page, n_rows: int = 1) -> list[str]:
+    """Compute the quickest rows of each group whose code changed; where figures are the same, keep the group's rows.
+
+    A group is the rows of a model in a part that were computed with the same code. Those whose figures differ stay
+    stale.
+    """
+    record, lines = page.record(), []
+    groups: dict[tuple[str, str, str], list[tuple[Part, Cell]]] = {}
+    for part, cell, state in page.states(record):
+        if state.startswith("changed code"):
+            groups.setdefault((part.name, cell.model, record.rows[cell.key]["code"]), []).append((part, cell))
+    for (name, model, _), members in groups.items():
+        members.sort(key=lambda member: record.rows[member[1].key]["seconds"])
+        tried = members[:n_rows]
+        same = all(
+            are_same(record.rows[cell.key]["figures"], _computed(0, part.compute, cell)[1]["figures"])
+            for part, cell in tried
+        )
+        if same:
+            part, cell = members[0]
+            record.confirm((cell for _, cell in members), depends_of(cell, part.compute), commit())
+        verdict = f"confirmed by {len(tried)}" if same else "other figures: to be computed again"
+        lines.append(f"{page.name}, {name}, {model}: {len(members)} rows {verdict}")
+    record.tidy(cell for _, cell in page.cells())
+    return lines
+
+
+def _computed(place: int, function: Callable[[Cell], Figures], cell: Cell) -> tuple[int, dict[str, Any]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        figures = function(cell)
+        seconds = figures.pop("seconds", time.perf_counter() - start)
+    return place, {
+        "figures": {name: rounded(value) for name, value in figures.items()},
+        "seconds": float(f"{seconds:.3g}"),
+        "commit": commit(),
+        "environment": environment(),
+    }
+
+
+def rounded(value: Any) -> Any:
+    """Return figures as they are recorded: numbers with `DIGITS` significant digits, arrays as lists."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(one) for one in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def are_same(one: Any, other: Any) -> bool:
+    """Whether figures agree up to the last recorded digits."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(are_same(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(are_same, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return one == other or (one != one and other != other) or isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
+    return bool(one == other)
+
+
+# ---- writing and checking
+
+
+def texts(page: Page, record: Record) -> dict[Path, str]:
+    """Return the tables and the page."""
+    found = {PAGES / name: text for name, text in page.tables(record).items()}
+    found[PAGES / f"{page.name}.rst"] = MADE_BY.format(name=page.name) + render(page, record)
+    return found
+
+
+def render(page: Page, record: Record) -> str:
+    """Return the page, with what its sentences quote."""
+    templates = Environment(
+        loader=FileSystemLoader(PAGES), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
+    )
+    templates.filters["dec"] = dec
+    hours = sum(row["seconds"] for row in record.rows.values()) / 3600
+    quoted = {"duration": duration(hours), "kernels": kernels_of(record)} | page.quotes(record)
+    return templates.get_template(f"{page.name}.rst.jinja").render(quoted)
+
+
+def dec(value: float, digits: int = 3) -> str:
+    """Return a figure between -1 and 1 as the pages write it, such as .905."""
+    return f"{value:.{digits}f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.{digits}f}"
+
+
+def duration(hours: float) -> str:
+    """Return how long all rows took one after the other, in words."""
+    if hours < 1:
+        return f"{max(1, round(60 * hours))} minutes"
+    return f"{hours:.1f} hours"
+
+
+def kernels_of(record: Record) -> str:
+    """Return the BLAS kernels that the rows were computed with."""
+    return ", ".join(
+        sorted({text.split()[-1] for one in record.shared["environment"].values() for text in one["blas"]})
+    )
+
+
+def write(page: Page, record: Record) -> None:
+    """Write the tables and the page, and draw the plots."""
+    for path, text in texts(page, record).items():
+        path.write_text(text, encoding="utf-8")
+    for name, draw in page.plots.items():
+        with plain_text():
+            draw(record).savefig(PAGES / name, metadata=_metadata(name, stamp(page, record, draw)), dpi=120)
+
+
+def stamp(page: Page, record: Record, draw: Callable[[Record], Figure]) -> str:
+    """Return what a plot is made of: the figures of its records, and the code that draws it."""
+    records = [record, *map(Record, page.others)]
+    rows = [[*map(str, key), row["figures"]] for one in records for key, row in one.rows.items()]
+    return f"record {fingerprint({'rows': repr(rows)})}, code {fingerprint(dependencies(draw))}"
+
+
+def _metadata(name: str, text: str) -> dict[str, Any]:
+    return {"Description": text, "Date": None} if name.endswith(".svg") else {"Description": text, "Software": None}
+
+
+def problems(page: Page) -> Iterator[str]:
+    """Yield what is missing or stale in the record, and where page, tables or plots differ from it."""
+    record = page.record()
+    states = Counter((part.name, cell.model, state) for part, cell, state in page.states(record) if state)
+    for (part, model, state), count in states.items():
+        yield f"{page.name}: {part}, {model}: {count} rows, {state}"
+    wanted = {cell.key for _, cell in page.cells()}
+    if unknown := sum(key not in wanted for key in record.rows):
+        yield f"{page.name}: {unknown} rows belong to no cell"
+    if any(state == "missing" for _, _, state in states):
+        return  # tables need every row
+    for path, text in texts(page, record).items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            yield f"{page.name}: {path.name} differs from the record"
+    for name, draw in page.plots.items():
+        path = PAGES / name
+        if not path.exists() or stamp(page, record, draw).encode() not in path.read_bytes():
+            yield f"{page.name}: {name} was drawn from other results, or by other code"

@@ -1,0 +1,166 @@
+"""The record of results: one row a fit, in a file of JSON lines for each page.
+
+A row says what was fitted (part, data, model, draw), with which settings, what came out (figures, seconds), and by
+which code, on which machine, at which commit. Settings, code and machines are written once each, and rows name them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.experiments.code import dependencies, fingerprint
+
+FOLDER = Path(__file__).parents[1] / "results"
+
+Key = tuple[str, str, str, int]
+"""Part, data, model and draw: what tells the rows of a page apart."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a row of the record is of.
+
+    Attributes
+    ----------
+    part : what is computed
+    data : data set, or the setting of a simulation
+    model : name of a model in the tables
+    draw : number of a draw of data, annotators, folds or starts
+    estimator : the model with its settings, where it is one
+    settings : further settings, which JSON can hold
+    uses : functions and classes that the result depends on, besides the part's own
+    """
+
+    part: str
+    data: str
+    model: str
+    draw: int
+    estimator: Any = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    uses: tuple[Any, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        return self.part, self.data, self.model, self.draw
+
+    @property
+    def all_settings(self) -> dict[str, Any]:
+        """Every parameter of the estimator, and the further settings."""
+        own = {} if self.estimator is None else self.estimator.get_params(deep=True)
+        return {name: _plain(value) for name, value in sorted({**own, **self.settings}.items())}
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as JSON holds it: numbers and texts as they are, other objects by what they print."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return getattr(value, "__qualname__", None) or " ".join(repr(value).split())
+
+
+class Record:
+    """The rows of one page.
+
+    Parameters
+    ----------
+    page : its name
+    folder : where its file is
+    """
+
+    def __init__(self, page: str, folder: Path = FOLDER) -> None:
+        self.path = folder / f"{page}.jsonl"
+        self.rows: dict[Key, dict[str, Any]] = {}
+        self.shared: dict[str, dict[str, Any]] = {"settings": {}, "code": {}, "environment": {}}
+        if self.path.exists():
+            for line in self.path.read_text(encoding="utf-8").splitlines():
+                self._take(json.loads(line))
+
+    def _take(self, entry: dict[str, Any]) -> None:
+        for kind, known in self.shared.items():
+            if entry.keys() == {kind, "is"}:
+                known[entry[kind]] = entry["is"]
+                return
+        self.rows[entry["part"], entry["data"], entry["model"], entry["draw"]] = entry
+
+    def settings(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings that a row was computed with."""
+        found: dict[str, Any] = self.shared["settings"][row["settings"]]
+        return found
+
+    def state(self, cell: Cell, depends: dict[str, str]) -> str:
+        """Return why the row of a cell cannot be used, or an empty text."""
+        row = self.rows.get(cell.key)
+        if row is None:
+            return "missing"
+        if self.settings(row) != cell.all_settings:
+            return "other settings"
+        changed = _changes(self.shared["code"][row["code"]], depends)
+        return f"changed code: {', '.join(changed)}" if changed else ""
+
+    def add(self, cell: Cell, depends: dict[str, str], environment: dict[str, Any], result: dict[str, Any]) -> None:
+        """Add a row, and append it to the file: an interrupted run loses nothing."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        named = {"settings": cell.all_settings, "code": depends, "environment": environment}
+        row = dict(zip(("part", "data", "model", "draw"), cell.key)) | result
+        new = []
+        for kind, value in named.items():
+            row[kind] = fingerprint(value)
+            if row[kind] not in self.shared[kind]:
+                new.append({kind: row[kind], "is": value})
+        for entry in [*new, row]:
+            self._take(entry)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.writelines(_line(entry) for entry in [*new, row])
+
+    def confirm(self, cells: Iterable[Cell], depends: dict[str, str], commit: str) -> None:
+        """Note that rows hold for changed code, after some of them were computed again with the same figures."""
+        key = fingerprint(depends)
+        self.shared["code"][key] = depends
+        for cell in cells:
+            self.rows[cell.key] |= {"code": key, "confirmed": commit}
+
+    def tidy(self, cells: Iterable[Cell]) -> None:
+        """Write the file anew: the rows of these cells in their order, and what they name."""
+        rows = [self.rows[cell.key] for cell in cells if cell.key in self.rows]
+        self.rows = {(row["part"], row["data"], row["model"], row["draw"]): row for row in rows}
+        entries: list[dict[str, Any]] = []
+        for kind, known in self.shared.items():
+            used = dict.fromkeys(row[kind] for row in rows)
+            self.shared[kind] = {key: known[key] for key in used}
+            entries += [{kind: key, "is": known[key]} for key in used]
+        text = "".join(map(_line, [*entries, *rows]))
+        if not self.path.exists() or self.path.read_text(encoding="utf-8") != text:
+            self.path.write_text(text, encoding="utf-8")
+
+    def frame(self, part: str) -> pd.DataFrame:
+        """Return the rows of a part: data, model, draw, seconds and a column for each figure."""
+        rows = [row for row in self.rows.values() if row["part"] == part]
+        return pd.DataFrame(
+            [{name: row[name] for name in ("data", "model", "draw", "seconds")} | row["figures"] for row in rows]
+        )
+
+
+def _changes(then: dict[str, str], now: dict[str, str]) -> list[str]:
+    return [module for module in sorted({*then, *now}) if then.get(module) != now.get(module)]
+
+
+def _line(entry: dict[str, Any]) -> str:
+    return json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def depends_of(cell: Cell, compute: Any) -> dict[str, str]:
+    """Return the code that the result of a cell depends on."""
+    parts = [] if cell.estimator is None else [cell.estimator]
+    if parts:
+        parts += [value for value in cell.estimator.get_params(deep=True).values() if hasattr(value, "get_params")]
+    return dependencies(compute, *parts, *cell.uses)

@@ -1,0 +1,302 @@
+"""A record of results tells what is missing or stale, and its pages agree with it."""
+
+import sys
+from importlib import import_module, invalidate_caches
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from benchmarks.experiments import Cell, Page, Part, Record, code, page
+from benchmarks.experiments.record import depends_of
+from benchmarks.experiments.statistics import Difference, mean_sd, paired
+from consilience.consensus import KCC
+
+SCRIPT = '''
+from sklearn.base import BaseEstimator
+
+from benchmarks_of_a_test_helper import scale
+
+WEIGHT = 2.0
+
+
+class Model(BaseEstimator):
+    """A model.
+
+    Its docstring is no part of what it computes.
+    """
+
+    def __init__(self, size=1):
+        self.size = size
+
+    def value(self):
+        if self.size < 0:
+            raise ValueError("Negative.")
+        return scale(self.size) * WEIGHT
+
+
+def unrelated():
+    return 1
+
+
+def compute(cell):
+    return {"value": cell.estimator.value() + cell.draw}
+'''
+HELPER = "def scale(size):\n    return 3.0 * size\n"
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """Return a function that writes the modules of an experiment, with changes, and imports them anew."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(code, "PACKAGES", ("benchmarks_of_a_test", "benchmarks_of_a_test_helper"))
+
+    def write(old="", new=""):
+        for name, text in (("benchmarks_of_a_test_helper", HELPER), ("benchmarks_of_a_test", SCRIPT)):
+            assert not old or old in HELPER + SCRIPT
+            (tmp_path / f"{name}.py").write_text(text.replace(old, new) if old else text, "utf-8")
+            sys.modules.pop(name, None)
+        for cached in (code._source, code._stripped, code._text, code._references, code._dependencies):
+            cached.cache_clear()
+        sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+        invalidate_caches()
+        module = import_module("benchmarks_of_a_test")
+        sys.dont_write_bytecode = before
+        return module
+
+    yield write
+    for name in ("benchmarks_of_a_test_helper", "benchmarks_of_a_test"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Keep the record and the pages of a test in its own folder."""
+    (tmp_path / "test.rst.jinja").write_text("The mean is {{ mean | dec }}.\n", "utf-8")
+    monkeypatch.setattr(page, "PAGES", tmp_path)
+    monkeypatch.setattr(page, "commit", lambda: "0123456789")
+    return tmp_path
+
+
+def page_of(module, folder, sizes=(1, 2), n_draws=3):
+    """Return a page of one part, whose record is in a folder."""
+
+    def cells():
+        return [
+            Cell("part", f"size {size}", "Model", draw, module.Model(size)) for size in sizes for draw in range(n_draws)
+        ]
+
+    def mean(record):
+        return record.frame("part")["value"].mean()
+
+    def draw(record):
+        figure = Figure()
+        figure.subplots().plot(record.frame("part")["value"])
+        return figure
+
+    class TestPage(Page):
+        def record(self):
+            return Record(self.name, folder)
+
+    return TestPage(
+        "test",
+        (Part("part", cells, module.compute),),
+        tables=lambda record: {"test.txt": f"{mean(record):.2f}\n"},
+        quotes=lambda record: {"mean": mean(record) / 100},
+        plots={"test.svg": draw},
+    )
+
+
+def finished(module, folder, **settings):
+    found = page_of(module, folder, **settings)
+    page.compute(found, n_jobs=1)
+    page.write(found, found.record())
+    return found
+
+
+# ---- what is computed
+
+
+def test_only_what_is_missing_is_computed(script, folders):
+    module = script()
+    assert page.compute(page_of(module, folders, sizes=(1,)), n_jobs=1) == 3
+    assert page.compute(page_of(module, folders), n_jobs=1) == 3
+    assert page.compute(page_of(module, folders), n_jobs=1) == 0
+    table = page_of(module, folders).record().frame("part")
+    assert table["value"].tolist() == [6.0, 7.0, 8.0, 12.0, 13.0, 14.0]
+
+
+def test_a_row_tells_settings_code_machine_and_commit(script, folders):
+    record = finished(script(), folders).record()
+    row = record.rows["part", "size 2", "Model", 1]
+    assert row["figures"] == {"value": 13.0}
+    assert row["commit"] == "0123456789"
+    assert record.settings(row) == {"size": 2}
+    assert set(record.shared["code"][row["code"]]) == {"benchmarks_of_a_test", "benchmarks_of_a_test_helper"}
+    machine = record.shared["environment"][row["environment"]]
+    assert machine["blas"]
+    assert machine["versions"]["numpy"]
+
+
+def test_what_was_computed_before_an_interruption_is_kept(script, folders):
+    found = page_of(script(), folders)
+    record = found.record()
+    for part, cell in list(found.cells())[:2]:
+        result = page._computed(0, part.compute, cell)[1]
+        record.add(cell, depends_of(cell, part.compute), result.pop("environment"), result)
+    assert len(found.record().rows) == 2
+    assert page.compute(found, n_jobs=1) == 4
+
+
+def test_a_definition_of_the_running_script_cannot_be_followed():
+    with pytest.raises(ValueError, match="Local is defined in the script that runs"):
+        code.dependencies(type("Local", (), {"__module__": "__main__"}))
+
+
+# ---- what is stale
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("3.0 * size", "4.0 * size"),
+        ("WEIGHT = 2.0", "WEIGHT = 2.5"),
+        ("+ cell.draw", "- cell.draw"),
+        ("self.size < 0", "self.size < 1"),
+    ],
+    ids=["a function of another module", "a constant", "the script", "the model"],
+)
+def test_rows_of_changed_code_are_stale(script, folders, old, new):
+    finished(script(), folders)
+    found = list(page.problems(page_of(script(old, new), folders)))
+    assert len(found) == 1
+    assert "part, Model: 6 rows, changed code: benchmarks_of_a_test" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return 1\n", "return 2\n"),
+        ("Its docstring is no part", "This docstring is no part"),
+        ("Negative.", "The size is negative."),
+        ("size):\n    return 3.0", "size: float) -> float:\n    # the triple\n    return 3.0"),
+    ],
+    ids=["an unrelated function", "a docstring", "a message", "annotations and comments"],
+)
+def test_what_cannot_change_a_figure_makes_nothing_stale(script, folders, old, new):
+    finished(script(), folders)
+    assert not list(page.problems(page_of(script(old, new), folders)))
+
+
+def test_other_settings_are_stale(script, folders):
+    module = script()
+    finished(module, folders)
+    changed = page_of(module, folders)
+    object.__setattr__(
+        changed.parts[0], "cells", lambda: [Cell("part", "size 1", "Model", draw, module.Model(7)) for draw in range(3)]
+    )
+    assert next(page.problems(changed)) == "test: part, Model: 3 rows, other settings"
+
+
+def test_rows_that_nothing_asks_for_are_named_and_left_out_when_computed(script, folders):
+    module = script()
+    finished(module, folders)
+    fewer = page_of(module, folders, sizes=(1,))
+    assert "test: 3 rows belong to no cell" in list(page.problems(fewer))
+    page.compute(fewer, n_jobs=1)
+    assert len(fewer.record().rows) == 3
+
+
+def test_missing_rows_are_counted(script, folders):
+    module = script()
+    finished(module, folders)
+    assert list(page.problems(page_of(module, folders, n_draws=4))) == ["test: part, Model: 2 rows, missing"]
+
+
+# ---- what is confirmed
+
+
+def test_a_change_without_effect_is_confirmed_by_the_quickest_row(script, folders):
+    finished(script(), folders)
+    changed = page_of(script("3.0 * size", "size * 3.0"), folders)
+    assert page.confirm(changed) == ["test, part, Model: 6 rows confirmed by 1"]
+    assert not [line for line in page.problems(changed) if "code:" in line]
+    rows = changed.record().rows.values()
+    assert {row["confirmed"] for row in rows} == {"0123456789"}
+
+
+def test_a_change_with_effect_is_not_confirmed(script, folders):
+    finished(script(), folders)
+    changed = page_of(script("3.0 * size", "3.001 * size"), folders)
+    assert page.confirm(changed) == ["test, part, Model: 6 rows other figures: to be computed again"]
+    assert "changed code" in next(page.problems(changed))
+    assert page.compute(changed, n_jobs=1) == 6
+
+
+# ---- the pages
+
+
+def test_page_and_tables_are_made_from_the_record(script, folders):
+    found = finished(script(), folders)
+    assert (folders / "test.txt").read_text("utf-8") == "10.00\n"
+    assert (folders / "test.rst").read_text("utf-8").endswith("The mean is .100.\n")
+    assert not list(page.problems(found))
+
+
+@pytest.mark.parametrize(("name", "old", "new"), [("test.rst", ".100", ".101"), ("test.txt", "10.00", "10.01")])
+def test_a_figure_that_is_changed_by_hand_is_found(script, folders, name, old, new):
+    found = finished(script(), folders)
+    text = (folders / name).read_text("utf-8")
+    assert old in text
+    (folders / name).write_text(text.replace(old, new), "utf-8")
+    assert list(page.problems(found)) == [f"test: {name} differs from the record"]
+
+
+def test_a_plot_of_other_results_is_found(script, folders):
+    module = script()
+    found = finished(module, folders)
+    record = found.record()
+    record.rows["part", "size 1", "Model", 0]["figures"]["value"] = 6.5
+    record.tidy(cell for _, cell in found.cells())
+    assert list(page.problems(found))[-1] == "test: test.svg was drawn from other results, or by other code"
+
+
+def test_a_quote_that_the_record_does_not_give_is_an_error(script, folders):
+    (folders / "test.rst.jinja").write_text("{{ median }}", "utf-8")
+    with pytest.raises(Exception, match="'median' is undefined"):
+        finished(script(), folders)
+
+
+# ---- code of the package
+
+
+def test_a_model_depends_on_its_mathematics_and_not_on_plots():
+    found = code.dependencies(KCC())
+    assert "consilience.consensus.groupings.kcc" in found
+    assert "consilience.estimators.base" in found
+    assert not [module for module in found if ".inspection" in module or ".dawid_skene" in module]
+
+
+# ---- statistics
+
+
+def test_paired_differences():
+    gap = paired([1.0, 2.0, 4.0], [0.0, 2.0, 2.0])
+    assert gap.mean == 1.0
+    assert gap.error == pytest.approx(pd.Series([1.0, 0.0, 2.0]).std() / 3**0.5)
+    with pytest.raises(ValueError, match="two draws"):
+        paired([1.0], [2.0])
+
+
+@pytest.mark.parametrize(("mean", "verdict"), [(0.21, "above"), (0.2, "level"), (-0.2, "level"), (-0.3, "below")])
+def test_a_lead_is_larger_than_two_standard_errors(mean, verdict):
+    assert Difference(mean, 0.1).verdict == verdict
+
+
+def test_mean_and_deviation():
+    assert mean_sd([0.1, 0.2, 0.3]) == "0.200 ± 0.100"
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.905, ".905"), (-0.05, "-.050"), (1.0, "1.000"), (12.5, "12.500")])
+def test_decimals_as_on_the_pages(value, text):
+    assert page.dec(value) == text

@@ -1,0 +1,31 @@
+"""The pages of the papers agree with the record of results, which agrees with the code."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from benchmarks.experiments import page
+from benchmarks.papers.__main__ import PAGES, main
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_stale(name):
+    """If code changed that changes no figure: `python -m benchmarks.papers --confirm`; else `make papers`."""
+    assert list(page.problems(import_module(f"benchmarks.papers.{name}").PAGE)) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_gives_its_command(name):
+    text = (ROOT / "docs" / "papers" / f"{name}.rst").read_text("utf-8")
+    assert f"python -m benchmarks.papers {name}\n" in text
+
+
+def test_unknown_pages_are_refused(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["benchmarks.papers", "stagewize"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "There is no page stagewize" in capsys.readouterr().err
