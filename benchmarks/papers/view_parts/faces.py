@@ -1,4 +1,4 @@
-"""Faces by pose: five annotators of accuracies .95 to .75 judge 200 to 2000 pairs each, of all faces or of a hundred."""
+"""Faces by pose: five annotators of accuracies .95 to .75 judge 200 to 2000 pairs each, of all or of a hundred."""
 
 from __future__ import annotations
 
