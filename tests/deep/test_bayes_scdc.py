@@ -22,13 +22,14 @@ from consilience.deep.judgements import PairJudgements, right_and_wrong
 from consilience.deep.model import Data, Fit
 from consilience.deep.networks import Encoder, Given, Likelihood, Potential
 from consilience.deep.training import survey
+from tests.deep.precision import enable_x64
 
 SLOPE, OFFSET, NOISE = 2.0, -1.0, 0.5
 
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    with jax.enable_x64(True):
+    with enable_x64(True):
         yield
 
 
