@@ -25,7 +25,7 @@ from consilience.simulation import simulate_pairs
 N_DRAWS = 5
 VIEWS = ("pose", "person", "eyes")
 TRUTH = "truth"
-USUAL: dict[str, Any] = {"clusters": 4, "components": 20, "pairs": 2000, "max_views": 4, "n_init": 5}
+USUAL: dict[str, Any] = {"clusters": 4, "components": 20, "pairs": 2000, "max_views": 4, "n_init": 50}  # the default
 OTHERS: tuple[dict[str, Any], ...] = (
     {"clusters": 20},
     {"clusters": 8},
@@ -33,7 +33,7 @@ OTHERS: tuple[dict[str, Any], ...] = (
     {"pairs": 200},
     {"pairs": 500},
     {"components": 40},
-    {"n_init": 20},
+    {"n_init": 5},
     {"max_views": "auto"},
     {"clusters": 20, "n_init": TRUTH},
     {"clusters": 8, "n_init": TRUTH},
