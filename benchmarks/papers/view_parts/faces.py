@@ -79,7 +79,7 @@ def compute(cell: Cell) -> dict[str, Any]:
     judged = annotated(pose, int(n_pairs.split()[0]), where, cell.draw)
     start = time.perf_counter()
     labels = clusters(clone(cell.estimator), features, pose, judged)
-    return {"seconds": time.perf_counter() - start, "nmi": nmi(pose, labels)}
+    return {"seconds": time.perf_counter() - start, "nmi": nmi(pose.to_numpy(), labels)}
 
 
 def clusters(model: Any, features: pd.DataFrame, pose: pd.Series, judged: Pairs) -> np.ndarray:

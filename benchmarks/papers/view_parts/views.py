@@ -106,7 +106,7 @@ def from_truth(setting: dict[str, Any], seed: int) -> dict[str, Any]:
         "n_clusters": [len(np.unique(own)) for own in labels.T],
         "ari": adjusted_rand_score(judged.annotators.str.split().str[0], held),
         "bound": trace.lower_bound,
-        "nmi": {view: nmi(views[view], own) for view, own in zip(VIEWS, labels.T)},
+        "nmi": {view: nmi(views[view].to_numpy(), own) for view, own in zip(VIEWS, labels.T)},
     }
 
 
