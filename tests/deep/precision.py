@@ -3,4 +3,4 @@
 import jax
 import jax.experimental
 
-enable_x64 = getattr(jax, "enable_x64", None) or jax.experimental.enable_x64
+enable_x64 = jax.enable_x64 if hasattr(jax, "enable_x64") else jax.experimental.enable_x64
