@@ -15,9 +15,10 @@ import subprocess
 import sys
 from importlib import import_module
 
+from benchmarks.papers import PAGES
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each fit on one core, and the same figures whatever the machine's cores
 
-PAGES = ("stagewise", "multiple_views", "deep", "compare_digits", "kernels")
 KERNELS = {"kernels": "HASWELL"}
 """Pages that are computed under another kernel of BLAS, which must be chosen before NumPy is imported."""
 

@@ -101,9 +101,11 @@ def tables(record: Record) -> dict[str, str]:
         f"{'moved':>10s}{'largest':>9s}",
     ]
     for _, row in shown.iterrows():
+        change = f"{row['change']:+.3f} ± {row['error']:.3f}"
+        moved = f"{row['moved']} of {row['draws']}"
         lines.append(
-            f"{row['page']:16s}{row['setting']:22s}{row['model']:28s}{row['name']:8s}{row['usual']:9.3f}{row['other']:9.3f}"
-            f"{row['change']:+9.3f} ± {row['error']:.3f}{row['moved']:>5d}/{row['draws']:<4d}{row['largest']:9.3f}"
+            f"{row['page']:16s}{row['setting']:22s}{row['model']:28s}{row['name']:8s}{row['usual']:9.3f}"
+            f"{row['other']:9.3f}{change:>17s}{moved:>10s}{row['largest']:9.3f}"
         )
     lines += ["", f"{len(shown)} of {len(rows)} means are listed; {int((rows['moved'] == 0).sum())} do not move at all"]
     return {"kernels.txt": "\n".join(lines) + "\n"}
