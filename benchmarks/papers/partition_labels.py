@@ -70,6 +70,8 @@ OTHERS = tuple(name for name in PUBLISHED if name != STEEL)
 MODEL, KMEANS, DPGMM = "PartitionLabelModel", "k-means", "DPGMM"
 COMPETITORS = ("KCC", "KCC+LR", "MPCKMeans", "SemiCrowd", "MECC", "Crowdclustering")
 DRAWN, N_PAIRS = ("MPCKMeans", "SemiCrowd"), 100_000  # of steel plates, these read pairs drawn at random
+FITTED = ("model", "competitors", "model-steel", "competitors-steel")
+TITLES = {"breast_tissue": "breast tissue", STEEL: "steel plates"}
 METHODS = (MODEL, *COMPETITORS, KMEANS, DPGMM)
 
 
@@ -220,14 +222,59 @@ def compute_competitors(cell: Cell) -> dict[str, Any]:
     return found
 
 
-# ---- Table 1
+# ---- what the tables and the page read
 
 
-def share_frame(record: Record, *parts: str) -> pd.DataFrame:
-    """Return rows of parts with the data set, and the share of labels in a column of its own."""
-    rows = pd.concat([record.frame(part) for part in parts if not record.frame(part).empty], ignore_index=True)
-    rows[["data", "share"]] = [name_and_share(data) for data in rows["data"]]
-    return rows
+def results(record: Record) -> pd.DataFrame:
+    """Return figures by data set, method, share of labels and fold; methods that use no labels have all shares."""
+    with_labels = pd.concat([record.frame(part) for part in FITTED], ignore_index=True)
+    with_labels[["data", "share"]] = [name_and_share(data) for data in with_labels["data"]]
+    without = record.frame("features").merge(pd.DataFrame({"share": SHARES}), how="cross")
+    return pd.concat([with_labels, without]).set_index(["data", "model", "share", "draw"]).sort_index()
+
+
+def comparisons(record: Record) -> pd.DataFrame:
+    """Compare the model with each other method: a row for each data set, method, share and kind of folds.
+
+    `verdict` says where the model is: ahead, level or behind, by paired differences over the folds.
+    """
+    found, rows = results(record), []
+    words = {"above": "ahead", "level": "level", "below": "behind"}
+    for (name, method, share), other in found.groupby(level=["data", "model", "share"]):
+        own = found.loc[(name, MODEL, share)]
+        for where in WHERE:
+            if method != MODEL and other[where].notna().all():
+                gap = paired(own[where], other[where])
+                rows.append((name, method, share, where, gap.mean, words[gap.verdict]))
+    return pd.DataFrame(rows, columns=["data", "method", "share", "where", "gap", "verdict"])
+
+
+def count(verdicts: pd.Series) -> tuple[int, int, int]:
+    """Return how often the model is ahead, level and behind."""
+    ahead, level, behind = ((verdicts == word).sum() for word in ("ahead", "level", "behind"))
+    return int(ahead), int(level), int(behind)
+
+
+# ---- tables
+
+
+def table_of_clusters(record: Record) -> list[str]:
+    found = results(record)["clusters"]
+    lines = [
+        f"Table 1: number of clusters, mean ± sd over {N_FOLDS} folds; [published, sd in parentheses];",
+        "* outside published mean ± (sd + 1)",
+        "",
+        f"{'data':20s} {'classes':>7s} {'DPGMM':>18s}"
+        + "".join(f"{f'{share:.0%} of labels':>27s}" for share in SHARES),
+    ]
+    for name, (n_classes, dpgmm, published) in PUBLISHED.items():
+        line = f"{name:20s} {n_classes:7d} {mean_sd(found[name, DPGMM, SHARES[0]], 1):>11s} [{dpgmm:4.1f}]"
+        for share, (mean, sd) in zip(SHARES, published):
+            own = found[name, MODEL, share]
+            mark = " " if is_near(own.mean(), mean, sd) else "*"
+            line += f"{mean_sd(own, 1) + mark:>14s} [{mean:4.1f} ({sd:.1f})]"
+        lines.append(line)
+    return lines
 
 
 def is_near(found: float, mean: float, sd: float) -> bool:
@@ -235,31 +282,164 @@ def is_near(found: float, mean: float, sd: float) -> bool:
     return abs(found - mean) <= sd + 1 + 1e-9
 
 
-def table_of_clusters(record: Record) -> list[str]:
-    rows, features = share_frame(record, "model", "model-steel"), record.frame("features")
+def table_of_verdicts(record: Record) -> list[str]:
+    rows = comparisons(record)
     lines = [
-        f"Table 1: number of clusters, mean ± sd over {N_FOLDS} folds; [published, sd in parentheses];",
-        "* outside published mean ± (sd + 1)",
-        "",
-        f"{'data':20s} {'classes':>7s} {'DPGMM':>18s}" + "".join(f"{with_labels(share):>27s}" for share in SHARES),
+        "NMI of the model against each other method: in how many data sets it is ahead / level / behind, by paired",
+        f"differences over {N_FOLDS} folds; level: within two standard errors",
     ]
-    for name, (n_classes, dpgmm, published) in PUBLISHED.items():
-        peer = features.query("data == @name and model == @DPGMM")["clusters"]
-        line = f"{name:20s} {n_classes:7d} {mean_sd(peer, 1):>11s} [{dpgmm:4.1f}]"
-        for share, (mean, sd) in zip(SHARES, published):
-            found = rows[(rows["data"] == name) & (rows["share"] == share)]["clusters"]
-            mark = " " if is_near(found.mean(), mean, sd) else "*"
-            line += f"{mean_sd(found, 1) + mark:>14s} [{mean:4.1f} ({sd:.1f})]"
-        lines.append(line)
+    for where in WHERE:
+        lines += [
+            "",
+            f"{where + ' folds':18s}" + "".join(f"{f'{share:.0%}':>13s}" for share in SHARES) + f"{'all':>17s}",
+        ]
+        for method in METHODS:
+            own = rows[(rows["method"] == method) & (rows["where"] == where)]
+            if own.empty:
+                continue
+            groups = [own["verdict"][own["share"] == share] for share in SHARES]
+            line = "".join(f"{' / '.join(map(str, count(group))):>13s}" for group in groups)
+            lines.append(f"{method:18s}{line}{' / '.join(map(str, count(own['verdict']))):>17s}")
     return lines
 
 
-def with_labels(share: float) -> str:
-    return f"{share:.0%} of labels"
+def table_of_nmi(record: Record, where: str) -> list[str]:
+    found, rows = results(record)[where].dropna(), comparisons(record)
+    rows = rows[rows["where"] == where].replace({"verdict": {"ahead": "-", "level": "=", "behind": "+"}})
+    marks = dict(zip(zip(rows["data"], rows["method"], rows["share"]), rows["verdict"]))
+    lines = [
+        f"Fig. 3, {where} folds: NMI, mean ± sd over {N_FOLDS} folds",
+        "+ ahead of the model, - behind, = level with it, by paired differences",
+        "",
+        f"{'data':20s}{'method':20s}" + "".join(f"{f'{share:.0%}':^17s}" for share in SHARES).rstrip(),
+    ]
+    present = set(found.index.droplevel(["share", "draw"]))
+    for name, method in product(PUBLISHED, METHODS):
+        if (name, method) in present:
+            cells = (mean_sd(found[name, method, share]) + marks.get((name, method, share), " ") for share in SHARES)
+            lines.append(f"{name:20s}{method:20s}{'  '.join(cells)}".rstrip())
+    return lines
+
+
+# ---- Fig. 3
+
+
+def draw(record: Record) -> Figure:
+    """Draw Fig. 3: a column for each data set, training folds above validation folds."""
+    means = results(record)[list(WHERE)].groupby(level=["data", "model", "share"]).mean()
+    figure = Figure(figsize=(1.65 * len(PUBLISHED) + 0.6, 4.6), layout="constrained")
+    axes = figure.subplots(len(WHERE), len(PUBLISHED), sharex=True, sharey="col")
+    drawn = {}
+    for (row, where), (column, name) in product(enumerate(WHERE), enumerate(PUBLISHED)):
+        axis = axes[row, column]
+        for method in METHODS:
+            if (name, method) in means.index.droplevel("share") and means.loc[(name, method), where].notna().all():
+                drawn[method] = axis.plot(SHARES, means.loc[(name, method), where], **look_of(method))[0]
+        tidy(axis)
+        axis.tick_params(labelsize=SMALL - 1)
+        axis.set_xticks([0.1, 0.5, 1.0], ["10 %", "50 %", "100 %"])
+        axis.set_title(TITLES.get(name, name) if row == 0 else "", fontsize=SMALL)
+        axis.set_ylabel(f"NMI, {where} folds" if column == 0 else "", fontsize=SMALL)
+    figure.legend(drawn.values(), drawn, loc="outside lower center", ncols=5, fontsize=SMALL, frameon=False)
+    return figure
+
+
+def look_of(method: str) -> dict[str, Any]:
+    """Return line styles: heavy for the model, dashed for methods that use no labels."""
+    number = METHODS.index(method)
+    look = {"color": colour(number), "marker": marker(number), "ms": 3, "lw": 2 if method == MODEL else 0.9}
+    return look | {"linestyle": "dashed" if method in (KMEANS, DPGMM) else "solid"}
+
+
+# ---- the page
+
+
+def places(rows: pd.DataFrame) -> str:
+    """Return data sets and shares of labels in words, such as "iris at 10 and 30 %"."""
+    shares = rows.groupby("data")["share"].agg(list)
+    return "; ".join(
+        f"{TITLES.get(name, name)} at {in_words(shares[name])}" for name in PUBLISHED if name in shares.index
+    )
+
+
+def in_words(shares: Sequence[float]) -> str:
+    """Return shares of labels in words: three or more in a row as a range."""
+    runs: list[list[float]] = []
+    for share in SHARES:
+        if share in shares:
+            starts = not runs or SHARES.index(share) - SHARES.index(runs[-1][-1]) > 1
+            runs += [[share]] if starts else []
+            runs[-1] += [] if starts else [share]
+    texts = []
+    for run in runs:
+        ends = [f"{100 * share:.0f}" for share in run]
+        texts += [f"{ends[0]} to {ends[-1]}"] if len(ends) > 2 else ends
+    return (" and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else texts[0]) + " %"
 
 
 def tables(record: Record) -> dict[str, str]:
-    return {"partition_labels.txt": "\n".join(table_of_clusters(record)) + "\n"}
+    files = {
+        "partition_labels.txt": [table_of_clusters(record), table_of_verdicts(record)],
+        "partition_labels_competitors.txt": [table_of_nmi(record, where) for where in WHERE],
+    }
+    return {name: "\n\n\n".join("\n".join(block) for block in blocks) + "\n" for name, blocks in files.items()}
+
+
+def quotes(record: Record) -> dict[str, Any]:
+    """Count what the sentences of the page quote."""
+    found, rows = results(record), comparisons(record)
+    model = [record.frame(part) for part in ("model", "model-steel")]
+    return quotes_of_clusters(found) | {
+        "folds": N_FOLDS,
+        "sets": len(PUBLISHED),
+        "methods": {
+            method: {where: summary(own[own["where"] == where]) for where in WHERE if (own["where"] == where).any()}
+            for method in METHODS
+            if not (own := rows[rows["method"] == method]).empty
+        },
+        "not_converged": sum(int((~frame["converged"]).sum()) for frame in model),
+        "fits": sum(map(len, model)),
+    }
+
+
+def summary(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return how often the model is ahead, level and behind, where it is ahead and behind, and the same for 10 %."""
+    ahead, level, behind = count(rows["verdict"])
+    few = dict(zip(("ahead", "level", "behind"), count(rows["verdict"][rows["share"] == SHARES[0]])))
+    return {
+        "ahead": ahead,
+        "level": level,
+        "behind": behind,
+        "all": len(rows),
+        "ahead_at": places(rows[rows["verdict"] == "ahead"]),
+        "behind_at": places(rows[rows["verdict"] == "behind"]),
+        "few": few,
+    }
+
+
+def quotes_of_clusters(found: pd.DataFrame) -> dict[str, Any]:
+    """Count the means near the published ones, and those nearer to the number of classes than these."""
+    means = found["clusters"].groupby(level=["data", "model", "share"]).mean()
+    rows = pd.DataFrame(
+        [
+            (name, share, is_near(own := means[name, MODEL, share], *there), abs(own - n) < abs(there[0] - n))
+            for name, (n, _, published) in PUBLISHED.items()
+            for share, there in zip(SHARES, published)
+        ],
+        columns=["data", "share", "near", "nearer"],
+    )
+    many = rows["share"] >= 0.5
+    return {
+        "near": int(rows["near"][many].sum()),
+        "means": int(many.sum()),
+        "far_at": places(rows[many & ~rows["near"]]),
+        "near_few": int(rows["near"][~many].sum()),
+        "means_few": int((~many).sum()),
+        "far_few_at": places(rows[~many & ~rows["near"]]),
+        "nearer": rows["data"][rows["nearer"] & (rows["share"] == 1.0)]
+        .map(lambda name: TITLES.get(name, name))
+        .tolist(),
+    }
 
 
 PAGE = Page(
@@ -273,4 +453,6 @@ PAGE = Page(
         Part("competitors-steel", partial(cells_of_competitors, "competitors-steel", (STEEL,)), compute_competitors),
     ),
     tables=tables,
+    quotes=quotes,
+    plots={"partition_labels_nmi.svg": draw},
 )
