@@ -13,7 +13,7 @@ run on the smallest set, from one start. Where there are more features than item
 components, 95 % of the variance. KCC and Crowdclustering use no features: they have no validation fold, and in the
 training folds the items that nobody labelled are a cluster of their own.
 
-The part "dpgmm" fits Dirichlet-process mixtures with other settings, to explain the published numbers of clusters.
+The part "mixtures" fits Dirichlet-process mixtures with other settings, to explain the published numbers of clusters.
 """
 
 from __future__ import annotations
@@ -70,6 +70,13 @@ OTHERS = tuple(name for name in PUBLISHED if name != STEEL)
 MODEL, KMEANS, DPGMM = "PartitionLabelModel", "k-means", "DPGMM"
 COMPETITORS = ("KCC", "KCC+LR", "MPCKMeans", "SemiCrowd", "MECC", "Crowdclustering")
 DRAWN, N_PAIRS = ("MPCKMeans", "SemiCrowd"), 100_000  # of steel plates, these read pairs drawn at random
+MIXTURES: dict[str, dict[str, Any]] = {  # settings of DPGMM that may explain its published numbers of clusters
+    "at most 30 components": {"n_components": 30},
+    "at most 20 components": {"n_components": 20},
+    "concentration 1": {"weight_concentration_prior": 1.0},
+    "spherical": {"covariance_type": "spherical"},
+    "random start": {"init_params": "random"},
+}
 FITTED = ("model", "competitors", "model-steel", "competitors-steel")
 TITLES = {"breast_tissue": "breast tissue", STEEL: "steel plates"}
 METHODS = (MODEL, *COMPETITORS, KMEANS, DPGMM)
@@ -130,6 +137,11 @@ def mixture(fold: int, **settings: Any) -> BayesianGaussianMixture:
     """Return the Dirichlet-process mixture, or one with other settings."""
     chosen = {"n_components": N_COMPONENTS, "covariance_type": "diag", "max_iter": 500, **settings}
     return BayesianGaussianMixture(**chosen, random_state=fold)
+
+
+def cells_of_mixtures() -> Iterator[Cell]:
+    for name, (title, settings), fold in product(PUBLISHED, MIXTURES.items(), range(N_FOLDS)):
+        yield Cell("mixtures", name, title, fold, mixture(fold, **settings))
 
 
 def compute_features(cell: Cell) -> dict[str, Any]:
@@ -282,6 +294,18 @@ def is_near(found: float, mean: float, sd: float) -> bool:
     return abs(found - mean) <= sd + 1 + 1e-9
 
 
+def table_of_mixtures(record: Record) -> list[str]:
+    rows = pd.concat([record.frame("features").query("model == @DPGMM"), record.frame("mixtures")])
+    found = rows.set_index(["data", "model"])["clusters"].sort_index()
+    titles = [TITLES.get(name, name) for name in PUBLISHED]
+    lines = [f"DPGMM with other settings: number of clusters, mean ± sd over {N_FOLDS} folds", ""]
+    lines.append(f"{'':22s}" + "".join(f"{title:>15s}" for title in titles))
+    lines.append(f"{'published':22s}" + "".join(f"{dpgmm:>8.1f}{'':7s}" for _, dpgmm, _ in PUBLISHED.values()).rstrip())
+    for title in (DPGMM, *MIXTURES):
+        lines.append(f"{title:22s}" + "".join(f"{mean_sd(found[name, title], 1):>15s}" for name in PUBLISHED))
+    return lines
+
+
 def table_of_verdicts(record: Record) -> list[str]:
     rows = comparisons(record)
     lines = [
@@ -379,7 +403,7 @@ def in_words(shares: Sequence[float]) -> str:
 
 def tables(record: Record) -> dict[str, str]:
     files = {
-        "partition_labels.txt": [table_of_clusters(record), table_of_verdicts(record)],
+        "partition_labels.txt": [table_of_clusters(record), table_of_mixtures(record), table_of_verdicts(record)],
         "partition_labels_competitors.txt": [table_of_nmi(record, where) for where in WHERE],
     }
     return {name: "\n\n\n".join("\n".join(block) for block in blocks) + "\n" for name, blocks in files.items()}
@@ -447,6 +471,7 @@ PAGE = Page(
     parts=(
         Part("experts", cells_of_experts, compute_experts),
         Part("features", cells_of_features, compute_features),
+        Part("mixtures", cells_of_mixtures, compute_features),
         Part("model", partial(cells_of_model, "model", OTHERS), compute_model),
         Part("competitors", partial(cells_of_competitors, "competitors", OTHERS), compute_competitors),
         Part("model-steel", partial(cells_of_model, "model-steel", (STEEL,)), compute_model),
