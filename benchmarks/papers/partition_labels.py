@@ -69,14 +69,19 @@ PUBLISHED = {
 OTHERS = tuple(name for name in PUBLISHED if name != STEEL)
 MODEL, KMEANS, DPGMM = "PartitionLabelModel", "k-means", "DPGMM"
 COMPETITORS = ("KCC", "KCC+LR", "MPCKMeans", "SemiCrowd", "MECC", "Crowdclustering")
+OF_PAIRS = ("MPCKMeans", "SemiCrowd", "MECC")
 DRAWN, N_PAIRS = ("MPCKMeans", "SemiCrowd"), 100_000  # of steel plates, these read pairs drawn at random
-MIXTURES: dict[str, dict[str, Any]] = {  # settings of DPGMM that may explain its published numbers of clusters
-    "at most 30 components": {"n_components": 30},
-    "at most 20 components": {"n_components": 20},
-    "concentration 1": {"weight_concentration_prior": 1.0},
-    "spherical": {"covariance_type": "spherical"},
-    "random start": {"init_params": "random"},
+MIXTURES: dict[str, tuple[str, dict[str, Any]]] = {  # what DPGMM may have read, and its settings, in the paper
+    "at most 30 components": ("standardised", {"n_components": 30}),
+    "at most 20 components": ("standardised", {"n_components": 20}),
+    "20, not standardised": ("as they are", {"n_components": 20}),
+    "20, PCA": ("components", {"n_components": 20}),
+    "50, PCA, full": ("components", {"covariance_type": "full"}),
+    "50, PCA, tied": ("components", {"covariance_type": "tied"}),
+    "50, concentration 1": ("standardised", {"weight_concentration_prior": 1.0}),
+    "50, random start": ("standardised", {"init_params": "random"}),
 }
+TIMED = ((STEEL, "SemiCrowd"), (STEEL, "MECC"), ("glass", "Crowdclustering"))  # too slow: one fit, for its time
 FITTED = ("model", "competitors", "model-steel", "competitors-steel")
 TITLES = {"breast_tissue": "breast tissue", STEEL: "steel plates"}
 METHODS = (MODEL, *COMPETITORS, KMEANS, DPGMM)
@@ -114,16 +119,21 @@ def cells_of_experts() -> Iterator[Cell]:
 
 
 def compute_experts(cell: Cell) -> dict[str, Any]:
-    """Return the pairs of classes that no expert labels differently, errors aside."""
-    _, classes = load(cell.data)
-    labels = experts_of(classes, 1.0, cell.draw).to_frame()
+    """Return the pairs of classes that no expert labels differently, errors aside, and the pairs of items."""
+    X, classes = load(cell.data)
+    experts = experts_of(classes, 1.0, cell.draw)
+    labels = experts.to_frame()
     labels["class"] = classes[labels["item"].to_numpy(dtype=int)]
     table = labels.pivot_table(
         index="annotator", columns="class", values="group", aggfunc=lambda groups: groups.mode().iloc[0]
     )
     pairs = combinations(table.columns, 2)
     told_apart = {(a, b): (table[a].notna() & table[b].notna() & (table[a] != table[b])).any() for a, b in pairs}
-    return {"alike": [[int(a), int(b)] for (a, b), differ in told_apart.items() if not differ]}
+    sizes = experts[split(X, cell.draw)[0]].to_frame()["grouping"].value_counts()
+    return {
+        "alike": [[int(a), int(b)] for (a, b), differ in told_apart.items() if not differ],
+        "pairs": int((sizes * (sizes - 1) // 2).sum()),
+    }
 
 
 def cells_of_features() -> Iterator[Cell]:
@@ -140,8 +150,21 @@ def mixture(fold: int, **settings: Any) -> BayesianGaussianMixture:
 
 
 def cells_of_mixtures() -> Iterator[Cell]:
-    for name, (title, settings), fold in product(PUBLISHED, MIXTURES.items(), range(N_FOLDS)):
-        yield Cell("mixtures", name, title, fold, mixture(fold, **settings))
+    for name, (title, (features, settings)), fold in product(PUBLISHED, MIXTURES.items(), range(N_FOLDS)):
+        yield Cell("mixtures", name, title, fold, mixture(fold, **settings), {"features": features})
+
+
+def compute_mixtures(cell: Cell) -> dict[str, Any]:
+    """Return clusters of the items of the training folds, from features as the setting says."""
+    X, _ = load(cell.data)
+    Z, reads = X[split(X, cell.draw)[0]], cell.settings["features"]
+    if reads != "as they are":
+        Z = StandardScaler().fit_transform(Z)
+    if reads == "components":
+        Z = PCA(0.95, random_state=0).fit_transform(Z)
+    start = time.perf_counter()
+    found = clone(cell.estimator).fit_predict(Z)
+    return {"clusters": len(np.unique(found)), "seconds": time.perf_counter() - start}
 
 
 def compute_features(cell: Cell) -> dict[str, Any]:
@@ -199,13 +222,21 @@ def competitor(method: str, n_classes: int, fold: int) -> Any:
 
 def cells_of_competitors(part: str, names: Sequence[str]) -> Iterator[Cell]:
     for name, method, share, fold in product(names, COMPETITORS, SHARES, range(N_FOLDS)):
-        if method == "Crowdclustering" and name != SMALLEST:
-            continue
-        estimator = competitor(method, PUBLISHED[name][0], fold)
-        if name == STEEL and method in DRAWN:
-            estimator.set_params(max_pairs=N_PAIRS)
-        settings = {"features": features_for(method, name)}
-        yield Cell(part, with_share(name, share), method, fold, estimator, settings)
+        slow = (name, method) in TIMED or (method == "Crowdclustering" and name != SMALLEST)
+        if not slow:
+            yield cell_of_competitor(part, name, method, share, fold)
+
+
+def cells_of_times() -> Iterator[Cell]:
+    for name, method in TIMED:
+        yield cell_of_competitor("times", name, method, 1.0, 0)
+
+
+def cell_of_competitor(part: str, name: str, method: str, share: float, fold: int) -> Cell:
+    estimator = competitor(method, PUBLISHED[name][0], fold)
+    if name == STEEL and method in DRAWN:
+        estimator.set_params(max_pairs=N_PAIRS)
+    return Cell(part, with_share(name, share), method, fold, estimator, {"features": features_for(method, name)})
 
 
 def features_for(method: str, name: str) -> str:
@@ -413,6 +444,8 @@ def quotes(record: Record) -> dict[str, Any]:
     """Count what the sentences of the page quote."""
     found, rows = results(record), comparisons(record)
     model = [record.frame(part) for part in ("model", "model-steel")]
+    experts = record.frame("experts").set_index(["data", "draw"])
+    competitors = record.frame("competitors").groupby("model")["seconds"].mean()
     return quotes_of_clusters(found) | {
         "folds": N_FOLDS,
         "sets": len(PUBLISHED),
@@ -421,8 +454,38 @@ def quotes(record: Record) -> dict[str, Any]:
             for method in METHODS
             if not (own := rows[rows["method"] == method]).empty
         },
+        "of_pairs": summary(rows[rows["method"].isin(OF_PAIRS) & (rows["where"] == "training")]),
+        "best": best(rows),
+        "mixtures": record.frame("mixtures").pivot_table("clusters", "data", "model").to_dict(),
+        "dpgmm": {name: found["clusters"][name, DPGMM, 1.0].astype(int).tolist() for name in PUBLISHED},
+        "seeds": quotes_of_seeds(found.loc["seeds"], experts.loc["seeds"]),
+        "drawn": f"{N_PAIRS:,}".replace(",", " "),
+        "pairs": experts.loc[STEEL, "pairs"].max() / 1e6,
+        "seconds": competitors.to_dict()
+        | record.frame("times").set_index("model")["seconds"].add_prefix("one ").to_dict(),
         "not_converged": sum(int((~frame["converged"]).sum()) for frame in model),
         "fits": sum(map(len, model)),
+    }
+
+
+def best(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Return at how many data sets and shares no other method is ahead of the model."""
+    behind = rows["verdict"].eq("behind").groupby([rows["where"], rows["data"], rows["share"]]).any()
+    return {where: {"of": len(own), "nobody_ahead": int((~own).sum())} for where, own in behind.groupby(level=0)}
+
+
+def quotes_of_seeds(found: pd.DataFrame, experts: pd.DataFrame) -> dict[str, Any]:
+    """Compare the model where all experts label two classes alike, and elsewhere, with all labels."""
+    alike = experts["alike"].map(bool)
+    own, peer = found.loc[MODEL, 1.0], found.loc[KMEANS, 1.0]
+    return {
+        "draws": int(alike.sum()),
+        "pairs": sorted({tuple(pair) for pairs in experts["alike"] for pair in pairs}),
+        "clusters": sorted({int(number) for number in own["clusters"][alike]}),
+        "clusters_elsewhere": sorted({int(number) for number in own["clusters"][~alike]}),
+        "nmi": own["validation"][alike].mean(),
+        "nmi_elsewhere": own["validation"][~alike].mean(),
+        "kmeans_elsewhere": peer["validation"][~alike].mean(),
     }
 
 
@@ -471,11 +534,12 @@ PAGE = Page(
     parts=(
         Part("experts", cells_of_experts, compute_experts),
         Part("features", cells_of_features, compute_features),
-        Part("mixtures", cells_of_mixtures, compute_features),
+        Part("mixtures", cells_of_mixtures, compute_mixtures),
         Part("model", partial(cells_of_model, "model", OTHERS), compute_model),
         Part("competitors", partial(cells_of_competitors, "competitors", OTHERS), compute_competitors),
         Part("model-steel", partial(cells_of_model, "model-steel", (STEEL,)), compute_model),
         Part("competitors-steel", partial(cells_of_competitors, "competitors-steel", (STEEL,)), compute_competitors),
+        Part("times", cells_of_times, compute_competitors),
     ),
     tables=tables,
     quotes=quotes,
