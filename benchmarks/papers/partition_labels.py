@@ -446,7 +446,9 @@ def quotes(record: Record) -> dict[str, Any]:
     model = [record.frame(part) for part in ("model", "model-steel")]
     experts = record.frame("experts").set_index(["data", "draw"])
     competitors = record.frame("competitors").groupby("model")["seconds"].mean()
-    return quotes_of_clusters(found) | {
+    timed = record.frame("times").set_index("model")["seconds"]
+    behind = rows[rows["verdict"] == "behind"]
+    quoted = {
         "folds": N_FOLDS,
         "sets": len(PUBLISHED),
         "methods": {
@@ -455,16 +457,45 @@ def quotes(record: Record) -> dict[str, Any]:
             if not (own := rows[rows["method"] == method]).empty
         },
         "of_pairs": summary(rows[rows["method"].isin(OF_PAIRS) & (rows["where"] == "training")]),
+        "margin": margin(rows[rows["method"].isin(OF_PAIRS) & (rows["where"] == "training") & (rows["share"] >= 0.5)]),
         "best": best(rows),
-        "mixtures": record.frame("mixtures").pivot_table("clusters", "data", "model").to_dict(),
-        "dpgmm": {name: found["clusters"][name, DPGMM, 1.0].astype(int).tolist() for name in PUBLISHED},
+        "all": rows["where"].value_counts().to_dict(),
+        "level": rows["where"][rows["verdict"] == "level"].value_counts().to_dict(),
+        "behind": len(behind),
+        "behind_few": int((behind["share"] < 0.5).sum()),
         "seeds": quotes_of_seeds(found.loc["seeds"], experts.loc["seeds"]),
+        "pie": found["validation"]["warpPIE10P"].groupby(level=["model", "share"]).mean()[:, 1.0].to_dict(),
         "drawn": f"{N_PAIRS:,}".replace(",", " "),
         "pairs": experts.loc[STEEL, "pairs"].max() / 1e6,
-        "seconds": competitors.to_dict()
-        | record.frame("times").set_index("model")["seconds"].add_prefix("one ").to_dict(),
+        "seconds": competitors.to_dict() | timed.add_prefix("one ").to_dict(),
         "not_converged": sum(int((~frame["converged"]).sum()) for frame in model),
         "fits": sum(map(len, model)),
+    }
+    return quoted | quotes_of_clusters(found) | quotes_of_mixtures(record, found["clusters"])
+
+
+def margin(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return the data sets where the model is ahead throughout, and its least lead with all labels."""
+    ahead = rows["verdict"].eq("ahead").groupby(rows["data"]).all()
+    names = [name for name in PUBLISHED if ahead.get(name, False)]
+    leads = rows[rows["data"].isin(names) & (rows["share"] == 1.0)]["gap"]
+    return {"sets": [TITLES.get(name, name) for name in names], "least": leads.min()}
+
+
+def quotes_of_mixtures(record: Record, clusters: pd.Series) -> dict[str, Any]:
+    """Compare numbers of clusters of DPGMM, with 50 and with 20 components, with the published ones."""
+    own = record.frame("mixtures").pivot_table("clusters", ["data", "draw"], "model")
+    own["50"] = clusters[:, DPGMM, SHARES[0]]
+    own["20"] = own["at most 20 components"]
+    means = own.groupby("data").mean()
+    published = pd.Series({name: dpgmm for name, (_, dpgmm, _) in PUBLISHED.items()})
+    off = means.sub(published, axis=0).abs().drop(STEEL).mean()
+    alone = own.eq(1).groupby("data").sum()
+    return {
+        "dpgmm": {name: own.loc[name, "50"].astype(int).tolist() for name in PUBLISHED},
+        "dpgmm_off": off.to_dict(),
+        "collapsed": alone.to_dict(),
+        "steel": {"published": published[STEEL], "least": means.loc[STEEL].min(), "most": means.loc[STEEL].max()},
     }
 
 
