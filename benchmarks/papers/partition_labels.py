@@ -331,7 +331,7 @@ def table_of_mixtures(record: Record) -> list[str]:
     titles = [TITLES.get(name, name) for name in PUBLISHED]
     lines = [f"DPGMM with other settings: number of clusters, mean ± sd over {N_FOLDS} folds", ""]
     lines.append(f"{'':22s}" + "".join(f"{title:>15s}" for title in titles))
-    lines.append(f"{'published':22s}" + "".join(f"{dpgmm:>8.1f}{'':7s}" for _, dpgmm, _ in PUBLISHED.values()).rstrip())
+    lines.append(f"{'published':22s}" + "".join(f"{dpgmm:>9.1f}{'':6s}" for _, dpgmm, _ in PUBLISHED.values()).rstrip())
     for title in (DPGMM, *MIXTURES):
         lines.append(f"{title:22s}" + "".join(f"{mean_sd(found[name, title], 1):>15s}" for name in PUBLISHED))
     return lines
@@ -371,8 +371,10 @@ def table_of_nmi(record: Record, where: str) -> list[str]:
     present = set(found.index.droplevel(["share", "draw"]))
     for name, method in product(PUBLISHED, METHODS):
         if (name, method) in present:
-            cells = (mean_sd(found[name, method, share]) + marks.get((name, method, share), " ") for share in SHARES)
-            lines.append(f"{name:20s}{method:20s}{'  '.join(cells)}".rstrip())
+            cells = (
+                f"{mean_sd(found[name, method, share])} {marks.get((name, method, share), ' '):3s}" for share in SHARES
+            )
+            lines.append(f"{name:20s}{method:20s}{''.join(cells)}".rstrip())
     return lines
 
 
@@ -475,8 +477,10 @@ def quotes(record: Record) -> dict[str, Any]:
 
 
 def margin(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return the data sets where the model is ahead throughout, and its least lead with all labels."""
-    ahead = rows["verdict"].eq("ahead").groupby(rows["data"]).all()
+    """Return the data sets where the model is ahead of all methods throughout, and its least lead with all labels."""
+    by_data = rows.groupby("data")
+    ahead = by_data["verdict"].agg(lambda verdicts: verdicts.eq("ahead").all())
+    ahead &= by_data["method"].nunique() == len(OF_PAIRS)
     names = [name for name in PUBLISHED if ahead.get(name, False)]
     leads = rows[rows["data"].isin(names) & (rows["share"] == 1.0)]["gap"]
     return {"sets": [TITLES.get(name, name) for name in names], "least": leads.min()}
