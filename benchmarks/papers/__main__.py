@@ -16,7 +16,7 @@ from importlib import import_module
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each fit on one core, and the same figures whatever the machine's cores
 
-PAGES = ("stagewise", "partition_labels")
+PAGES = ("partition_labels", "stagewise", "multiple_views")
 
 
 def main() -> int:
