@@ -463,7 +463,7 @@ def quotes(record: Record) -> dict[str, Any]:
         "best": best(rows),
         "all": rows["where"].value_counts().to_dict(),
         "level": rows["where"][rows["verdict"] == "level"].value_counts().to_dict(),
-        "spread": found.xs(MODEL, level="model")[list(WHERE)].groupby(level=["data", "share"]).std().mean().to_dict(),
+        "lead": rows.groupby("where")["gap"].mean().to_dict(),
         "behind": len(behind),
         "behind_few": int((behind["share"] < 0.5).sum()),
         "seeds": quotes_of_seeds(found.loc["seeds"], experts.loc["seeds"]),
