@@ -143,6 +143,7 @@ def quotes(record: Record) -> dict[str, Any]:
     return {
         "draws": len(DRAWS),
         "ahead": ahead,
+        "verdicts": [gap.verdict for gap in ahead.values()],
         "like_mecc": with_mecc.count("level"),
         "n_pairs": len(N_PAIRS),
         "mean": means,
