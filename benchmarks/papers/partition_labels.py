@@ -36,7 +36,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.experiments import Cell, Page, Part, Record
+from benchmarks.experiments import Cell, Claim, Page, Part, Record
 from benchmarks.experiments.statistics import mean_sd, paired
 from consilience import Groupings
 from consilience.consensus import KCC, Crowdclustering
@@ -565,6 +565,32 @@ def quotes_of_clusters(found: pd.DataFrame) -> dict[str, Any]:
     }
 
 
+def claims(record: Record) -> list[Claim]:
+    """Compare with the paper's Table 1, and with what it says of Fig. 3."""
+    found, rows = quotes_of_clusters(results(record)), comparisons(record)
+    near = f"{found['near']} of {found['means']}"
+    listed = [
+        Claim(
+            "number of clusters from 50 % of the labels on, within one standard deviation + 1",
+            f"{found['means']} means",
+            near,
+            "met" if found["near"] == found["means"] else f"missed: outside for {found['far_at']}",
+        )
+    ]
+    few, of_pairs = (rows["method"] == "KCC") & (rows["share"] == SHARES[0]), rows["method"].isin(OF_PAIRS)
+    for text, own in (
+        ("better than KCC if few labels are observed (10 %), training folds", rows[few]),
+        ("better than every method of pairs, training folds", rows[of_pairs & (rows["where"] == "training")]),
+        ("better than every method of pairs, validation folds", rows[of_pairs & (rows["where"] == "validation")]),
+    ):
+        ahead, level, behind = count(own["verdict"])
+        ours = f"ahead in {ahead}, level in {level}, behind in {behind} of {len(own)} comparisons"
+        most = own["method"][own["verdict"] == "behind"].mode()
+        missed = f"missed: behind, mostly {most[0]}" if behind else "missed: mostly level"
+        listed.append(Claim(text, "curves", ours, "met" if not behind and ahead > level else missed))
+    return listed
+
+
 PAGE = Page(
     "partition_labels",
     parts=(
@@ -579,5 +605,6 @@ PAGE = Page(
     ),
     tables=tables,
     quotes=quotes,
+    claims=claims,
     plots={"partition_labels_nmi.svg": draw},
 )
