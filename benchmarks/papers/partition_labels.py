@@ -81,7 +81,7 @@ MIXTURES: dict[str, tuple[str, dict[str, Any]]] = {  # what DPGMM may have read,
     "50, concentration 1": ("standardised", {"weight_concentration_prior": 1.0}),
     "50, random start": ("standardised", {"init_params": "random"}),
 }
-TIMED = (("glass", "Crowdclustering"),)  # too slow: one fit, for its time
+TIMED = ((STEEL, "MECC"), ("glass", "Crowdclustering"))  # too slow to compare: one fit, for its time
 FITTED = ("model", "competitors", "model-steel", "competitors-steel")
 TITLES = {"breast_tissue": "breast tissue", STEEL: "steel plates"}
 METHODS = (MODEL, *COMPETITORS, KMEANS, DPGMM)
