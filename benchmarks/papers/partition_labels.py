@@ -496,11 +496,18 @@ def quotes_of_mixtures(record: Record, clusters: pd.Series) -> dict[str, Any]:
     published = pd.Series({name: dpgmm for name, (_, dpgmm, _) in PUBLISHED.items()})
     off = means.sub(published, axis=0).abs().drop(STEEL).mean()
     alone = own.eq(1).groupby("data").sum()
+    model = clusters[STEEL, MODEL].groupby(level="share").mean()[0.5:]
     return {
         "dpgmm": {name: own.loc[name, "50"].astype(int).tolist() for name in PUBLISHED},
         "dpgmm_off": off.to_dict(),
         "collapsed": alone.to_dict(),
-        "steel": {"published": published[STEEL], "least": means.loc[STEEL].min(), "most": means.loc[STEEL].max()},
+        "steel": {
+            "published": published[STEEL],
+            "least": means.loc[STEEL].min(),
+            "most": means.loc[STEEL].max(),
+            "model_least": model.min(),
+            "model_most": model.max(),
+        },
     }
 
 
