@@ -562,6 +562,7 @@ def quotes_of_clusters(found: pd.DataFrame) -> dict[str, Any]:
     return {
         "near": int(rows["near"][many].sum()),
         "means": int(many.sum()),
+        "far": [TITLES.get(name, name) for name in rows["data"][many & ~rows["near"]].unique()],
         "far_at": places(rows[many & ~rows["near"]]),
         "near_few": int(rows["near"][~many].sum()),
         "means_few": int((~many).sum()),
@@ -581,7 +582,7 @@ def claims(record: Record) -> list[Claim]:
             "number of clusters from 50 % of the labels on, within one standard deviation + 1",
             f"{found['means']} means",
             near,
-            "met" if found["near"] == found["means"] else f"missed: outside for {found['far_at']}",
+            "met" if found["near"] == found["means"] else f"missed: outside on {', '.join(found['far'])}",
         )
     ]
     few, of_pairs = (rows["method"] == "KCC") & (rows["share"] == SHARES[0]), rows["method"].isin(OF_PAIRS)
