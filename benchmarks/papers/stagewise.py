@@ -200,14 +200,15 @@ def draw_rounds(record: Record) -> Figure:
 
 
 def information_after(record: Record) -> dict[int, tuple[pd.DataFrame, list[int]]]:
-    """Return the table of all pairs, and the set, after each of `ROUNDS`."""
+    """Return the table of all pairs, and the set, after each of `ROUNDS`; before the first, nobody has entered."""
     found = {}
     for _, row in record.frame("information").iterrows():
         table = np.full((N_ANNOTATORS, N_ANNOTATORS), np.nan)
         table[np.triu_indices(N_ANNOTATORS, 1)] = row["information"]
         names = range(1, N_ANNOTATORS + 1)
         table = np.where(np.isnan(table), table.T, table)
-        found[int(row["data"].split()[1])] = (pd.DataFrame(table, index=names, columns=names), row["set"])
+        stop = int(row["data"].split()[1])
+        found[stop] = (pd.DataFrame(table, index=names, columns=names), row["set"] if stop else [])
     return found
 
 
