@@ -20,15 +20,29 @@ knows. The parts are in `subset_parts`.
 from __future__ import annotations
 
 from benchmarks.experiments import Page, Part
+from benchmarks.papers.subset_parts.difficulty import cells_of_difficulty, compute_difficulty
 from benchmarks.papers.subset_parts.fusions import (
     cells_of_ensembles,
     cells_of_fusions,
     compute_ensembles,
     compute_fusions,
 )
+from benchmarks.papers.subset_parts.replay import cells_of_replay, compute_replay
+from benchmarks.papers.subset_parts.strategies import (
+    cells_of_large,
+    cells_of_rates,
+    cells_of_strategies,
+    compute_curve,
+    compute_rates,
+)
 
 PARTS = (
     Part("fusions", cells_of_fusions, compute_fusions),
     Part("ensembles", cells_of_ensembles, compute_ensembles),
+    Part("strategies", cells_of_strategies, compute_curve),
+    Part("replay", cells_of_replay, compute_replay),
+    Part("difficulty", cells_of_difficulty, compute_difficulty),
+    Part("large", cells_of_large, compute_curve),
+    Part("rates", cells_of_rates, compute_rates),
 )
 PAGE = Page("subset_groupings", PARTS, tables=lambda record: {})

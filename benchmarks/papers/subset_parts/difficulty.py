@@ -2,69 +2,46 @@
 
 from __future__ import annotations
 
-import argparse
-from itertools import product
+from collections.abc import Iterator
 from typing import Any
 
-import pandas as pd
-from matplotlib.figure import Figure
-from subset_parts.fusions import fuse
-from subset_parts.setting import CASE_1, OURS, K, everywhere, look_of
+from sklearn.base import clone
 
+from benchmarks.experiments import Cell
+from benchmarks.papers.subset_parts.setting import CASE_1, EXPLOIT, OURS, PAPERS, RANDOM, K, fusion_of
 from consilience.active import ActiveSession
 from consilience.consensus import SubsetFusion
-from consilience.inspection.plots.style import tidy
 from consilience.metrics import nmi
 from consilience.simulation import ClusteringPopulation, complete, gaussian_clusters
 
 TAUS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
+COMPLETE = "complete"
+HOW = (EXPLOIT, OURS, RANDOM, COMPLETE)
+N_SUBSETS, N_DRAWS = 500, 10
 
 
-def compute_difficulty(arguments: argparse.Namespace) -> Any:
-    tasks = [
-        (how, tau, seed)
-        for tau, how, seed in product(TAUS, ("exploit-pairwise", OURS, "random", "complete"), range(arguments.runs))
-    ]
-    return [[how, tau, found] for (how, tau, _), found in zip(tasks, everywhere(at_500, tasks, arguments.jobs))]
+def cells_of_difficulty() -> Iterator[Cell]:
+    for draw in range(N_DRAWS):
+        for tau in TAUS:
+            for how in HOW:
+                settings = {"tau": tau, "n_subsets": N_SUBSETS}
+                yield Cell("difficulty", f"tau {tau:g}", how, draw, SubsetFusion(K), settings)
 
 
-def at_500(how: str, tau: float, seed: int) -> list[float]:
-    """Return NMI after 500 presentations, of our fusion and of the paper's."""
-    data = gaussian_clusters(100, n_clusters=K, separation=tau, random_state=seed)
-    agents = ClusteringPopulation(
-        data.data, n_groups=(8, 12) if how == "complete" else CASE_1["n_groups"], random_state=seed
-    )
+def compute_difficulty(cell: Cell) -> dict[str, Any]:
+    """Return NMI after all presentations, of our fusion and of the paper's."""
+    tau, n_subsets, seed = cell.settings["tau"], cell.settings["n_subsets"], cell.draw
+    data = gaussian_clusters(CASE_1["n_items"], n_clusters=K, separation=tau, random_state=seed)
+    n_groups = (8, 12) if cell.model == COMPLETE else CASE_1["n_groups"]
+    agents = ClusteringPopulation(data.data, n_groups=n_groups, random_state=seed)
     items = list(data.data.index)
-    if how == "complete":
-        groupings = complete(agents, items, 500)
+    if cell.model == COMPLETE:
+        groupings = complete(agents, items, n_subsets)
     else:
-        session = ActiveSession(items, strategy=how, fusion=SubsetFusion(K), random_state=seed)
-        for _ in range(500):
+        session = ActiveSession(items, strategy=cell.model, fusion=clone(cell.estimator), random_state=seed)
+        for _ in range(n_subsets):
             subset = session.ask(1, CASE_1["size"])[0]
             session.tell(agents(subset.items), subset=subset)
         groupings = session.groupings_
-    return [nmi(data.target, fuse(name, groupings, K)) for name in ("SubsetFusion()", "None, k-means (the paper's)")]
-
-
-def show_difficulty(results: Any) -> tuple[list[str], Figure]:
-    frame = pd.DataFrame([[how, tau, *found] for how, tau, found in results], columns=["how", "tau", "ours", "paper"])
-    mean = frame.groupby(["how", "tau"], sort=False).mean().unstack("tau")  # noqa: PD010
-    n_runs = frame.groupby(["how", "tau"]).size().max()
-    figure = Figure(figsize=(7.5, 3), layout="constrained")
-    lines = []
-    for axis, (fusion, name) in zip(
-        figure.subplots(1, 2, sharey=True), (("ours", "SubsetFusion()"), ("paper", "the paper's fusion"))
-    ):
-        lines += [f"case 1, 500 presentations, {name}: NMI over tau (means of {n_runs} draws)", ""]
-        lines.append(" " * 24 + "".join(f"{tau:>7g}" for tau in TAUS))
-        for how in mean.index:
-            values = mean.loc[how, fusion]
-            lines.append(f"    {how:20s}" + "".join(f"{value:7.3f}" for value in values))
-            axis.semilogx(TAUS, values, **look_of(how), ms=4, lw=1, label=how)
-        lines.append("")
-        axis.set_title(name, fontsize=9)
-        axis.set_xlabel("τ", fontsize=8)
-        tidy(axis)
-    figure.axes[0].set_ylabel("NMI after 500 presentations", fontsize=8)
-    figure.axes[0].legend(fontsize=7, frameon=False)
-    return lines, figure
+    fusions = {"ours": fusion_of(K), "papers": fusion_of(K, **PAPERS)}
+    return {name: nmi(data.target, fusion.fit_predict(groupings)) for name, fusion in fusions.items()}
