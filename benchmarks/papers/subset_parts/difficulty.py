@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,6 +31,7 @@ def cells_of_difficulty() -> Iterator[Cell]:
 
 def compute_difficulty(cell: Cell) -> dict[str, Any]:
     """Return NMI after all presentations, of our fusion and of the paper's."""
+    start = time.process_time()
     tau, n_subsets, seed = cell.settings["tau"], cell.settings["n_subsets"], cell.draw
     data = gaussian_clusters(CASE_1["n_items"], n_clusters=K, separation=tau, random_state=seed)
     n_groups = (8, 12) if cell.model == COMPLETE else CASE_1["n_groups"]
@@ -44,4 +46,5 @@ def compute_difficulty(cell: Cell) -> dict[str, Any]:
             session.tell(agents(subset.items), subset=subset)
         groupings = session.groupings_
     fusions = {"ours": fusion_of(K), "papers": fusion_of(K, **PAPERS)}
-    return {name: nmi(data.target, fusion.fit_predict(groupings)) for name, fusion in fusions.items()}
+    found = {name: nmi(data.target, fusion.fit_predict(groupings)) for name, fusion in fusions.items()}
+    return found | {"seconds": time.process_time() - start}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -55,7 +56,9 @@ def compute_replay(cell: Cell) -> dict[str, Any]:
     groupings, truth = recorded(cell.data)
     if len(np.unique(truth)) != cell.estimator.n_clusters:
         raise ValueError(f"{cell.data} has {len(np.unique(truth))} clusters.")
-    return {"curve": replay(groupings, truth, clone(cell.estimator), cell.draw, **cell.settings)}
+    start = time.process_time()
+    curve = replay(groupings, truth, clone(cell.estimator), cell.draw, **cell.settings)
+    return {"curve": curve, "seconds": time.process_time() - start}
 
 
 def replay(
