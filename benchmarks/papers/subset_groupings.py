@@ -19,30 +19,59 @@ knows. The parts are in `subset_parts`.
 
 from __future__ import annotations
 
-from benchmarks.experiments import Page, Part
-from benchmarks.papers.subset_parts.difficulty import cells_of_difficulty, compute_difficulty
-from benchmarks.papers.subset_parts.fusions import (
-    cells_of_ensembles,
-    cells_of_fusions,
-    compute_ensembles,
-    compute_fusions,
-)
-from benchmarks.papers.subset_parts.replay import cells_of_replay, compute_replay
-from benchmarks.papers.subset_parts.strategies import (
-    cells_of_large,
-    cells_of_rates,
-    cells_of_strategies,
-    compute_curve,
-    compute_rates,
-)
+from typing import Any
 
-PARTS = (
-    Part("fusions", cells_of_fusions, compute_fusions),
-    Part("ensembles", cells_of_ensembles, compute_ensembles),
-    Part("strategies", cells_of_strategies, compute_curve),
-    Part("replay", cells_of_replay, compute_replay),
-    Part("difficulty", cells_of_difficulty, compute_difficulty),
-    Part("large", cells_of_large, compute_curve),
-    Part("rates", cells_of_rates, compute_rates),
+from benchmarks.experiments import Page, Part, Record
+from benchmarks.papers.subset_parts import difficulty, fusions, replay, strategies
+
+
+def tables(record: Record) -> dict[str, str]:
+    blocks = [
+        fusions.table_of_fusions(record),
+        fusions.table_of_leads(record),
+        strategies.table_of_strategies(record),
+        difficulty.table_of_difficulty(record),
+        strategies.table_of_large(record),
+        strategies.table_of_rates(record),
+        replay.table_of_replay(record),
+    ]
+    return {
+        "subset_groupings.txt": "\n\n\n".join("\n".join(block) for block in blocks) + "\n",
+        "subset_groupings_kcc.txt": "\n".join(fusions.table_of_kcc(record)) + "\n",
+        "subset_groupings_cspa.txt": "\n".join(fusions.table_of_cspa(record)) + "\n",
+    }
+
+
+def quotes(record: Record) -> dict[str, Any]:
+    """Count what the sentences of the page quote."""
+    return {
+        "fusions": fusions.quotes_of_fusions(record),
+        "strategies": strategies.quotes_of_strategies(record),
+        "difficulty": difficulty.quotes_of_difficulty(record),
+        "large": strategies.quotes_of_large(record),
+        "rates": strategies.quotes_of_rates(record),
+        "replay": replay.quotes_of_replay(record),
+    }
+
+
+PAGE = Page(
+    "subset_groupings",
+    (
+        Part("fusions", fusions.cells_of_fusions, fusions.compute_fusions),
+        Part("ensembles", fusions.cells_of_ensembles, fusions.compute_ensembles),
+        Part("strategies", strategies.cells_of_strategies, strategies.compute_curve),
+        Part("replay", replay.cells_of_replay, replay.compute_replay),
+        Part("difficulty", difficulty.cells_of_difficulty, difficulty.compute_difficulty),
+        Part("large", strategies.cells_of_large, strategies.compute_curve),
+        Part("rates", strategies.cells_of_rates, strategies.compute_rates),
+    ),
+    tables,
+    quotes,
+    {
+        "subset_groupings_difficulty.svg": difficulty.draw_difficulty,
+        "subset_groupings_strategies.svg": strategies.draw_strategies,
+        "subset_groupings_large.svg": strategies.draw_large,
+        "subset_groupings_rates.svg": strategies.draw_rates,
+        "subset_groupings_replay.svg": replay.draw_replay,
+    },
 )
-PAGE = Page("subset_groupings", PARTS, tables=lambda record: {})

@@ -8,13 +8,28 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
+from scipy.stats import spearmanr
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
-from benchmarks.experiments import Cell
-from benchmarks.papers.subset_parts.setting import CASE_1, CASE_2, PAPERS, K, random_tasks, simulated
+from benchmarks.experiments import Cell, Record
+from benchmarks.experiments.statistics import Difference
+from benchmarks.papers.subset_parts.setting import (
+    CASE_1,
+    CASE_2,
+    PAPERS,
+    K,
+    against,
+    counts,
+    random_tasks,
+    row_of,
+    simulated,
+    spread,
+    versus,
+)
 from consilience import Groupings
 from consilience.consensus import CSPA, KCC, SubsetFusion
 from consilience.datasets import load_dogs_birds, load_mnist_crowd, load_orchestra
@@ -186,3 +201,145 @@ def compute_ensembles(cell: Cell) -> dict[str, Any]:
     seconds = time.process_time() - start
     seen = Memberships.of(groupings).times_seen > 0
     return {"seconds": seconds, "nmi": nmi(truth[seen], labels[seen]), "n_clusters": len(np.unique(labels[seen]))}
+
+
+# ---- tables and quotes of fusions
+
+
+def scores_of(record: Record, data: str, measure: str = "nmi") -> pd.DataFrame:
+    """Return a measure by draw or seed and method; of a method that draws no random numbers, the same for each seed."""
+    rows = record.frame("fusions").query("data == @data")
+    found = rows.pivot_table(index="draw", columns="model", values=measure)
+    found = found[[name for name in METHODS if name in found]]
+    return found.fillna({LINKAGE: found[LINKAGE].iloc[0]}) if LINKAGE in found and data in N_CLUSTERS else found
+
+
+def leads(record: Record, data: str, measure: str = "nmi") -> dict[str, Difference]:
+    """Return by how much the default is ahead of each other method."""
+    scores = scores_of(record, data, measure)
+    return {name: versus(scores, DEFAULT, name) for name in scores if name != DEFAULT}
+
+
+def table_of_fusions(record: Record) -> list[str]:
+    per_item = record.frame("fusions").groupby("data")["per_item"].mean()
+    lines = [
+        "NMI and ARI with the truth, number of clusters given: mean ± standard deviation. Simulated: over "
+        f"{N_DRAWS} draws.",
+        f"Recorded: one recording each, over {N_DRAWS} seeds of the methods. Lead: NMI of {DEFAULT} less that of the",
+        "method, ± its standard error over the same draws or seeds; * more than two of these. In brackets: groupings",
+        "of an item, in the mean.",
+    ]
+    for data in (*CROWDS, *N_CLUSTERS):
+        nmis, aris, ahead = scores_of(record, data), scores_of(record, data, "ari"), leads(record, data)
+        kind = "" if data in CROWDS else ", recorded"
+        lines += ["", f"{data}{kind} ({per_item[data]:.1f})"]
+        for name in nmis:
+            lead = against(ahead[name]) if name in ahead else ""
+            lines.append(row_of(name, (spread(nmis[name]), spread(aris[name]), lead), 17, 36))
+    return lines
+
+
+def summary_of_leads(record: Record) -> pd.DataFrame:
+    """Return for each crowd its kind, groupings of an item, peers by verdict, and the lead over the best peer."""
+    per_item = record.frame("fusions").groupby("data")["per_item"].mean()
+    rows = []
+    for data in (*CROWDS, *N_CLUSTERS):
+        scores, ahead = scores_of(record, data), leads(record, data)
+        peers = [name for name in PEERS if name in scores]
+        best = scores[peers].mean().idxmax()
+        rows.append(
+            {"data": data, "simulated": data in CROWDS, "per_item": per_item[data], "best": best, "lead": ahead[best]}
+            | counts(ahead[name] for name in peers)
+        )
+    return pd.DataFrame(rows).set_index("data")
+
+
+def table_of_leads(record: Record) -> list[str]:
+    lines = [
+        f"{DEFAULT} against the methods without refinement, in NMI: how many it is ahead of, level with, and behind;",
+        "its lead over the best of them, ± standard error",
+        "",
+        row_of("", ("an item in", "ahead", "level", "behind", "lead"), 16, 40),
+    ]
+    for data, row in summary_of_leads(record).iterrows():
+        cells = (f"{row['per_item']:.1f}", *(str(row[name]) for name in ("above", "level", "below")))
+        lines.append(row_of(str(data), (*cells, against(row["lead"])), 16, 40) + f"  {row['best']}")
+    return lines
+
+
+def quotes_of_fusions(record: Record) -> dict[str, Any]:
+    found = summary_of_leads(record)
+    means = found["lead"].map(lambda lead: lead.mean)
+    first = found["level"] + found["below"] == 0
+    aris = {data: leads(record, data, "ari")[PAPER] for data in found.index}
+    many = "case 1, tau 5, 1000 subsets"
+    return {
+        "crowds": len(found),
+        "simulated": int(found["simulated"].sum()),
+        "recorded": int((~found["simulated"]).sum()),
+        "peers": len(PEERS),
+        "comparisons": int(found["all"].sum()),
+        "above": int(found["above"].sum()),
+        "level": int(found["level"].sum()),
+        "below": int(found["below"].sum()),
+        "first": int(first.sum()),
+        "first_simulated": int((first & found["simulated"]).sum()),
+        "not_first": {
+            data: {"best": row["best"], "lead": row["lead"], "per_item": row["per_item"], "behind": row["below"]}
+            for data, row in found[~first].iterrows()
+        },
+        "order": float(spearmanr(found["per_item"], means).statistic),
+        "order_simulated": float(spearmanr(found["per_item"][found["simulated"]], means[found["simulated"]]).statistic),
+        "variant": counts(leads(record, data)[VARIANT] for data in found.index),
+        "paper": counts(leads(record, data)[PAPER] for data in found.index),
+        "ari": counts(aris.values()),
+        "ari_below": {data: lead for data, lead in aris.items() if lead.verdict == "below"},
+        "ari_means": {data: scores_of(record, data, "ari").mean().to_dict() for data in found.index},
+        "nmi_means": {data: scores_of(record, data).mean().to_dict() for data in found.index},
+        "many_level": sum(lead.verdict != "above" for lead in leads(record, many).values()),
+        "draws": N_DRAWS,
+    }
+
+
+def table_of_kcc(record: Record) -> list[str]:
+    rows = record.frame("ensembles")
+    scores = rows.pivot_table(index="draw", columns=["data", "model"], values="nmi")
+    seconds = rows.groupby(["data", "model"])["seconds"].mean()
+    lines = [
+        f"NMI with the truth: mean ± standard deviation of {N_DRAWS} draws; seconds of one core",
+        "",
+        row_of("init, utility", (f"{data:>18s}  " for data in ENSEMBLES), 24, 32),
+    ]
+    for name in (COORDINATES, *KCC_SETTINGS):
+        cells = (f"{spread(scores[data, name])}, {seconds[data, name]:5.2f} s" for data in ENSEMBLES)
+        lines.append(row_of(name, cells, 24, 32))
+    lines += ["", "less the default ± standard error, on the same draws; * more than two of these"]
+    default = "spectral, lp, p = 5 (default)"
+    for name in (COORDINATES, *KCC_SETTINGS):
+        if name != default:
+            cells = (against(versus(scores[data], name, default)) + " " * 7 for data in ENSEMBLES)
+            lines.append(row_of(name, cells, 24, 32))
+    lines += ["", "normalized utility less the same utility ± standard error"]
+    for name in NORMALIZED:
+        plain = name.removesuffix(", normalized")
+        cells = (against(versus(scores[data], name, plain)) + " " * 7 for data in ENSEMBLES)
+        lines.append(row_of(plain.removesuffix(" (default)"), cells, 24, 32))
+    return lines
+
+
+def table_of_cspa(record: Record) -> list[str]:
+    rows = record.frame("ensembles")
+    lines = [
+        f"NMI with the truth: mean ± standard deviation of {N_DRAWS} draws; seconds of one core; clusters",
+        "",
+        f"{'':12s}" + "".join(f"{data:>38s}" for data in ENSEMBLES),
+    ]
+    for name in CSPA_SETTINGS:
+        cells = []
+        for data in ENSEMBLES:
+            own = rows[(rows["data"] == data) & (rows["model"] == name)]
+            low, high = own["n_clusters"].min(), own["n_clusters"].max()
+            clusters = f"{low} clusters" if low == high else f"{low} to {high} clusters"
+            cells.append(f"{spread(own['nmi'])}, {own['seconds'].mean():.2f} s, {clusters}")
+        lines.append(f"{name:12s}" + "".join(f"{cell:>38s}" for cell in cells))
+    return lines

@@ -9,10 +9,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from sklearn.base import clone
 
-from benchmarks.experiments import Cell
-from benchmarks.papers.subset_parts.setting import EXPLOIT, OURS, RANDOM, fusion_of, random_tasks
+from benchmarks.experiments import Cell, Record
+from benchmarks.papers.subset_parts.setting import (
+    EXPLOIT,
+    OURS,
+    RANDOM,
+    curves_of,
+    draw_mean,
+    fusion_of,
+    needs_of,
+    quotes_of_needs,
+    random_tasks,
+    table_of_needs,
+)
 from consilience import Groupings
 from consilience.active import ActiveSession
 from consilience.datasets import load_dogs_birds, load_orchestra
@@ -88,3 +100,52 @@ def recorded_subsets(groupings: Groupings) -> list[list[Any]]:
     return [
         list(groupings.items[columns.indices[a:b]]) for a, b in zip(columns.indptr[:-1], columns.indptr[1:]) if b > a
     ]
+
+
+# ---- tables and quotes
+
+
+def table_of_replay(record: Record) -> list[str]:
+    lines = [
+        "recorded groupings: median answers until NMI reaches a level, ± standard deviation (ratio to random's).",
+        "Below: answers needed less those of random ± standard error, on the same draws; * more than two of these.",
+        "One recording each: draws differ in the subsets that are chosen, and in the answers. A level that is not",
+        "reached counts as the last number asked.",
+        "",
+    ]
+    for name, levels in REPLAYED.items():
+        lines += table_of_needs(name, needs_of(record, "replay", name, levels))
+    return lines[:-1]
+
+
+def draw_replay(record: Record) -> Figure:
+    figure = Figure(figsize=(9, 2.7), layout="constrained")
+    axes = figure.subplots(1, len(REPLAYED))
+    for axis, name in zip(axes, REPLAYED):
+        for strategy, curves in curves_of(record, "replay", name).items():
+            draw_mean(axis, curves[:, :, 0].mean(0), curves[:, :, 1], strategy)
+        axis.set_title(name, fontsize=9)
+        axis.set_xlabel("answers", fontsize=8)
+    axes[0].set_ylabel("NMI with the truth", fontsize=8)
+    axes[0].legend(fontsize=6, frameon=False)
+    return figure
+
+
+def quotes_of_replay(record: Record) -> dict[str, Any]:
+    needs = {name: needs_of(record, "replay", name, levels) for name, levels in REPLAYED.items()}
+    every = [need for own in needs.values() for need in own]
+    strategies = [name for name in OF_REPLAY if name != RANDOM]
+    return {
+        "draws": N_DRAWS,
+        "levels": len(every),
+        "all": {strategy: quotes_of_needs(every, strategy) for strategy in strategies},
+        "by_data": {
+            name: {strategy: quotes_of_needs(own, strategy) for strategy in strategies} for name, own in needs.items()
+        },
+        "slower": [
+            {"data": name, "level": need.level, "ratio": need.ratio(OURS), "verdict": need.difference(OURS).verdict}
+            for name, own in needs.items()
+            for need in own
+            if need.ratio(OURS) > 1
+        ],
+    }
