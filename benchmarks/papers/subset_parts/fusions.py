@@ -270,9 +270,9 @@ def table_of_leads(record: Record) -> list[str]:
 def quotes_of_fusions(record: Record) -> dict[str, Any]:
     found = summary_of_leads(record)
     means = found["lead"].map(lambda lead: lead.mean)
+    over_paper = [leads(record, data)[PAPER].mean for data in found.index]
     first = found["level"] + found["below"] == 0
     aris = {data: leads(record, data, "ari")[PAPER] for data in found.index}
-    many = "case 1, tau 5, 1000 subsets"
     return {
         "crowds": len(found),
         "simulated": int(found["simulated"].sum()),
@@ -289,14 +289,13 @@ def quotes_of_fusions(record: Record) -> dict[str, Any]:
             for data, row in found[~first].iterrows()
         },
         "order": float(spearmanr(found["per_item"], means).statistic),
-        "order_simulated": float(spearmanr(found["per_item"][found["simulated"]], means[found["simulated"]]).statistic),
+        "order_of_paper": float(spearmanr(found["per_item"], over_paper).statistic),
         "variant": counts(leads(record, data)[VARIANT] for data in found.index),
         "paper": counts(leads(record, data)[PAPER] for data in found.index),
         "ari": counts(aris.values()),
         "ari_below": {data: lead for data, lead in aris.items() if lead.verdict == "below"},
         "ari_means": {data: scores_of(record, data, "ari").mean().to_dict() for data in found.index},
         "nmi_means": {data: scores_of(record, data).mean().to_dict() for data in found.index},
-        "many_level": sum(lead.verdict != "above" for lead in leads(record, many).values()),
         "draws": N_DRAWS,
     }
 

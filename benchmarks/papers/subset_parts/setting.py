@@ -138,8 +138,9 @@ class Need:
 
     def ratio(self, strategy: str, other: str = RANDOM) -> float:
         """Return the ratio of medians over the draws that both have; NaN if one of them is infinite."""
-        both = self.table[[strategy, other]].dropna().median()
-        return both[strategy] / both[other] if np.isfinite(both).all() else np.nan
+        both = self.table.dropna(subset=[strategy, other])
+        median, reference = both[strategy].median(), both[other].median()
+        return float(median / reference) if np.isfinite([median, reference]).all() else np.nan
 
     def difference(self, strategy: str, other: str = RANDOM) -> Difference:
         """Compare two strategies; a level that is not reached counts as the end."""
