@@ -36,7 +36,7 @@ from consilience.simulation import ClusteringPopulation, complete, gaussian_clus
 TAUS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
 COMPLETE = "complete"
 HOW = (EXPLOIT, OURS, RANDOM, COMPLETE)
-N_SUBSETS, N_DRAWS = 500, 10
+N_SUBSETS, N_DRAWS = 500, 5
 
 
 def cells_of_difficulty() -> Iterator[Cell]:

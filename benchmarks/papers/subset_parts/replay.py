@@ -41,7 +41,7 @@ REPLAYED = {
 N_CLUSTERS = {"orchestra scenes": 13, "orchestra imagenet": 20, "dogs3": 3, "birds5": 6}
 AT_ONCE = {"orchestra scenes": 8, "orchestra imagenet": 8, "dogs3": 300, "birds5": 100}
 QUERIES = {"dogs3": "radio-3", "birds5": "drag-5"}
-ROUNDS, N_DRAWS = 16, 10
+ROUNDS, N_DRAWS = 16, 5
 OF_REPLAY = (RANDOM, "explore", EXPLOIT, OURS)
 
 

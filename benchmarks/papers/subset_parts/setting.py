@@ -162,19 +162,14 @@ def needs_of(record: Record, part: str, data: str, levels: Iterable[float]) -> l
 
 def table_of_needs(title: str, needs: list[Need]) -> list[str]:
     """Return the medians with their ratios, and the paired differences from random."""
-    draws = needs[0].table.count()
-    lines = [f"{title} ({spans(draws)} draws)", ""]
+    names = needs[0].table.columns
+    lines = [f"{title} ({len(needs[0].table)} draws)", ""]
     lines.append(row_of("", (f"{need.level:.2f}       " for need in needs), 20))
-    lines += [row_of(name, (need.cell(name) for need in needs), 20) for name in draws.index]
+    lines += [row_of(name, (need.cell(name) for need in needs), 20) for name in names]
     lines += ["", row_of("less random ± se", (f"{need.level:.2f}       " for need in needs), 20)]
-    for name in draws.index.drop(RANDOM):
+    for name in names.drop(RANDOM):
         lines.append(row_of(name, (against(need.difference(name), 0) + " " * 6 for need in needs), 20))
     return [*lines, ""]
-
-
-def spans(numbers: Iterable[int]) -> str:
-    found = sorted({int(number) for number in numbers})
-    return " or ".join(map(str, found))
 
 
 def quotes_of_needs(needs: Iterable[Need], strategy: str) -> dict[str, Any]:

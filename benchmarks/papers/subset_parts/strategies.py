@@ -42,9 +42,7 @@ from consilience.simulation import ClusteringPopulation, gaussian_clusters, pres
 LEVELS = {2: (0.3, 0.35, 0.4), 5: (0.5, 0.6, 0.7, 0.8, 0.9), 10: (0.5, 0.6, 0.7, 0.8, 0.9)}
 SUBSETS = {2: 200, 5: 300, 10: 160}
 CASES = {1: CASE_1, 2: CASE_2}
-N_DRAWS = {RANDOM: 20, OURS: 20}
-N_OTHERS = 10  # draws of the other strategies in case 1
-N_LARGE, N_RATES = 10, 10
+N_DRAWS, N_LARGE, N_RATES = 5, 5, 5  # of the strategies in case 1, in case 2, and of subsets at once
 OF_CASE_2 = tuple(name for name in STRATEGIES if name != "exploit-one-vs-rest")
 TAUS_OF_LARGE = (2, 5)
 STABLE = 0.895  # the paper's .9
@@ -53,11 +51,10 @@ OF_RATES = (RANDOM, EXPLOIT, OURS)
 
 
 def cells_of_strategies() -> Iterator[Cell]:
-    for draw in range(max(N_DRAWS.values())):
+    for draw in range(N_DRAWS):
         for tau, n_subsets in SUBSETS.items():
             for strategy in (*STRATEGIES, ORACLE):
-                if draw < N_DRAWS.get(strategy, N_OTHERS):
-                    yield cell_of("strategies", f"tau {tau}", strategy, draw, 1, tau, 100 + draw, n_subsets, 20)
+                yield cell_of("strategies", f"tau {tau}", strategy, draw, 1, tau, 100 + draw, n_subsets, 20)
 
 
 def cells_of_large() -> Iterator[Cell]:
@@ -190,7 +187,7 @@ def quotes_of_strategies(record: Record) -> dict[str, Any]:
     }
     return {
         "levels": len(every),
-        "draws": {name: int(every[0].table[name].count()) for name in every[0].table},
+        "draws": N_DRAWS,
         "all": {name: quotes_of_needs(every, name) for name in every[0].table if name != RANDOM},
         "by_tau": {
             tau: {name: quotes_of_needs(own, name) for name in own[0].table if name != RANDOM}
