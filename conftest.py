@@ -1,5 +1,6 @@
 """Settings for tests and for the examples in docstrings."""
 
+import gc
 import os
 import sys
 
@@ -20,6 +21,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    gc.set_threshold(20_000, 20, 20)  # with thousands of tests in memory, each search for garbage is long
     if not config.getoption("--check-every-call"):
         jaxtyping.jaxtyped = shape_checks.check_some_calls  # which the import hook writes before every function
     if config.getoption("--model") is not None:
@@ -31,6 +33,10 @@ def pytest_configure(config):
             raise pytest.UsageError(str(error)) from error
         if config.args_source is not pytest.Config.ArgsSource.ARGS:
             config.args = list(map(str, config.stash[MODEL].files))
+
+
+def pytest_collection_finish():
+    gc.freeze()  # modules and tests stay
 
 
 def pytest_collection_modifyitems(config, items):

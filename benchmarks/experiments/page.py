@@ -50,6 +50,24 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What a paper claims, beside what the record shows.
+
+    Attributes
+    ----------
+    text : the claim
+    published : its figure, or in words
+    ours : ours, with spread
+    verdict : "met", "missed", or "not comparable", with a reason of a few words where one is needed
+    """
+
+    text: str
+    published: str
+    ours: str
+    verdict: str
+
+
+@dataclass(frozen=True)
 class Page:
     """A page of results.
 
@@ -61,6 +79,7 @@ class Page:
     quotes : what the sentences of the page quote from a record
     plots : how a plot is drawn from a record, by file name
     others : pages whose records the plots are drawn from too
+    claims : what the paper claims, beside what a record shows
     """
 
     name: str
@@ -69,6 +88,7 @@ class Page:
     quotes: Callable[[Record], dict[str, Any]] = lambda record: {}
     plots: Mapping[str, Callable[[Record], Figure]] = field(default_factory=dict)
     others: tuple[str, ...] = ()
+    claims: Callable[[Record], list[Claim]] = lambda record: []
 
     def record(self) -> Record:
         return Record(self.name)

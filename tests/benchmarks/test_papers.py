@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.experiments import page
-from benchmarks.papers.__main__ import PAGES, main
+from benchmarks.papers import PAGES
+from benchmarks.papers.__main__ import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,7 +18,7 @@ def test_nothing_is_stale(name):
     assert list(page.problems(import_module(f"benchmarks.papers.{name}").PAGE)) == []
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", set(PAGES) - {"index"})
 def test_the_page_gives_its_command(name):
     text = (ROOT / "docs" / "papers" / f"{name}.rst").read_text("utf-8")
     assert f"python -m benchmarks.papers {name}\n" in text

@@ -22,13 +22,14 @@ from consilience.deep.judgements import PairJudgements, right_and_wrong
 from consilience.deep.model import Data, Fit
 from consilience.deep.networks import Encoder, Given, Likelihood, Potential
 from consilience.deep.training import survey
+from tests.deep.precision import enable_x64
 
 SLOPE, OFFSET, NOISE = 2.0, -1.0, 0.5
 
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    with jax.enable_x64(True):
+    with enable_x64(True):
         yield
 
 
@@ -98,21 +99,32 @@ def expected_log_density(data, found):
 
 
 def bound(fit, data, found):
+    return float(bound_without_density(fit, data, found)) + expected_log_density(data, found)
+
+
+@jax.jit
+def bound_without_density(fit, data, found):
     messages = data.all_messages(fit.remembered, bayes_scdc.pair_weights(fit.posterior))
-    value = bayes_scdc.lower_bound(prior(), fit.posterior, found, messages, data.judgements)
-    return float(value) + expected_log_density(data, found)
+    return bayes_scdc.lower_bound(prior(), fit.posterior, found, messages, data.judgements)
 
 
+@jax.jit
 def shared_step(fit, data, found, rate):
     posterior = model().shared_step(fit.posterior, found, jnp.ones(data.n_items), rate)
     agreement = data.judgements.agreement(found.responsibilities)
     return fit._replace(posterior=model().reliability_step(posterior, data.judgements, agreement, rate))
 
 
+@jax.jit
 def swept(fit, data):
     """Update items one by one, so that no two items of a judged pair move at once; return their local result."""
-    for item in [*range(data.n_items)] * 3:
-        fit = fit._replace(remembered=fit.remembered.at[item].set(survey(model(), data, fit).responsibilities[item]))
+
+    def update(remembered, item):
+        found = survey(model(), data, fit._replace(remembered=remembered))
+        return remembered.at[item].set(found.responsibilities[item]), None
+
+    remembered, _ = jax.lax.scan(update, fit.remembered, jnp.tile(jnp.arange(data.n_items), 3))
+    fit = fit._replace(remembered=remembered)
     return fit, survey(model(), data, fit)
 
 
@@ -167,6 +179,7 @@ def test_a_step_of_size_one_is_the_coordinate_update():
     fit, found = swept(fit, data)
     fit = shared_step(fit, data, found, 1.0)
 
+    @jax.jit
     def of(posterior):
         """The bound as a function of the global variables, with fixed q of the items."""
         expected = families.expected_gaussian(posterior.components)
@@ -187,6 +200,7 @@ def test_settled_responsibilities_maximise_the_bound_of_an_item():
     offsets = jnp.asarray(np.random.default_rng(0).normal(size=(5, 2)))
     found = bayes_scdc.settled(jnp.full((5, 2), 0.5), (potential, expected, offsets))
 
+    @jax.jit
     def of(eta):
         latent = bayes_scdc.positions(eta, potential, expected)
         inside = (eta * (bayes_scdc.log_densities(latent, expected) + offsets - jnp.log(eta))).sum(1)
@@ -214,11 +228,11 @@ def test_gradient_passes_through_the_fixed_point():
 
     def deep(linear):  # so many sweeps that nothing is left of the tolerance
         evidence, eta = (potential._replace(linear=linear), expected, offsets), jnp.full((4, 2), 0.5)
-        step = jax.jit(lambda eta, _: (bayes_scdc.sweep(eta, evidence), None))
-        return (weight * jax.lax.scan(step, eta, length=200)[0]).sum()
+        last, _ = jax.lax.scan(lambda eta, _: (bayes_scdc.sweep(eta, evidence), None), eta, length=200)
+        return (weight * last).sum()
 
     np.testing.assert_allclose(
-        jax.grad(value)(potential.linear), jax.grad(deep)(potential.linear), rtol=5e-3, atol=1e-4
+        jax.jit(jax.grad(value))(potential.linear), jax.jit(jax.grad(deep))(potential.linear), rtol=5e-3, atol=1e-4
     )
 
 

@@ -66,8 +66,8 @@ def test_bound_against_sums_over_pairs():
     judged = judgements(said, items, implied="all")
     settings = deep_mcvc.Settings((2, 4, 3), 2, 1, 0.01, 1.0, 1.0, (10.0, 1.0))
     features = jnp.asarray(X.to_numpy()[items], jnp.float32)
-    start = deep_mcvc.init(settings, features, 2, jax.random.key(0))
-    state = deep_mcvc.sweep(settings, features, judged, start)
+    start = jax.jit(deep_mcvc.init, static_argnums=(0, 2))(settings, features, 2, jax.random.key(0))
+    state = jax.jit(deep_mcvc.sweep, static_argnums=0)(settings, features, judged, start)
     same, apart = (np.asarray(part) for part in deep_mcvc.pair_weights(state))
     eta, phi = np.asarray(state.eta), np.asarray(state.phi)
     place = np.full(8, -1)
@@ -83,7 +83,7 @@ def test_bound_against_sums_over_pairs():
     rest -= float(deep_mcvc.kl_dirichlet(state.right, prior).sum())
     rest += (eta * np.asarray(deep_mcvc.scores(state.networks, features))).sum() - (eta * np.log(eta)).sum()
     rest += float(deep_mcvc.log_prior(settings, state.networks))
-    bound = float(deep_mcvc.lower_bound(settings, features, judged, state))
+    bound = float(jax.jit(deep_mcvc.lower_bound, static_argnums=0)(settings, features, judged, state))
     np.testing.assert_allclose(bound, said_total + rest, rtol=1e-4)
 
 

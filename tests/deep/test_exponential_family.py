@@ -1,6 +1,5 @@
 """Expectations are gradients of log-partition functions; divergences and steps follow from them."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -8,11 +7,12 @@ from scipy.stats import dirichlet, invwishart
 
 from consilience.deep import exponential_family as families
 from consilience.deep.exponential_family import NormalWishart
+from tests.deep.precision import enable_x64
 
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    with jax.enable_x64(True):
+    with enable_x64(True):
         yield
 
 

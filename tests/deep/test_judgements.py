@@ -1,6 +1,5 @@
 """Judgements in JAX against those of NumPy, which are held to loops over pairs."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ from consilience.annotations import concat
 from consilience.deep.judgements import annotated_items, judgements, right_and_wrong
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.simulation import simulate_pairs
+from tests.deep.precision import enable_x64
 
 
 def pairs():
@@ -39,7 +39,7 @@ def test_equals_the_numpy_evidence(annotations, implied):
     eta = rng.dirichlet(np.ones(4), size=12)
     same, apart = rng.normal(size=(2, evidence.n_annotators))
     theirs = evidence.messages(eta[:, :, None], same=same[:, None], apart=apart[:, None])[items, :, 0]
-    with jax.enable_x64(True):
+    with enable_x64(True):
         found = ours.messages(jnp.asarray(eta[items]), jnp.asarray(same), jnp.asarray(apart))
         np.testing.assert_allclose(found, theirs, atol=1e-6)  # counts are held as float32
         agreement = ours.agreement(jnp.asarray(eta[items]))

@@ -12,6 +12,7 @@ from jax.test_util import check_grads
 from consilience.deep import SCDC, BayesSCDC, restarts
 from consilience.deep.linear_algebra import cholesky, inverse_and_log_determinant, inverse_of_lower
 from consilience.simulation import simulate_pairs
+from tests.deep.precision import enable_x64
 
 
 @pytest.fixture(params=[1, 2, 7])
@@ -24,7 +25,7 @@ def matrices(request):
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    with jax.enable_x64(True):
+    with enable_x64(True):
         yield
 
 
@@ -71,7 +72,7 @@ def test_compiled_training_does_not_call_lapack(model, monkeypatch):
     monkeypatch.setattr(restarts, "advance", lowered)
     X = np.random.default_rng(0).normal(size=(30, 4)).astype("float32")
     said = simulate_pairs([0, 1, 2] * 10, n_annotators=2, pairs_each=20, accuracy=0.9, random_state=0)
-    with jax.enable_x64(False):
+    with enable_x64(False):
         model(3, n_latent=3, hidden=(5,), n_init=2, n_epochs=1, warm_epochs=1, random_state=0).fit(X, said)
     assert len(compiled) == 1
     assert 'custom_call_target="lapack' not in compiled[0]

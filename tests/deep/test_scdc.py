@@ -1,5 +1,6 @@
 """SCDC's divergences and sums over clusters against draws and loops."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +10,9 @@ from scipy.stats import multivariate_normal, norm
 from consilience.deep import scdc
 from consilience.deep.exponential_family import Gaussian
 from consilience.deep.networks import GaussianLikelihood, Perceptron
+
+divergences = jax.jit(scdc.divergences)
+local = jax.jit(scdc.local, static_argnames="n_candidates")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +36,7 @@ def observed(n_items=6):
 
 def test_divergence_is_the_mean_log_ratio_of_draws(parameters):
     mean, variance = jnp.array([[[0.3, -0.5]]]), jnp.array([[[0.2, 0.6]]])
-    found = scdc.divergences(mean, variance, parameters, jnp.array([[2]]))[0, 0]
+    found = divergences(mean, variance, parameters, jnp.array([[2]]))[0, 0]
     root = np.asarray(scdc.lower_roots(parameters.roots))[2]
     rng = np.random.default_rng(2)
     draws = np.asarray(mean[0, 0]) + np.sqrt(np.asarray(variance[0, 0])) * rng.normal(size=(50_000, 2))
@@ -45,27 +49,29 @@ def test_bound_is_a_sum_over_clusters(parameters):
     o, key = observed(), jax.random.key(5)
     messages = jnp.asarray(np.random.default_rng(3).normal(size=(6, 4)), jnp.float32)
     reliability = scdc.Reliability(jnp.ones((1, 2)), jnp.ones((1, 2)))
-    found = scdc.local(parameters, reliability, o, messages, key)
+    found = local(parameters, reliability, o, messages, key)
     q = np.asarray(jax.nn.softmax(jax.vmap(parameters.classifier)(o), axis=1))
     np.testing.assert_allclose(found.responsibilities, q, rtol=1e-5)
     order = np.argsort(-q, axis=1)  # the draws are made in the order of probability
     noise = np.asarray(jax.random.normal(key, (6, 4, 2)))
     log_pi = np.asarray(jax.nn.log_softmax(parameters.log_shares))
+    of_clusters = eqx.filter_jit(parameters.encoder.of_clusters)
+    log_probability = eqx.filter_jit(parameters.likelihood.log_probability)
     for n in range(6):
         total = 0.0
         for rank, k in enumerate(order[n]):
-            potential = parameters.encoder.of_clusters(o[n], jnp.array([k]))
+            potential = of_clusters(o[n], jnp.array([k]))
             mean, variance = potential.linear / potential.precision, 1 / potential.precision
             drawn = mean + jnp.sqrt(variance) * noise[n, rank]
-            seen = float(parameters.likelihood.log_probability(o[n][None], drawn)[0])
-            apart = float(scdc.divergences(mean[None], variance[None], parameters, jnp.array([[k]]))[0, 0])
+            seen = float(log_probability(o[n][None], drawn)[0])
+            apart = float(divergences(mean[None], variance[None], parameters, jnp.array([[k]]))[0, 0])
             total += q[n, k] * (seen - apart + log_pi[k] + float(messages[n, k]) - np.log(q[n, k]))
         np.testing.assert_allclose(found.bound[n], total, rtol=1e-3)
 
 
 def test_candidates_are_the_most_probable_clusters(parameters):
     reliability = scdc.Reliability(jnp.ones((1, 2)), jnp.ones((1, 2)))
-    few = scdc.local(parameters, reliability, observed(), jnp.zeros((6, 4)), jax.random.key(0), n_candidates=2)
+    few = local(parameters, reliability, observed(), jnp.zeros((6, 4)), jax.random.key(0), n_candidates=2)
     q = np.asarray(jax.nn.softmax(jax.vmap(parameters.classifier)(observed()), axis=1))
     best = np.sort(q, axis=1)[:, -2:].sum(1)
     np.testing.assert_allclose((q * np.asarray(few.responsibilities > 0)).sum(1), best, rtol=1e-5)

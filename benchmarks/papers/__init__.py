@@ -1,0 +1,4 @@
+"""The experiments of the papers; run them with ``python -m benchmarks.papers``."""
+
+PAGES = ("stagewise", "multiple_views", "deep", "compare_digits", "kernels", "index")
+"""Pages that are made from the record of results; the index is made from all others."""
