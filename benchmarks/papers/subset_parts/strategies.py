@@ -45,7 +45,6 @@ CASES = {1: CASE_1, 2: CASE_2}
 N_DRAWS, N_LARGE, N_RATES = 5, 5, 5  # of the strategies in case 1, in case 2, and of subsets at once
 OF_CASE_2 = tuple(name for name in STRATEGIES if name != "exploit-one-vs-rest")
 TAUS_OF_LARGE = (2, 5)
-STABLE = 0.895  # the paper's .9
 TAUS_OF_RATES, RATES = (1, 5), (1, 2, 4, 8)
 OF_RATES = (RANDOM, EXPLOIT, OURS)
 
@@ -194,7 +193,6 @@ def quotes_of_strategies(record: Record) -> dict[str, Any]:
             for tau, own in needs.items()
         },
         "stability": stability,
-        "stable_at": [tau for tau, own in stability.items() if min(own[RANDOM], own[EXPLOIT]) >= STABLE],
     }
 
 
