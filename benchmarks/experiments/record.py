@@ -139,7 +139,7 @@ class Record:
             self.shared[kind] = {key: known[key] for key in used}
             entries += [{kind: key, "is": known[key]} for key in used]
         text = "".join(map(_line, [*entries, *rows]))
-        if not self.path.exists() or self.path.read_text(encoding="utf-8") != text:
+        if (self.path.read_text(encoding="utf-8") if self.path.exists() else "") != text:
             self.path.write_text(text, encoding="utf-8")
 
     def frame(self, part: str) -> pd.DataFrame:

@@ -1,4 +1,7 @@
 """The experiments of the papers; run them with ``python -m benchmarks.papers``."""
 
-PAGES = ("stagewise", "multiple_views", "deep", "compare_digits", "kernels", "index")
+PAGES = ("stagewise", "index")
 """Pages that are made from the record of results; the index is made from all others."""
+
+WAITING = ("compare_digits", "multiple_views", "kernels", "deep")
+"""Pages whose records are not complete; the documentation has them as they were made before there was a record."""

@@ -495,7 +495,8 @@ def claims(record: Record) -> list[Claim]:
         ),
         Claim(
             "StageEM, error on bluebird", "12.04 %", f"{stages.mean():.2f} %",
-            "met" if stages.mean() <= 12.04 else "missed: one item more is wrong, of 108",
+            "met" if stages.mean() <= 12.04 else f"missed: by {(stages.mean() - 12.04) / 100 * stages.shape[1]:.0f} of "
+            f"{stages.shape[1]} items",
         ),
         Claim("errors on dog", "20.69 and 16.73 %", found["error"]["dog"]["stages"] + " and "
               + found["error"]["dog"]["refined"] + " %", "not comparable: another file of dog"),
