@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -304,20 +304,21 @@ def draw_rates(record: Record) -> Figure:
     return figure
 
 
-def quotes_of_rates(record: Record) -> dict[str, Any]:
-    """Compare eight subsets at once with one, and strategies with random at every rate."""
-    tables = {tau: rates_of(record, tau) for tau in TAUS_OF_RATES}
-    both = {"nmi": tables[1], "papers": rates_of(record, 1, "papers")}
+def changes_with_rate(tables: Iterable[pd.DataFrame]) -> dict[str, Any]:
+    """Compare eight subsets at once with one, for strategies that learn from the answers."""
     changes = [
-        paired(found[name, RATES[-1]], found[name, RATES[0]])
-        for found in tables.values()
-        for name in OF_RATES
-        if name != RANDOM
+        paired(found[name, RATES[-1]], found[name, RATES[0]]) for found in tables for name in OF_RATES if name != RANDOM
     ]
+    return counts(changes) | {"largest": max(changes, key=lambda change: abs(change.mean))}
+
+
+def quotes_of_rates(record: Record) -> dict[str, Any]:
+    """Compare eight subsets at once with one, and collect the figures at τ = 1."""
+    found = {fusion: [rates_of(record, tau, fusion) for tau in TAUS_OF_RATES] for fusion in ("nmi", "papers")}
+    hard = {fusion: tables[TAUS_OF_RATES.index(1)] for fusion, tables in found.items()}
     return {
         "draws": N_RATES,
-        "changes": counts(changes),
-        "largest_change": max(abs(change.mean) for change in changes),
-        "hard": {measure: {rate: found[EXPLOIT, rate].mean() for rate in RATES} for measure, found in both.items()},
-        "most": max(float(found.to_numpy().max()) for found in both.values()),
+        "changes": {fusion: changes_with_rate(tables) for fusion, tables in found.items()},
+        "hard": {fusion: {rate: table[EXPLOIT, rate].mean() for rate in RATES} for fusion, table in hard.items()},
+        "most": max(float(table.to_numpy().max()) for table in hard.values()),
     }
