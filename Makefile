@@ -107,7 +107,6 @@ bench: setup
 	$(BIN)/python benchmarks/speed/deep.py
 
 papers: setup
-	$(BIN)/python benchmarks/papers/partition_labels.py --out docs/papers/partition_labels.txt --figures docs/papers
 	$(BIN)/python -m benchmarks.papers
 	$(BIN)/python benchmarks/papers/multiple_views.py --out docs/papers/multiple_views.txt --figures docs/papers
 	$(BIN)/python benchmarks/papers/deep.py --out docs/papers/deep.txt --figures docs/papers

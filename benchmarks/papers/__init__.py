@@ -1,6 +1,6 @@
 """The experiments of the papers; run them with ``python -m benchmarks.papers``."""
 
-PAGES = ("stagewise", "index")
+PAGES = ("partition_labels", "stagewise", "index")
 """Pages that are made from the record of results; the index is made from all others."""
 
 WAITING = ("compare_digits", "subset_groupings", "multiple_views", "kernels", "deep")

@@ -23,8 +23,10 @@ KERNEL = "Haswell"  # SSE and AVX2, against AVX-512
 CHOSEN: tuple[tuple[str, str, Callable[[Cell], bool]], ...] = (
     ("stagewise", "errors", lambda cell: cell.model != "true model"),
     ("multiple_views", "faces", lambda cell: " 500 pairs" in cell.data),
+    ("partition_labels", "model", lambda cell: cell.data.startswith(("iris", "seeds", "breast_tissue"))),
+    ("partition_labels", "competitors", lambda cell: cell.data.startswith(("iris", "seeds"))),
 )
-FIGURES = {"errors": "error", "faces": "nmi"}
+FIGURES = {"errors": "error", "faces": "nmi", "model": "training", "competitors": "training"}
 """The figure of each part that is compared."""
 LEAST = 0.002  # smaller changes of a mean are counted, not listed
 
@@ -132,5 +134,5 @@ PAGE = Page(
     parts=(Part("kernels", cells, compute),),
     tables=tables,
     quotes=quotes,
-    others=tuple(page for page, *_ in CHOSEN),
+    others=tuple(dict.fromkeys(page for page, *_ in CHOSEN)),
 )
