@@ -3,5 +3,5 @@
 PAGES = ("partition_labels", "stagewise", "index")
 """Pages that are made from the record of results; the index is made from all others."""
 
-WAITING = ("compare_digits", "multiple_views", "kernels", "deep")
+WAITING = ("compare_digits", "subset_groupings", "multiple_views", "kernels", "deep")
 """Pages whose records are not complete; the documentation has them as they were made before there was a record."""
