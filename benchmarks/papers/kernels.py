@@ -99,14 +99,14 @@ def tables(record: Record) -> dict[str, str]:
     lines = [
         f"Means that move by {LEAST} or more; draws that move at all, and the largest change of one",
         "",
-        f"{'page':16s}{'setting':22s}{'method':28s}{'figure':8s}{usual:>9s}{KERNEL:>9s}{'change ± se':>17s}"
+        f"{'page':18s}{'setting':22s}{'method':28s}{'figure':8s}{usual:>9s}{KERNEL:>9s}{'change ± se':>17s}"
         f"{'moved':>10s}{'largest':>9s}",
     ]
     for _, row in shown.iterrows():
         change = f"{row['change']:+.3f} ± {row['error']:.3f}"
         moved = f"{row['moved']} of {row['draws']}"
         lines.append(
-            f"{row['page']:16s}{row['setting']:22s}{row['model']:28s}{row['name']:8s}{row['usual']:9.3f}"
+            f"{row['page']:18s}{row['setting']:22s}{row['model']:28s}{row['name']:8s}{row['usual']:9.3f}"
             f"{row['other']:9.3f}{change:>17s}{moved:>10s}{row['largest']:9.3f}"
         )
     lines += ["", f"{len(shown)} of {len(rows)} means are listed; {int((rows['moved'] == 0).sum())} do not move at all"]
