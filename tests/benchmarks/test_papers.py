@@ -30,3 +30,13 @@ def test_unknown_pages_are_refused(monkeypatch, capsys):
         main()
     assert ended.value.code == 2
     assert "There is no page stagewize" in capsys.readouterr().err
+
+
+def test_the_lines_of_the_readme_are_claims_of_the_pages():
+    text = (ROOT / "README.md").read_text("utf-8").split("| claim | published | ours | |")[1]
+    lines = [line for line in text.split("\n\n")[0].splitlines() if line.startswith("| ")]
+    pages = [import_module(f"benchmarks.papers.{name}").PAGE for name in PAGES]
+    claims = [claim for made in pages for claim in made.claims(made.record())]
+    known = {f"| {claim.text} | {claim.published} | {claim.ours} | {claim.verdict} |" for claim in claims}
+    assert len(lines) == 3
+    assert set(lines) <= known
