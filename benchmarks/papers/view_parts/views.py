@@ -166,6 +166,7 @@ def quotes(record: Record) -> dict[str, Any]:
         "eight_ahead": int((bounds[8] > truth[20]["bound"]).sum()),
         "split": int((~exact[found[4].index]).sum()),
         "split_40": int((~exact[is_setting(rows, components=40)]).sum()),
+        "split_5": int((~exact[is_setting(rows, n_init=5)]).sum()),
         "few_eyes": few[200]["nmi_eyes"].tolist(),
         "few_ari": few[200]["ari"].tolist(),
         "three_of_500": int(exact[few[500].index].sum()),
