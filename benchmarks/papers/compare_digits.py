@@ -103,7 +103,7 @@ def compute_comparison(cell: Cell) -> dict[str, Any]:
 
 def rankings(record: Record) -> pd.DataFrame:
     """Return of each comparison the correlation with the truth, the regret, and whether a clear lead was wrong."""
-    truth = record.frame("truth").set_index(["data", "draw", "model"])["nmi"]
+    truth = record.frame("truth").set_index(["data", "draw", "model"])["nmi"].sort_index()
     found = []
     for _, row in record.frame("comparison").iterrows():
         scores = truth[row["data"], row["draw"]]
