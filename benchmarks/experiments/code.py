@@ -141,7 +141,18 @@ def _stripped(module: str, name: str) -> list[ast.AST]:
 
 @cache
 def _text(module: str, name: str) -> str:
-    return "".join(map(ast.dump, _stripped(module, name)))
+    return "".join(map(_canonical, _stripped(module, name)))
+
+
+def _canonical(node: Any) -> str:
+    """Return a syntax tree as text that is the same in all versions of Python: without what is empty."""
+    if isinstance(node, list):
+        return f"[{','.join(map(_canonical, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = [(name, value) for name, value in ast.iter_fields(node) if name not in ("ctx", "kind", "type_comment")]
+    given = [f"{name}={_canonical(value)}" for name, value in fields if value is not None and value != []]
+    return f"{type(node).__name__}({','.join(given)})"
 
 
 class Stripped(ast.NodeTransformer):

@@ -17,6 +17,7 @@ import pandas as pd
 
 from benchmarks.experiments.code import dependencies, fingerprint
 
+NAMED = 3  # modules of changed code that are named
 FOLDER = Path(__file__).parents[1] / "results"
 
 Key = tuple[str, str, str, int]
@@ -105,7 +106,8 @@ class Record:
         if self.settings(row) != cell.all_settings:
             return "other settings"
         changed = _changes(self.shared["code"][row["code"]], depends)
-        return f"changed code: {', '.join(changed)}" if changed else ""
+        more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
+        return f"changed code: {', '.join(changed[:NAMED])}{more}" if changed else ""
 
     def add(self, cell: Cell, depends: dict[str, str], environment: dict[str, Any], result: dict[str, Any]) -> None:
         """Add a row, and append it to the file: an interrupted run loses nothing."""

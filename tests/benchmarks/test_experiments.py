@@ -300,3 +300,18 @@ def test_mean_and_deviation():
 @pytest.mark.parametrize(("value", "text"), [(0.905, ".905"), (-0.05, "-.050"), (1.0, "1.000"), (12.5, "12.500")])
 def test_decimals_as_on_the_pages(value, text):
     assert page.dec(value) == text
+
+
+def test_the_text_of_code_is_that_of_every_version_of_python(script):
+    """Python's own dump of a syntax tree changes from version to version: what is empty is shown, or not."""
+    script()
+    assert code._text("benchmarks_of_a_test", "unrelated") == (
+        "FunctionDef(name='unrelated',args=arguments(),body=[Return(value=Constant(value=1))])"
+    )
+
+
+def test_many_changed_modules_are_counted(script, folders, monkeypatch):
+    monkeypatch.setattr("benchmarks.experiments.record.NAMED", 1)
+    finished(script(), folders)
+    changed = page_of(script("return ", "return 1 * "), folders)
+    assert next(page.problems(changed)).endswith("changed code: benchmarks_of_a_test and 1 more")
