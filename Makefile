@@ -108,9 +108,6 @@ bench: setup
 
 papers: setup
 	$(BIN)/python -m benchmarks.papers
-	$(BIN)/python benchmarks/papers/multiple_views.py --out docs/papers/multiple_views.txt --figures docs/papers
-	$(BIN)/python benchmarks/papers/deep.py --out docs/papers/deep.txt --figures docs/papers
-	$(BIN)/python benchmarks/papers/compare_digits.py --out docs/papers/compare_digits.txt
 
 papers-check: setup
 	$(BIN)/python -m benchmarks.papers --check

@@ -13,7 +13,7 @@ import hashlib
 import importlib.util
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -35,6 +35,11 @@ def dependencies(*uses: Any) -> dict[str, str]:
     -------
     dict
         Fingerprint of the definitions reached in each module.
+
+    Raises
+    ------
+    ValueError
+        One of them is not defined at the top level of a module, so that its code cannot be found.
     """
     return dict(_dependencies(frozenset(name for name in map(_name_of, uses) if name is not None)))
 
@@ -64,12 +69,17 @@ def _short(text: str) -> str:
 
 
 def _name_of(use: Any) -> Name | None:
+    use = use.func if isinstance(use, partial) else use
     if not (isinstance(use, type) or hasattr(use, "__qualname__")):
         use = type(use)
     module, name = use.__module__, use.__qualname__.split(".")[0]
     if module == "__main__":
         raise ValueError(f"{name} is defined in the script that runs; import it from a module.")
-    return (module, name) if _is_ours(module) else None
+    if not _is_ours(module):
+        return None
+    if name not in _source(module).statements:
+        raise ValueError(f"{name} is not defined at the top level of {module}.")
+    return module, name
 
 
 def _is_ours(module: str) -> bool:

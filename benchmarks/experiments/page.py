@@ -94,7 +94,14 @@ class Page:
         return Record(self.name)
 
     def cells(self) -> Iterator[tuple[Part, Cell]]:
-        return ((part, cell) for part in self.parts for cell in part.cells())
+        """Yield every cell with its part; no two may have the same key."""
+        keys = set()
+        for part in self.parts:
+            for cell in part.cells():
+                if cell.key in keys:
+                    raise ValueError(f"The page {self.name} has two cells {cell.key}.")
+                keys.add(cell.key)
+                yield part, cell
 
     def states(self, record: Record) -> Iterator[tuple[Part, Cell, str]]:
         """Yield each cell with the reason why its row cannot be used, if there is one."""
@@ -108,8 +115,8 @@ class Page:
 def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2) -> int:
     """Compute the rows that are missing or stale, and return how many."""
     record = page.record()
-    chosen = None if parts is None else set(parts)
-    due = [(part, cell) for part, cell, state in page.states(record) if state and (not chosen or part.name in chosen)]
+    chosen = {part.name for part in page.parts} if parts is None else set(parts)
+    due = [(part, cell) for part, cell, state in page.states(record) if state and part.name in chosen]
     results = Parallel(n_jobs, return_as="generator_unordered")(
         delayed(_computed)(place, part.compute, cell) for place, (part, cell) in enumerate(due)
     )
@@ -139,8 +146,8 @@ def confirm(page: Page, n_rows: int = 1) -> list[str]:
             for part, cell in tried
         )
         if same:
-            part, cell = members[0]
-            record.confirm((cell for _, cell in members), depends_of(cell, part.compute), commit())
+            for part, cell in members:
+                record.confirm(cell, depends_of(cell, part.compute), commit())
         verdict = f"confirmed by {len(tried)}" if same else "other figures: to be computed again"
         lines.append(f"{page.name}, {name}, {model}: {len(members)} rows {verdict}")
     record.tidy(cell for _, cell in page.cells())

@@ -124,12 +124,11 @@ class Record:
         with self.path.open("a", encoding="utf-8") as file:
             file.writelines(_line(entry) for entry in [*new, row])
 
-    def confirm(self, cells: Iterable[Cell], depends: dict[str, str], commit: str) -> None:
-        """Note that rows hold for changed code, after some of them were computed again with the same figures."""
+    def confirm(self, cell: Cell, depends: dict[str, str], commit: str) -> None:
+        """Note that a row holds for changed code, after it or another of its group gave the same figures."""
         key = fingerprint(depends)
         self.shared["code"][key] = depends
-        for cell in cells:
-            self.rows[cell.key] |= {"code": key, "confirmed": commit}
+        self.rows[cell.key] |= {"code": key, "confirmed": commit}
 
     def tidy(self, cells: Iterable[Cell]) -> None:
         """Write the file anew: the rows of these cells in their order, and what they name."""

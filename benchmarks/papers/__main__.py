@@ -36,6 +36,8 @@ def main() -> int:
     arguments = parser.parse_args()
     if unknown := set(arguments.pages) - set(known):
         parser.error(f"There is no page {', '.join(sorted(unknown))}; there are {', '.join(known)}.")
+    if arguments.parts and len(arguments.pages) != 1:
+        parser.error("--parts needs the name of one page.")
     found = [found for name in arguments.pages or known for found in run(name, arguments)]
     print("\n".join(found))
     return int(arguments.check and bool(found))
@@ -46,6 +48,10 @@ def run(name: str, arguments: argparse.Namespace) -> list[str]:
     from benchmarks.experiments import page as pages
 
     page = import_module(f"benchmarks.papers.{name}").PAGE
+    parts = [part.name for part in page.parts]
+    if unknown := set(arguments.parts or ()) - set(parts):
+        print(f"{name} has no part {', '.join(sorted(unknown))}; it has {', '.join(parts)}.", file=sys.stderr)
+        sys.exit(2)
     if arguments.check:
         return list(pages.problems(page))
     kernel = KERNELS.get(name)

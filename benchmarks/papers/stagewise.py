@@ -153,7 +153,7 @@ def summary_of_draws(record: Record) -> dict[str, Any]:
     complete = [trace["n_components"].iloc[-1] == N_CLASSES for trace in traces]
     found = [trace for trace, whole in zip(traces, complete) if whole]
     members = [[member for entered in trace["entered"] for member in entered] for trace in found]
-    first = np.concatenate([entered[:8] for entered in members])
+    eight = np.array([entered[:8] for entered in members])
     return {
         "draws": len(rows),
         "complete": len(found),
@@ -161,8 +161,9 @@ def summary_of_draws(record: Record) -> dict[str, Any]:
         "grown": [int(trace["n_informative"].idxmax()) for trace in found],
         "sizes": [len(entered) for entered in members],
         "settled": int(rows["settled"][complete].sum()),
-        "first_of_15": float((first <= 15).mean()),
-        "first_of_30": float((first <= 30).mean()),
+        "first_of_15": float((eight <= 15).mean()),
+        "first_of_30": float((eight <= 30).mean()),
+        "all_of_15": int((eight <= 15).all(axis=1).sum()),
     }
 
 
@@ -502,12 +503,14 @@ def claims(record: Record) -> list[Claim]:
         Claim("errors on dog", "20.69 and 16.73 %", found["error"]["dog"]["stages"] + " and "
               + found["error"]["dog"]["refined"] + " %", "not comparable: another file of dog"),
         Claim(
-            "the first to enter are experts (Fig. 4)", "8 of 8 among the 15 best, one draw",
-            f"{rounds['first_of_15']:.0%} of {8 * rounds['complete']} in {rounds['complete']} draws", "met",
+            "the first eight to enter are among the 15 best (Fig. 4)", "all, in one draw",
+            f"all in {rounds['all_of_15']} of {rounds['complete']} draws",
+            "met" if 2 * rounds["all_of_15"] > rounds["complete"] else "missed",
         ),
         Claim(
             "size of the set after the stages (Fig. 3)", "fewer than about 10",
-            f"{min(rounds['sizes'])} to {max(rounds['sizes'])}", "missed: the paper gives no rule to stop",
+            f"{min(rounds['sizes'])} to {max(rounds['sizes'])}",
+            "met" if max(rounds["sizes"]) < 10 else "missed: the paper gives no rule to stop",
         ),
         Claim(
             "lowest error in sparse crowds (Fig. 5)", "at every α, as curves",

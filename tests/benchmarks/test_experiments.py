@@ -1,6 +1,7 @@
 """A record of results tells what is missing or stale, and its pages agree with it."""
 
 import sys
+from functools import partial
 from importlib import import_module, invalidate_caches
 
 import pandas as pd
@@ -146,6 +147,21 @@ def test_what_was_computed_before_an_interruption_is_kept(script, folders):
         record.add(cell, depends_of(cell, part.compute), result.pop("environment"), result)
     assert len(found.record().rows) == 2
     assert page.compute(found, n_jobs=1) == 4
+
+
+def test_two_cells_of_one_name_are_refused(script, folders):
+    module = script()
+    found = page_of(module, folders, sizes=(1, 1))
+    with pytest.raises(ValueError, match=r"The page test has two cells \('part', 'size 1', 'Model', 0\)"):
+        page.compute(found, n_jobs=1)
+
+
+def test_what_has_no_definition_cannot_be_followed(script):
+    module = script()
+    exec("nameless = lambda cell: {}", vars(module))
+    with pytest.raises(ValueError, match="<lambda> is not defined at the top level of benchmarks_of_a_test"):
+        code.dependencies(module.nameless)
+    assert code.dependencies(partial(module.compute, None)) == code.dependencies(module.compute)
 
 
 def test_a_definition_of_the_running_script_cannot_be_followed():

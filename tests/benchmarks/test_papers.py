@@ -32,6 +32,21 @@ def test_unknown_pages_are_refused(monkeypatch, capsys):
     assert "There is no page stagewize" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["stagewise", "--parts", "eror"], "stagewise has no part eror; it has rounds, information, errors, labels."),
+        (["--parts", "errors"], "--parts needs the name of one page."),
+    ],
+)
+def test_unknown_parts_are_refused(arguments, message, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["benchmarks.papers", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
 def test_the_lines_of_the_readme_are_claims_of_the_pages():
     text = (ROOT / "README.md").read_text("utf-8").split("| claim | published | ours | |")[1]
     lines = [line for line in text.split("\n\n")[0].splitlines() if line.startswith("| ")]

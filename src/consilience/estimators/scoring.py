@@ -147,5 +147,5 @@ def score_of_clusters(
     w_and_v: Float[np.ndarray, "annotators_and_crowd 2"],
     fitted: pd.Index,
 ) -> float:
-    """`score` of one clustering, with s_ij from the probability of each cluster of each item."""
+    """`score_of_pairs` for one clustering, with s_ij from the probability of each cluster of each item."""
     return score_of_pairs(annotations, lambda a, b, _: (of_item[a] * of_item[b]).sum(1), w_and_v, fitted)
