@@ -18,397 +18,50 @@ The part "mixtures" fits Dirichlet-process mixtures with other settings, to expl
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import combinations, product
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
-from sklearn.base import clone
-from sklearn.cluster import KMeans
-from sklearn.decomposition import PCA
-from sklearn.linear_model import LogisticRegression
-from sklearn.mixture import BayesianGaussianMixture
-from sklearn.model_selection import KFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from benchmarks.experiments import Cell, Claim, Page, Part, Record
-from benchmarks.experiments.statistics import mean_sd, paired
-from consilience import Groupings
-from consilience.consensus import KCC, Crowdclustering
-from consilience.datasets import load_faces, load_uci
-from consilience.inspection.plots.style import SMALL, colour, marker, tidy
-from consilience.metrics import nmi
-from consilience.semisupervised import MECC, InductiveConsensus, MPCKMeans, PartitionLabelModel, SemiCrowd
-from consilience.simulation import simulate_experts
-
-N_FOLDS = 5
-SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
-WHERE = ("training", "validation")
-STEEL = "steel_plates_faults"
-FACES = ("Yale", "warpAR10P", "warpPIE10P")
-SMALLEST = "breast_tissue"  # where Crowdclustering is run
-N_COMPONENTS = 50  # of DPGMM, at most
-
-# Table 1 as published: classes; DPGMM; then mean and standard deviation for each share of labels
-PUBLISHED = {
-    "iris": (3, 3.4, [(3.0, 0.0), (3.0, 0.0), (3.2, 0.4), (3.4, 0.5), (3.2, 0.4), (3.2, 0.4)]),
-    "seeds": (3, 5.8, [(3.0, 0.0), (3.6, 0.5), (3.8, 0.4), (4.4, 0.5), (4.4, 0.5), (4.6, 0.5)]),
-    "breast_tissue": (6, 10.6, [(3.8, 0.4), (4.8, 0.4), (4.8, 0.4), (5.4, 0.8), (5.8, 0.4), (5.8, 0.4)]),
-    "glass": (6, 16.8, [(4.6, 0.5), (7.0, 0.6), (6.4, 1.5), (8.4, 0.8), (8.0, 0.8), (8.4, 0.8)]),
-    "Yale": (15, 1.8, [(16.4, 1.6), (14.6, 1.5), (13.2, 2.6), (14.6, 1.9), (16.4, 2.1), (15.8, 1.2)]),
-    "warpAR10P": (10, 21.4, [(11.0, 1.9), (11.8, 2.8), (11.8, 1.7), (14.8, 1.9), (13.2, 1.2), (14.2, 1.6)]),
-    "warpPIE10P": (10, 1.2, [(20.2, 1.3), (17.2, 2.9), (14.8, 1.7), (16.4, 1.6), (16.0, 2.3), (19.4, 1.7)]),
-    STEEL: (7, 1.8, [(23.2, 2.8), (28.4, 3.8), (31.0, 1.1), (31.4, 1.5), (30.4, 1.4), (30.0, 2.8)]),
-}
-
-OTHERS = tuple(name for name in PUBLISHED if name != STEEL)
-MODEL, KMEANS, DPGMM = "PartitionLabelModel", "k-means", "DPGMM"
-COMPETITORS = ("KCC", "KCC+LR", "MPCKMeans", "SemiCrowd", "MECC", "Crowdclustering")
-OF_PAIRS = ("MPCKMeans", "SemiCrowd", "MECC")
-DRAWN, N_PAIRS = ("MPCKMeans", "SemiCrowd"), 100_000  # of steel plates, these read pairs drawn at random
-MIXTURES: dict[str, tuple[str, dict[str, Any]]] = {  # what DPGMM may have read, and its settings, in the paper
-    "at most 30 components": ("standardised", {"n_components": 30}),
-    "at most 20 components": ("standardised", {"n_components": 20}),
-    "20, not standardised": ("as they are", {"n_components": 20}),
-    "20, PCA": ("components", {"n_components": 20}),
-    "50, PCA, full": ("components", {"covariance_type": "full"}),
-    "50, PCA, tied": ("components", {"covariance_type": "tied"}),
-    "50, concentration 1": ("standardised", {"weight_concentration_prior": 1.0}),
-    "50, random start": ("standardised", {"init_params": "random"}),
-}
-TIMED = ((STEEL, "MECC"), ("glass", "Crowdclustering"))  # too slow to compare: one fit, for its time
-FITTED = ("model", "competitors", "model-steel", "competitors-steel")
-TITLES = {"breast_tissue": "breast tissue", STEEL: "steel plates"}
-METHODS = (MODEL, *COMPETITORS, KMEANS, DPGMM)
-
-
-def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    bunch = load_faces(name) if name in FACES else load_uci(name)
-    return np.asarray(bunch.data, dtype=float), np.asarray(bunch.target)
-
-
-def split(X: np.ndarray, fold: int) -> tuple[np.ndarray, np.ndarray]:
-    return list(KFold(N_FOLDS, shuffle=True, random_state=0).split(X))[fold]
-
-
-def experts_of(classes: np.ndarray, share: float, fold: int) -> Groupings:
-    return simulate_experts(classes, observed=share, random_state=100 * fold + 1)
-
-
-def with_share(name: str, share: float) -> str:
-    """Return what the record calls a data set of which a share of the labels is observed."""
-    return f"{name}, {share:.0%}"
-
-
-def name_and_share(data: str) -> tuple[str, float]:
-    name, share = data.split(", ")
-    return name, float(share.rstrip("%")) / 100
-
-
-# ---- what is fitted
-
-
-def cells_of_experts() -> Iterator[Cell]:
-    for name, fold in product(PUBLISHED, range(N_FOLDS)):
-        yield Cell("experts", name, "experts", fold)
-
-
-def compute_experts(cell: Cell) -> dict[str, Any]:
-    """Return the pairs of classes that no expert labels differently, errors aside, and the pairs of items."""
-    X, classes = load(cell.data)
-    experts = experts_of(classes, 1.0, cell.draw)
-    labels = experts.to_frame()
-    labels["class"] = classes[labels["item"].to_numpy(dtype=int)]
-    table = labels.pivot_table(
-        index="annotator", columns="class", values="group", aggfunc=lambda groups: groups.mode().iloc[0]
-    )
-    pairs = combinations(table.columns, 2)
-    told_apart = {(a, b): (table[a].notna() & table[b].notna() & (table[a] != table[b])).any() for a, b in pairs}
-    sizes = experts[split(X, cell.draw)[0]].to_frame()["grouping"].value_counts()
-    return {
-        "alike": [[int(a), int(b)] for (a, b), differ in told_apart.items() if not differ],
-        "pairs": int((sizes * (sizes - 1) // 2).sum()),
-    }
-
-
-def cells_of_features() -> Iterator[Cell]:
-    for name, (n_classes, *_) in PUBLISHED.items():
-        for fold in range(N_FOLDS):
-            yield Cell("features", name, KMEANS, fold, KMeans(n_classes, n_init=10, random_state=fold))
-            yield Cell("features", name, DPGMM, fold, mixture(fold))
-
-
-def mixture(fold: int, **settings: Any) -> BayesianGaussianMixture:
-    """Return the Dirichlet-process mixture, or one with other settings."""
-    chosen = {"n_components": N_COMPONENTS, "covariance_type": "diag", "max_iter": 500, **settings}
-    return BayesianGaussianMixture(**chosen, random_state=fold)
-
-
-def cells_of_mixtures() -> Iterator[Cell]:
-    for name, (title, (features, settings)), fold in product(PUBLISHED, MIXTURES.items(), range(N_FOLDS)):
-        yield Cell("mixtures", name, title, fold, mixture(fold, **settings), {"features": features})
-
-
-def compute_mixtures(cell: Cell) -> dict[str, Any]:
-    """Return clusters of the items of the training folds, from features as the setting says."""
-    X, _ = load(cell.data)
-    Z, reads = X[split(X, cell.draw)[0]], cell.settings["features"]
-    if reads != "as they are":
-        Z = StandardScaler().fit_transform(Z)
-    if reads == "components":
-        Z = PCA(0.95, random_state=0).fit_transform(Z)
-    start = time.perf_counter()
-    found = clone(cell.estimator).fit_predict(Z)
-    return {"clusters": len(np.unique(found)), "seconds": time.perf_counter() - start}
-
-
-def compute_features(cell: Cell) -> dict[str, Any]:
-    """Return clusters and NMI of a model that reads only features."""
-    X, classes = load(cell.data)
-    train, test = split(X, cell.draw)
-    scale = StandardScaler().fit(X[train])
-    model = clone(cell.estimator)
-    start = time.perf_counter()
-    found = model.fit_predict(scale.transform(X[train]))
-    seconds = time.perf_counter() - start
-    return {
-        "clusters": len(np.unique(found)),
-        "training": nmi(classes[train], found),
-        "validation": nmi(classes[test], model.predict(scale.transform(X[test]))),
-        "seconds": seconds,
-    }
-
-
-def cells_of_model(part: str, names: Sequence[str]) -> Iterator[Cell]:
-    for name, share, fold in product(names, SHARES, range(N_FOLDS)):
-        yield Cell(part, with_share(name, share), MODEL, fold, PartitionLabelModel(random_state=fold))
-
-
-def compute_model(cell: Cell) -> dict[str, Any]:
-    """Return clusters, NMI, the prior variance chosen, and whether all restarts converged."""
-    name, share = name_and_share(cell.data)
-    X, classes = load(name)
-    train, test = split(X, cell.draw)
-    experts = experts_of(classes, share, cell.draw)[train]
-    scale = StandardScaler().fit(X[train])
-    model = clone(cell.estimator)
-    start = time.perf_counter()
-    model.fit(scale.transform(X[train]), experts)
-    seconds = time.perf_counter() - start
-    return {
-        "clusters": model.n_clusters_,
-        "training": nmi(classes[train], model.labels_),
-        "validation": nmi(classes[test], model.predict(scale.transform(X[test]))),
-        "prior_variance": model.prior_variance_,
-        "converged": bool(model.converged_),
-        "seconds": seconds,
-    }
-
-
-def competitor(method: str, n_classes: int, fold: int) -> Any:
-    """Return a competitor, unfitted."""
-    if method == "KCC+LR":
-        return InductiveConsensus(KCC(n_classes, random_state=fold), LogisticRegression(max_iter=1000))
-    if method == "Crowdclustering":
-        return Crowdclustering(n_init=1, random_state=fold)
-    kind = {"KCC": KCC, "MPCKMeans": MPCKMeans, "SemiCrowd": SemiCrowd, "MECC": MECC}[method]
-    return kind(n_classes, random_state=fold)
-
-
-def cells_of_competitors(part: str, names: Sequence[str]) -> Iterator[Cell]:
-    for name, method, share, fold in product(names, COMPETITORS, SHARES, range(N_FOLDS)):
-        slow = (name, method) in TIMED or (method == "Crowdclustering" and name != SMALLEST)
-        if not slow:
-            yield cell_of_competitor(part, name, method, share, fold)
-
-
-def cells_of_times() -> Iterator[Cell]:
-    for name, method in TIMED:
-        yield cell_of_competitor("times", name, method, 1.0, 0)
-
-
-def cell_of_competitor(part: str, name: str, method: str, share: float, fold: int) -> Cell:
-    estimator = competitor(method, PUBLISHED[name][0], fold)
-    if name == STEEL and method in DRAWN:
-        estimator.set_params(max_pairs=N_PAIRS)
-    return Cell(part, with_share(name, share), method, fold, estimator, {"features": features_for(method, name)})
-
-
-def features_for(method: str, name: str) -> str:
-    """Return what a competitor reads of a data set: none, all or components."""
-    if method in ("KCC", "Crowdclustering"):
-        return "none"
-    return "components" if method in ("MPCKMeans", "MECC") and name in FACES else "all"
-
-
-def compute_competitors(cell: Cell) -> dict[str, Any]:
-    """Return clusters, and NMI in the training folds and, where the competitor reads features, the validation fold."""
-    reads = cell.settings["features"]
-    name, share = name_and_share(cell.data)
-    X, classes = load(name)
-    train, test = split(X, cell.draw)
-    experts = experts_of(classes, share, cell.draw)[train]
-    scale = make_pipeline(StandardScaler(), *([PCA(0.95, random_state=0)] if reads == "components" else []))
-    features = scale.fit(X[train]).transform(X[train])
-    model = clone(cell.estimator)
-    start = time.perf_counter()
-    labels = (model.fit(experts) if reads == "none" else model.fit(features, experts)).labels_
-    seconds = time.perf_counter() - start
-    found = {"clusters": model.n_clusters_, "training": nmi(classes[train], labels), "seconds": seconds}
-    if reads != "none":
-        found["validation"] = nmi(classes[test], model.predict(scale.transform(X[test])))
-    return found
-
-
-# ---- what the tables and the page read
-
-
-def results(record: Record) -> pd.DataFrame:
-    """Return figures by data set, method, share of labels and fold; methods that use no labels have all shares."""
-    with_labels = pd.concat([record.frame(part) for part in FITTED], ignore_index=True)
-    with_labels[["data", "share"]] = [name_and_share(data) for data in with_labels["data"]]
-    without = record.frame("features").merge(pd.DataFrame({"share": SHARES}), how="cross")
-    return pd.concat([with_labels, without]).set_index(["data", "model", "share", "draw"]).sort_index()
-
-
-def comparisons(record: Record) -> pd.DataFrame:
-    """Compare the model with each other method: a row for each data set, method, share and kind of folds.
-
-    `verdict` says where the model is: ahead, level or behind, by paired differences over the folds.
-    """
-    found, rows = results(record), []
-    words = {"above": "ahead", "level": "level", "below": "behind"}
-    for (name, method, share), other in found.groupby(level=["data", "model", "share"]):
-        own = found.loc[(name, MODEL, share)]
-        for where in WHERE:
-            if method != MODEL and other[where].notna().all():
-                gap = paired(own[where], other[where])
-                rows.append((name, method, share, where, gap.mean, words[gap.verdict]))
-    return pd.DataFrame(rows, columns=["data", "method", "share", "where", "gap", "verdict"])
-
-
-def count(verdicts: pd.Series) -> tuple[int, int, int]:
-    """Return how often the model is ahead, level and behind."""
-    ahead, level, behind = ((verdicts == word).sum() for word in ("ahead", "level", "behind"))
-    return int(ahead), int(level), int(behind)
-
-
-# ---- tables
-
-
-def table_of_clusters(record: Record) -> list[str]:
-    found = results(record)["clusters"]
-    lines = [
-        f"Table 1: number of clusters, mean ± sd over {N_FOLDS} folds; [published, sd in parentheses];",
-        "* outside published mean ± (sd + 1)",
-        "",
-        f"{'data':20s} {'classes':>7s} {'DPGMM':>18s}"
-        + "".join(f"{f'{share:.0%} of labels':>27s}" for share in SHARES),
-    ]
-    for name, (n_classes, dpgmm, published) in PUBLISHED.items():
-        line = f"{name:20s} {n_classes:7d} {mean_sd(found[name, DPGMM, SHARES[0]], 1):>11s} [{dpgmm:4.1f}]"
-        for share, (mean, sd) in zip(SHARES, published):
-            own = found[name, MODEL, share]
-            mark = " " if is_near(own.mean(), mean, sd) else "*"
-            line += f"{mean_sd(own, 1) + mark:>14s} [{mean:4.1f} ({sd:.1f})]"
-        lines.append(line)
-    return lines
-
-
-def is_near(found: float, mean: float, sd: float) -> bool:
-    """Whether a value is within sd + 1 of the mean, up to rounding."""
-    return abs(found - mean) <= sd + 1 + 1e-9
-
-
-def table_of_mixtures(record: Record) -> list[str]:
-    rows = pd.concat([record.frame("features").query("model == @DPGMM"), record.frame("mixtures")])
-    found = rows.set_index(["data", "model"])["clusters"].sort_index()
-    titles = [TITLES.get(name, name) for name in PUBLISHED]
-    lines = [f"DPGMM with other settings: number of clusters, mean ± sd over {N_FOLDS} folds", ""]
-    lines.append(f"{'':22s}" + "".join(f"{title:>15s}" for title in titles))
-    lines.append(f"{'published':22s}" + "".join(f"{dpgmm:>9.1f}{'':6s}" for _, dpgmm, _ in PUBLISHED.values()).rstrip())
-    for title in (DPGMM, *MIXTURES):
-        lines.append(f"{title:22s}" + "".join(f"{mean_sd(found[name, title], 1):>15s}" for name in PUBLISHED))
-    return lines
-
-
-def table_of_verdicts(record: Record) -> list[str]:
-    rows = comparisons(record)
-    lines = [
-        "NMI of the model against each other method: in how many data sets it is ahead / level / behind, by paired",
-        f"differences over {N_FOLDS} folds; level: within two standard errors",
-    ]
-    for where in WHERE:
-        lines += [
-            "",
-            f"{where + ' folds':18s}" + "".join(f"{f'{share:.0%}':>13s}" for share in SHARES) + f"{'all':>17s}",
-        ]
-        for method in METHODS:
-            own = rows[(rows["method"] == method) & (rows["where"] == where)]
-            if own.empty:
-                continue
-            groups = [own["verdict"][own["share"] == share] for share in SHARES]
-            line = "".join(f"{' / '.join(map(str, count(group))):>13s}" for group in groups)
-            lines.append(f"{method:18s}{line}{' / '.join(map(str, count(own['verdict']))):>17s}")
-    return lines
-
-
-def table_of_nmi(record: Record, where: str) -> list[str]:
-    found, rows = results(record)[where].dropna(), comparisons(record)
-    rows = rows[rows["where"] == where].replace({"verdict": {"ahead": "-", "level": "=", "behind": "+"}})
-    marks = dict(zip(zip(rows["data"], rows["method"], rows["share"]), rows["verdict"]))
-    lines = [
-        f"Fig. 3, {where} folds: NMI, mean ± sd over {N_FOLDS} folds",
-        "+ ahead of the model, - behind, = level with it, by paired differences",
-        "",
-        f"{'data':20s}{'method':20s}" + "".join(f"{f'{share:.0%}':^17s}" for share in SHARES).rstrip(),
-    ]
-    present = set(found.index.droplevel(["share", "draw"]))
-    for name, method in product(PUBLISHED, METHODS):
-        if (name, method) in present:
-            cells = (
-                f"{mean_sd(found[name, method, share])} {marks.get((name, method, share), ' '):3s}" for share in SHARES
-            )
-            lines.append(f"{name:20s}{method:20s}{''.join(cells)}".rstrip())
-    return lines
-
-
-# ---- Fig. 3
-
-
-def draw(record: Record) -> Figure:
-    """Draw Fig. 3: a column for each data set, training folds above validation folds."""
-    means = results(record)[list(WHERE)].groupby(level=["data", "model", "share"]).mean()
-    figure = Figure(figsize=(1.65 * len(PUBLISHED) + 0.6, 4.6), layout="constrained")
-    axes = figure.subplots(len(WHERE), len(PUBLISHED), sharex=True, sharey="col")
-    drawn = {}
-    for (row, where), (column, name) in product(enumerate(WHERE), enumerate(PUBLISHED)):
-        axis = axes[row, column]
-        for method in METHODS:
-            if (name, method) in means.index.droplevel("share") and means.loc[(name, method), where].notna().all():
-                drawn[method] = axis.plot(SHARES, means.loc[(name, method), where], **look_of(method))[0]
-        tidy(axis)
-        axis.tick_params(labelsize=SMALL - 1)
-        axis.set_xticks([0.1, 0.5, 1.0], ["10 %", "50 %", "100 %"])
-        axis.set_title(TITLES.get(name, name) if row == 0 else "", fontsize=SMALL)
-        axis.set_ylabel(f"NMI, {where} folds" if column == 0 else "", fontsize=SMALL)
-    figure.legend(drawn.values(), drawn, loc="outside lower center", ncols=5, fontsize=SMALL, frameon=False)
-    return figure
-
-
-def look_of(method: str) -> dict[str, Any]:
-    """Return line styles: heavy for the model, dashed for methods that use no labels."""
-    number = METHODS.index(method)
-    look = {"color": colour(number), "marker": marker(number), "ms": 3, "lw": 2 if method == MODEL else 0.9}
-    return look | {"linestyle": "dashed" if method in (KMEANS, DPGMM) else "solid"}
-
-
-# ---- the page
+from benchmarks.experiments import Claim, Page, Part, Record
+from benchmarks.papers.partition_label_parts.fits import (
+    DPGMM,
+    KMEANS,
+    METHODS,
+    MODEL,
+    N_FOLDS,
+    N_PAIRS,
+    OF_PAIRS,
+    OTHERS,
+    PUBLISHED,
+    SHARES,
+    STEEL,
+    TITLES,
+    WHERE,
+    cells_of_competitors,
+    cells_of_experts,
+    cells_of_features,
+    cells_of_mixtures,
+    cells_of_model,
+    cells_of_times,
+    compute_competitors,
+    compute_experts,
+    compute_features,
+    compute_mixtures,
+    compute_model,
+)
+from benchmarks.papers.partition_label_parts.tables import (
+    comparisons,
+    count,
+    draw,
+    is_near,
+    results,
+    table_of_clusters,
+    table_of_mixtures,
+    table_of_nmi,
+    table_of_verdicts,
+)
 
 
 def places(rows: pd.DataFrame) -> str:
