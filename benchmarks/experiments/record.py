@@ -143,9 +143,10 @@ class Record:
         if (self.path.read_text(encoding="utf-8") if self.path.exists() else "") != text:
             self.path.write_text(text, encoding="utf-8")
 
-    def frame(self, part: str) -> pd.DataFrame:
-        """Return the rows of a part: data, model, draw, seconds and a column for each figure."""
-        rows = [row for row in self.rows.values() if row["part"] == part]
+    def frame(self, part: str, **only: Any) -> pd.DataFrame:
+        """Return the rows of a part, or of some `data`, `model` or `draw`: these, seconds, a column for each figure."""
+        only["part"] = part
+        rows = [row for row in self.rows.values() if all(row[name] == value for name, value in only.items())]
         return pd.DataFrame(
             [{name: row[name] for name in ("data", "model", "draw", "seconds")} | row["figures"] for row in rows]
         )

@@ -120,8 +120,8 @@ def rankings(record: Record) -> pd.DataFrame:
 
 
 def table_of(record: Record, crowd: str) -> list[str]:
-    truth = record.frame("truth").query("data == @crowd")
-    losses = record.frame("comparison").query("data == @crowd")
+    truth = record.frame("truth", data=crowd)
+    losses = record.frame("comparison", data=crowd)
     by_model = {way: pd.DataFrame(losses.loc[losses["model"] == f"by {way}", "log_loss"].tolist()) for way in WAYS}
     lines = [
         f"{crowd}: {N_ITEMS} digits; mean ± sd of {N_DRAWS} draws",
@@ -133,7 +133,8 @@ def table_of(record: Record, crowd: str) -> list[str]:
         score = mean_sd(truth.loc[truth["model"] == name, "nmi"])
         lines.append(f"{name:32s}{score:>15s}            {cells[0]:>15s}{cells[1]:>16s}")
     lines.append(f"{'chance':47s}            {mean_sd(by_model['model']['chance']):>15s}")
-    found = rankings(record).query("data == @crowd")
+    found = rankings(record)
+    found = found[found["data"] == crowd]
     for way in WAYS:
         own = found[found["model"] == f"by {way}"]
         lines.append(

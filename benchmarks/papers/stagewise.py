@@ -59,7 +59,7 @@ def quotes(record: Record) -> dict[str, Any]:
     """Count what the sentences of the page quote."""
     found, sets = errors(record), exact_sets(record)
     gaps = [paired(found.loc[f"{alpha:.2f}", DEFAULT], found.loc[f"{alpha:.2f}", TRUE]) for alpha in ALPHAS]
-    stages = record.frame("errors").query("model == @STAGES").set_index(["data", "draw"])
+    stages = record.frame("errors", model=STAGES).set_index(["data", "draw"])
     whole = stages["classes"] == N_CLASSES
     behind = (found[STAGES] - found[TRUE])[whole].groupby("data").mean()
     at_most = stages.loc[f"{ALPHAS[-1]:.2f}"]
@@ -77,7 +77,7 @@ def quotes(record: Record) -> dict[str, Any]:
         "stages_behind": behind.to_dict(),
         "few": (at_most["experts"] + at_most["others"])[whole.loc[f"{ALPHAS[-1]:.2f}"]].astype(int).tolist(),
         "mean": found.loc[f"{ALPHAS[0]:.2f}"].mean().to_dict(),
-        "tied": int(record.frame("labels").query("data == 'rte'")["tied"].max()),
+        "tied": int(record.frame("labels", data="rte")["tied"].max()),
     } | quotes_of_labels(record)
 
 

@@ -82,7 +82,7 @@ def is_near(found: float, mean: float, sd: float) -> bool:
 
 
 def table_of_mixtures(record: Record) -> list[str]:
-    rows = pd.concat([record.frame("features").query("model == @DPGMM"), record.frame("mixtures")])
+    rows = pd.concat([record.frame("features", model=DPGMM), record.frame("mixtures")])
     found = rows.set_index(["data", "model"])["clusters"].sort_index()
     titles = [TITLES.get(name, name) for name in PUBLISHED]
     lines = [f"DPGMM with other settings: number of clusters, mean ± sd over {N_FOLDS} folds", ""]

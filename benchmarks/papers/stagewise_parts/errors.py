@@ -12,6 +12,7 @@ from sklearn.base import clone
 from benchmarks.experiments import Cell, Record
 from benchmarks.experiments.statistics import paired
 from benchmarks.papers.stagewise_parts.setting import (
+    DEFAULT,
     MODELS,
     N_ANNOTATORS,
     N_DRAWS,
@@ -56,7 +57,7 @@ def errors(record: Record) -> pd.DataFrame:
 
 def exact_sets(record: Record) -> pd.DataFrame:
     """Return for each draw whether the set of the default is exactly the set of experts, and others in it."""
-    rows = record.frame("errors").query("model == @DEFAULT").set_index(["data", "draw"])
+    rows = record.frame("errors", model=DEFAULT).set_index(["data", "draw"])
     n_experts = rows.index.get_level_values("data").astype(float) * N_ANNOTATORS
     exact = (rows["experts"] == n_experts.to_numpy().round()) & (rows["others"] == 0)
     return pd.DataFrame({"exact": exact, "others": rows["others"]})

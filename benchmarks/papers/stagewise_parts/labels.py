@@ -81,7 +81,7 @@ def crowdkit_labels(name: str, labels: Labels, **settings: Any) -> np.ndarray:
 
 def wrong_items(record: Record, data: str) -> dict[str, np.ndarray]:
     """Return for each method 100 where a seed has an item wrong, else 0, of shape (seeds, items)."""
-    rows = record.frame("labels").query("data == @data")
+    rows = record.frame("labels", data=data)
     found = {}
     for name, own in rows.groupby("model", sort=False):
         wrong = np.zeros((len(own), own["n_items"].iloc[0]))
@@ -92,7 +92,7 @@ def wrong_items(record: Record, data: str) -> dict[str, np.ndarray]:
 
 
 def table_of_labels(record: Record) -> list[str]:
-    rows = record.frame("labels").query("draw == 0").set_index(["data", "model"])
+    rows = record.frame("labels", draw=0).set_index(["data", "model"])
     lines = [
         f"Table 1: error, %, on real labels; random methods: mean ± sd (best to worst) of {N_SEEDS} seeds; |S| is the",
         "size of the set; points above StagewiseEM ± standard error of the paired difference over items",
@@ -117,7 +117,7 @@ def table_of_labels(record: Record) -> list[str]:
 
 def quotes_of_labels(record: Record) -> dict[str, Any]:
     """Count the methods below and above the default on real labels."""
-    rows = record.frame("labels").query("draw == 0").set_index(["data", "model"])
+    rows = record.frame("labels", draw=0).set_index(["data", "model"])
     found: dict[str, dict[str, Any]] = {}
     for data in DATA:
         wrong = wrong_items(record, data)
@@ -140,5 +140,5 @@ def quotes_of_labels(record: Record) -> dict[str, Any]:
 
 def is_constant(record: Record, name: str) -> bool:
     """Whether a random method has the same number of wrong items from every seed, on every data set."""
-    rows = record.frame("labels").query("model == @name")
+    rows = record.frame("labels", model=name)
     return all(wrong.map(len).eq(len(wrong.iloc[0])).all() for _, wrong in rows.groupby("data")["wrong"])

@@ -118,7 +118,7 @@ def summary_of_draws(record: Record) -> dict[str, Any]:
 
 
 def table_of_rounds(record: Record) -> list[str]:
-    rows = record.frame("rounds").query("draw == @SHOWN").set_index("model")
+    rows = record.frame("rounds", draw=SHOWN).set_index("model")
     lines = [f"Fig. 3: rounds of {STAGES} in a 0.3-sparse crowd, experts right from .7 to .45; draw {SHOWN}", ""]
     lines.append(f"{'round':>10s} {'classes':>8s} {'log likelihood':>15s} {'largest I':>10s} {'|S|':>4s}  entered")
     for place, row in trace_of(rows.loc[STAGES]).iterrows():
@@ -143,7 +143,7 @@ def table_of_rounds(record: Record) -> list[str]:
 
 
 def draw_rounds(record: Record) -> Figure:
-    rows = record.frame("rounds").query("draw == @SHOWN").set_index("model")
+    rows = record.frame("rounds", draw=SHOWN).set_index("model")
     truth = {name: float(rows.loc[TRUE, name]) for name in ("log_likelihood", "information")}
     figure = Figure(figsize=(9.6, 2.9), layout="tight")
     plot_stagewise(trace_of(rows.loc[STAGES]), truth=truth, ax=figure)

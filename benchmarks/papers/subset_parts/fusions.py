@@ -208,7 +208,7 @@ def compute_ensembles(cell: Cell) -> dict[str, Any]:
 
 def scores_of(record: Record, data: str, measure: str = "nmi") -> pd.DataFrame:
     """Return a measure by draw or seed and method; of a method that draws no random numbers, the same for each seed."""
-    rows = record.frame("fusions").query("data == @data")
+    rows = record.frame("fusions", data=data)
     found = rows.pivot_table(index="draw", columns="model", values=measure)
     found = found[[name for name in METHODS if name in found]]
     return found.fillna({LINKAGE: found[LINKAGE].iloc[0]}) if LINKAGE in found and data in N_CLUSTERS else found

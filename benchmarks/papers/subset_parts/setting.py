@@ -106,7 +106,7 @@ def draw_mean(axis: Axes, places: Any, values: np.ndarray, name: str, size: floa
 
 def curves_of(record: Record, part: str, data: str) -> dict[str, np.ndarray]:
     """Return the curves of each strategy, (draws, places, measures)."""
-    rows = record.frame(part).query("data == @data")
+    rows = record.frame(part, data=data)
     return {
         str(name): np.stack([np.array(curve, dtype=float) for curve in own.sort_values("draw")["curve"]])
         for name, own in rows.groupby("model", sort=False)
